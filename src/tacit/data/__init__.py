@@ -1,0 +1,1 @@
+"""Data objects: microdata, their columns and roles, hierarchies, files."""

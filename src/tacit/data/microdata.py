@@ -1,0 +1,242 @@
+"""Microdata: records about people or firms, with roles; immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.data.claims import Claim
+from tacit.data.hierarchy import Hierarchy
+from tacit.data.roles import Column
+from tacit.engine import codes, relational
+from tacit.engine.base import ROW, Engine
+from tacit.errors import ColumnNotFound, InputError, RoleMissing
+
+
+@dataclass(frozen=True)
+class Action:
+    """One step that was done to the data: for the ledger, the statement and the report."""
+
+    kind: str
+    parameters: Mapping[str, Any]
+    techniques: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    claims: tuple[Claim, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Microdata:
+    """Records with roles. Never changed: every verb returns new data.
+
+    Make one with :func:`tacit.read`.
+
+    Attributes
+    ----------
+    frame
+        A narwhals lazy frame on the engine; it holds the columns and the hidden row number.
+    columns
+        What is known about each column, in order.
+    quasi
+        The named quasi-identifiers: name to key columns.
+    hierarchies
+        Generalisation hierarchies by column, bound to the values of the data as first read.
+    engine
+        Where the frame lives.
+    history
+        What has been done to the data since they were read.
+    source
+        Where the data came from, for the ledger.
+    to_own
+        Turns an Arrow table into the kind of frame that the user gave.
+    """
+
+    frame: nw.LazyFrame[Any]
+    columns: Mapping[str, Column]
+    engine: Engine
+    quasi: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    history: tuple[Action, ...] = ()
+    source: str = "memory"
+    to_own: Callable[[pa.Table], Any] = lambda table: table
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "quasi", "hierarchies"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    # -- roles -------------------------------------------------------------------------------
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return every key column, each once, in the order of declaration."""
+        return tuple(dict.fromkeys(c for group in self.quasi.values() for c in group))
+
+    def with_role(self, role: str) -> tuple[str, ...]:
+        """Return the columns that play a role."""
+        if role == "keys":
+            return self.keys
+        return tuple(n for n, c in self.columns.items() if role in c.roles)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Return the columns that identify a person or firm directly."""
+        return self.with_role("identifiers")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Return the sensitive columns."""
+        return self.with_role("sensitive")
+
+    @property
+    def weight(self) -> str | None:
+        """Return the weight column, if any."""
+        return next(iter(self.with_role("weight")), None)
+
+    @property
+    def household(self) -> str | None:
+        """Return the household column, if any."""
+        return next(iter(self.with_role("household")), None)
+
+    @property
+    def stratum(self) -> str | None:
+        """Return the stratum column, if any."""
+        return next(iter(self.with_role("stratum")), None)
+
+    def quasi_identifiers(self, name: str | None = None) -> Mapping[str, tuple[str, ...]]:
+        """Return the named quasi-identifiers, or the one of that name."""
+        if name is None:
+            if not self.quasi:
+                raise RoleMissing("no keys are declared. Declare them with tacit.read(..., keys=[...]).")
+            return self.quasi
+        if name not in self.quasi:
+            raise ColumnNotFound([name], list(self.quasi), "the quasi-identifiers")
+        return {name: self.quasi[name]}
+
+    def hierarchy(self, column: str) -> Hierarchy:
+        """Return a column's hierarchy, or say that it has none."""
+        if column not in self.hierarchies:
+            raise RoleMissing(
+                f"column {column!r} has no hierarchy. Give one with tacit.read(..., hierarchies="
+                f"{{{column!r}: ...}}); tacit.hierarchy.flat() only allows it to be suppressed."
+            )
+        return self.hierarchies[column]
+
+    # -- looking -----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return relational.count_rows(self.frame)
+
+    def __repr__(self) -> str:
+        lines = [f"Microdata: {len(self):,} records, {len(self.columns)} columns ({self.engine.name})"]
+        lines += [f"  {name:<24} {column.role}" for name, column in self.columns.items()]
+        return "\n".join(lines)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column's values in record order."""
+        return self.to_arrow([name]).column(name)
+
+    def codes(self, name: str) -> codes.Coded:
+        """Return a column as integer codes in record order, with its values ascending."""
+        return codes.encode(self.column(name))
+
+    def cells(self, keys: Sequence[str] | None = None, *, weight: str | None = None) -> codes.Cells:
+        """Return the distinct key tuples with their counts, coded; one group-by on the engine."""
+        return codes.cells(self.frame, list(self.keys if keys is None else keys), weight)
+
+    def to_arrow(self, columns: Sequence[str] | None = None, *, with_row: bool = False) -> pa.Table:
+        """Return the records, in order, as an Arrow table."""
+        names = list(self.columns) if columns is None else list(columns)
+        missing = [n for n in names if n not in self.columns]
+        if missing:
+            raise ColumnNotFound(missing, list(self.columns), "the data")
+        table = self.engine.to_arrow(self.frame.select(*names, ROW))
+        rows = table.column(ROW).to_numpy()
+        if len(rows) > 1 and not bool(np.all(rows[1:] > rows[:-1])):
+            table = table.take(pa.array(np.argsort(rows, kind="stable")))
+        return table if with_row else table.drop_columns([ROW])
+
+    def to_pandas(self) -> Any:
+        """Return the records as a pandas frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return the records as a Polars frame."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+    def to_native(self) -> Any:
+        """Return the records in the kind of frame they came in; Arrow for files."""
+        return self.to_own(self.to_arrow())
+
+    # -- changing (returns new data) -----------------------------------------------------------
+
+    def with_frame(self, frame: nw.LazyFrame[Any]) -> Microdata:
+        """Return the data with another frame; columns that are gone lose their description."""
+        names = [n for n in frame.collect_schema().names() if n != ROW]
+        columns = {n: self.columns.get(n, Column(n)) for n in names}
+        quasi = {
+            name: kept
+            for name, group in self.quasi.items()
+            if (kept := tuple(c for c in group if c in columns))
+        }
+        return replace(self, frame=frame, columns=columns, quasi=quasi)
+
+    def with_table(self, table: pa.Table) -> Microdata:
+        """Return the data with records from an Arrow table that has the row number."""
+        return self.with_frame(self.engine.from_arrow(table))
+
+    def replace(self, values: Mapping[str, pa.Array | pa.ChunkedArray | npt.NDArray[Any]]) -> Microdata:
+        """Return the data with whole columns replaced, values given in record order."""
+        table = self.to_arrow(with_row=True)
+        for name, array in values.items():
+            column = array if isinstance(array, pa.Array | pa.ChunkedArray) else pa.array(array)
+            if len(column) != table.num_rows:
+                raise InputError(f"column {name!r}: {len(column)} values for {table.num_rows} records")
+            if name in self.columns:
+                table = table.set_column(table.column_names.index(name), name, column)
+            else:
+                table = table.append_column(name, column)
+        return self.with_table(table)
+
+    def drop(self, columns: Iterable[str]) -> Microdata:
+        """Return the data without some columns."""
+        gone = set(columns)
+        return self.with_frame(self.frame.select(*[n for n in self.columns if n not in gone], ROW))
+
+    def filter(self, keep: nw.Expr) -> Microdata:
+        """Return the records for which an expression holds."""
+        return self.with_frame(self.frame.filter(keep))
+
+    def take(self, positions: npt.NDArray[np.integer[Any]]) -> Microdata:
+        """Return the records at positions 0, 1, ... of the present order; they keep their numbers."""
+        return self.with_table(self.to_arrow(with_row=True).take(pa.array(positions)))
+
+    def recode(self, column: str, mapping: pa.Table) -> Microdata:
+        """Return the data with a column's values replaced by a table of ``old`` and ``new``."""
+        return self.with_frame(relational.recode(self.frame, column, mapping, self.engine))
+
+    def generalise(self, column: str, level: int) -> Microdata:
+        """Return the data with a column raised to a level of its hierarchy; level 0 changes nothing."""
+        if level == 0:
+            return self
+        return self.recode(column, self.hierarchy(column).mapping(level))
+
+    def materialise(self) -> Microdata:
+        """Return the data computed once, so that later steps do not repeat earlier ones."""
+        return replace(self, frame=self.engine.materialise(self.frame))
+
+    def with_action(self, action: Action) -> Microdata:
+        """Return the data with one more step in its history."""
+        return replace(self, history=(*self.history, action))
+
+    def with_columns_described(self, columns: Mapping[str, Column]) -> Microdata:
+        """Return the data with other descriptions for some columns."""
+        return replace(self, columns={**self.columns, **columns})

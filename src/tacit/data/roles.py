@@ -1,0 +1,48 @@
+"""Columns and the roles they play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+RoleName = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "free"]
+
+#: Roles in the words of the plan file; ``free`` is what has none.
+ROLES: tuple[RoleName, ...] = ("identifiers", "keys", "sensitive", "weight", "household", "stratum")
+
+#: Roles that at most one column may play.
+SINGLE: frozenset[RoleName] = frozenset({"weight", "household", "stratum"})
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is known about one column beside its values.
+
+    Attributes
+    ----------
+    name
+        The column's name.
+    roles
+        The roles it plays; empty means free.
+    label
+        A title for people.
+    labels
+        Labels of coded values, as in SPSS and Stata files.
+    missing
+        Codes that stand for a missing answer. They stay in the data as they are.
+    format
+        What the file of origin needs to write the column back: width, decimals, measure, ...
+    """
+
+    name: str
+    roles: frozenset[str] = frozenset()
+    label: str = ""
+    labels: Mapping[Any, str] = field(default_factory=dict)
+    missing: tuple[Any, ...] = ()
+    format: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def role(self) -> str:
+        """Return the roles as one word or list for people."""
+        return ", ".join(sorted(self.roles)) or "free"

@@ -1,0 +1,83 @@
+"""The engine seam: seven small functions, and the choice of an engine by name."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any, Protocol
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from tacit.errors import EngineMissing, near_match
+
+#: The hidden column that carries a record's number from reading to release.
+ROW = "__row__"
+
+ENGINES = ("duckdb", "spark")
+
+
+class Engine(Protocol):
+    """What an engine must give. Frames are narwhals lazy frames over the engine's own."""
+
+    name: str
+
+    def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
+        """Read Parquet (a file or a folder of parts), with the column ROW in file order."""
+        ...
+
+    def scan_text(self, path: Path, *, separator: str, quote: str, header: bool) -> nw.LazyFrame[Any]:
+        """Read separated text with every field as a string and ROW in file order; empty is null."""
+        ...
+
+    def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
+        """Take an Arrow table."""
+        ...
+
+    def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
+        """Take the engine's own frame with ROW added, or return None when it is not one."""
+        ...
+
+    def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Add the column ROW: 0, 1, ... in the frame's present order."""
+        ...
+
+    def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Compute the frame once, so that what follows does not repeat the work."""
+        ...
+
+    def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
+        """Fetch the frame into memory."""
+        ...
+
+    def write_parquet(self, frame: nw.LazyFrame[Any], path: Path) -> None:
+        """Write Parquet at ``path`` (one file, or a folder of parts)."""
+        ...
+
+    def close(self) -> None:
+        """Free what the engine holds."""
+        ...
+
+
+@functools.cache
+def get_engine(name: str = "duckdb", url: str | None = None) -> Engine:
+    """Return the engine of that name; one is shared by all data of the process.
+
+    Parameters
+    ----------
+    name
+        ``duckdb`` (embedded, no set-up) or ``spark`` (the extra ``tacit[spark]`` and a Java runtime).
+    url
+        For Spark: a master such as ``local[2]`` (the default uses all cores) or ``spark://host:7077``,
+        or ``sc://host:15002`` for Spark Connect.
+    """
+    if name == "duckdb":
+        from tacit.engine.duckdb import DuckDbEngine
+
+        return DuckDbEngine()
+    if name == "spark":
+        from tacit.engine.spark import SparkEngine
+
+        return SparkEngine(url)
+    hint = near_match(name, ENGINES)
+    raise EngineMissing(f"no engine {name!r}; there are {' and '.join(ENGINES)}. {hint}".strip())

@@ -1,0 +1,173 @@
+"""Coded cells: the reduced table on which combinatorial kernels run.
+
+An engine reduces records to cells (distinct key tuples with counts) once; the keys become small
+integers; everything else is arithmetic on integer arrays. On 10 million records with 8 keys this is
+many times faster than grouping the records again for each question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.engine.relational import N, W, counts
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+#: Largest table for which codes index a dense count array.
+DENSE = 1 << 24
+
+
+@dataclass(frozen=True)
+class Coded:
+    """One column as integer codes.
+
+    Attributes
+    ----------
+    codes
+        0 .. len(values) - 1 in the ascending order of values; null is coded len(values).
+    values
+        The distinct values that are not null, ascending.
+    """
+
+    codes: npt.NDArray[np.int32]
+    values: pa.Array
+
+    @property
+    def size(self) -> int:
+        """Return the number of codes, null's included."""
+        return len(self.values) + 1
+
+    @property
+    def null(self) -> int:
+        """Return the code of null."""
+        return len(self.values)
+
+    def decode(self, codes: npt.NDArray[Any] | None = None) -> pa.Array:
+        """Return values for codes (by default the column's own)."""
+        picked = self.codes if codes is None else codes
+        return self.values.take(pa.array(picked, mask=picked == self.null))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Distinct key tuples with their counts, keys coded.
+
+    Attributes
+    ----------
+    keys
+        The coded key columns, in order; each has one code a cell.
+    n
+        Records in each cell.
+    weight
+        Sum of weights in each cell, if the data have a weight.
+    """
+
+    keys: Mapping[str, Coded]
+    n: Ints
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @property
+    def total(self) -> int:
+        """Return the number of records."""
+        return int(self.n.sum())
+
+    def columns(self, subset: Sequence[str] | None = None) -> tuple[list[npt.NDArray[Any]], list[int]]:
+        """Return code arrays and their sizes for a subset of the keys."""
+        picked = [self.keys[k] for k in (subset if subset is not None else self.keys)]
+        return [c.codes for c in picked], [c.size for c in picked]
+
+    def class_sizes(self, subset: Sequence[str] | None = None) -> Ints:
+        """Return the size of the class, over a subset of keys, to which each cell belongs."""
+        ids, n_groups = group_ids(*self.columns(subset), n_rows=len(self))
+        return np.bincount(ids, weights=self.n, minlength=n_groups).astype(np.int64)[ids]
+
+
+def encode(column: pa.ChunkedArray | pa.Array) -> Coded:
+    """Code one column: ascending values, null last."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
+    values = encoded.dictionary
+    order = pc.sort_indices(values).to_numpy()
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[-1] = len(order)
+    indices = pc.fill_null(encoded.indices, len(order)).to_numpy(zero_copy_only=False)
+    return Coded(rank[indices], values.take(pa.array(order)))
+
+
+def cells(frame: nw.LazyFrame[Any], keys: Sequence[str], weight: str | None = None) -> Cells:
+    """Reduce records to coded cells with one group-by on the engine."""
+    table = counts(frame, keys, weight).collect("pyarrow").to_native()
+    coded = {k: encode(table.column(k)) for k in keys}
+    n = table.column(N).to_numpy().astype(np.int64)
+    weights = None if weight is None else table.column(W).to_numpy().astype(np.float64)
+    # The engine returns groups in any order; a fixed order keeps every later tie-break the same.
+    order = np.lexsort([coded[k].codes for k in reversed(keys)]) if keys else np.arange(len(n))
+    return Cells(
+        {k: Coded(c.codes[order], c.values) for k, c in coded.items()},
+        n[order],
+        None if weights is None else weights[order],
+    )
+
+
+def group_ids(
+    columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int], *, n_rows: int | None = None
+) -> tuple[Ints, int]:
+    """Return a group number a row, and a bound on the numbers.
+
+    Mixed-radix codes while they fit; hashed to dense numbers when the range is larger than a dense
+    array should be. Group numbers need not all occur.
+    """
+    if not columns:
+        return np.zeros(n_rows or 0, dtype=np.int64), 1
+    ids = columns[0].astype(np.int64)
+    bound = int(sizes[0])
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        if bound * size >= 2**62:
+            ids, bound = densify(ids)
+        ids = ids * size + column
+        bound *= int(size)
+    limit = max(DENSE // 16, 4 * len(ids))
+    return (ids, bound) if bound <= min(DENSE, limit) else densify(ids)
+
+
+def densify(ids: Ints) -> tuple[Ints, int]:
+    """Return the same grouping with numbers 0 .. n-1, by hashing."""
+    encoded = pc.dictionary_encode(pa.array(ids))
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+
+
+def wildcard_sizes(cells: Cells, subset: Sequence[str] | None = None, *, weighted: bool = False) -> Floats:
+    """Return for each cell how many records agree with it when a null agrees with everything.
+
+    This is the count that an intruder faces after local suppression, as in sdcMicro. Cells are
+    grouped by which keys are null; for two such patterns only the keys known in both are compared.
+    """
+    names = list(subset if subset is not None else cells.keys)
+    columns, sizes = cells.columns(names)
+    amount = cells.weight if weighted and cells.weight is not None else cells.n.astype(np.float64)
+    known = np.stack([c != s - 1 for c, s in zip(columns, sizes, strict=True)], axis=1)
+    patterns, pattern_of = np.unique(known, axis=0, return_inverse=True)
+    pattern_of = pattern_of.ravel()
+    members = [np.flatnonzero(pattern_of == p) for p in range(len(patterns))]
+    result = np.zeros(len(cells))
+    for p, rows in enumerate(members):
+        for q, others in enumerate(members):
+            common = np.flatnonzero(patterns[p] & patterns[q])
+            both = np.concatenate([rows, others])
+            ids, bound = group_ids([columns[c][both] for c in common], [sizes[c] for c in common], n_rows=len(both))
+            sums = np.bincount(ids[len(rows):], weights=amount[others], minlength=bound)
+            result[rows] += sums[ids[: len(rows)]]
+    return result

@@ -1,0 +1,103 @@
+"""The embedded engine: DuckDB, in this process, spilling to disk when memory is short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from tacit.engine.base import ROW
+
+
+def quoted(name: str) -> str:
+    """Return an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return an SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+class DuckDbEngine:
+    """DuckDB in memory; every call uses a cursor of one connection."""
+
+    name = "duckdb"
+
+    def __init__(self) -> None:
+        self._connection = duckdb.connect(":memory:")
+        # Reading must never leave this machine by itself.
+        self._connection.execute("SET autoinstall_known_extensions = false")
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """Return the connection, for reading files with DuckDB's own extensions."""
+        return self._connection
+
+    def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
+        """Read Parquet; the row number comes from the file itself, so the scan stays parallel."""
+        if path.is_dir():
+            source = literal(str(path / "**/*.parquet"))
+            return self.number_rows(wrap(self._connection.sql(f"SELECT * FROM read_parquet({source})")))
+        source = literal(str(path))
+        return wrap(
+            self._connection.sql(
+                f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "
+                f"FROM read_parquet({source}, file_row_number = true)"
+            )
+        )
+
+    def scan_text(self, path: Path, *, separator: str, quote: str, header: bool) -> nw.LazyFrame[Any]:
+        """Read separated text, every field a string, strictly: a ragged line is an error."""
+        relation = self._connection.sql(
+            f"SELECT * FROM read_csv({literal(str(path))}, all_varchar = true, auto_detect = false, "
+            f"columns = {self._columns(path, separator, quote, header=header)}, delim = {literal(separator)}, "
+            f"quote = {literal(quote)}, escape = {literal(quote)}, header = {str(header).lower()}, nullstr = '')"
+        )
+        return self.number_rows(wrap(relation))
+
+    def _columns(self, path: Path, separator: str, quote: str, *, header: bool) -> str:
+        import csv
+
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            first = next(csv.reader(file, delimiter=separator, quotechar=quote or None, quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE), [])
+        names = first if header else [f"V{i + 1}" for i in range(len(first))]
+        return "{" + ", ".join(f"{literal(n)}: 'VARCHAR'" for n in names) + "}"
+
+    def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
+        """Take an Arrow table without copying it."""
+        return wrap(self._connection.from_arrow(table))
+
+    def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
+        """Take a DuckDB relation; it may belong to another connection, so it travels as Arrow."""
+        if not isinstance(native, duckdb.DuckDBPyRelation):
+            return None
+        return self.number_rows(self.from_arrow(native.to_arrow_table()))
+
+    def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Number the rows in their present order (DuckDB keeps insertion order)."""
+        return wrap(frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
+
+    def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+        """Compute once; the rows live in Arrow memory and are freed with the frame."""
+        return self.from_arrow(self.to_arrow(frame))
+
+    def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
+        """Fetch as an Arrow table."""
+        return frame.to_native().to_arrow_table()
+
+    def write_parquet(self, frame: nw.LazyFrame[Any], path: Path) -> None:
+        """Write one Parquet file."""
+        frame.to_native().write_parquet(str(path), compression="zstd")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def wrap(relation: duckdb.DuckDBPyRelation) -> nw.LazyFrame[Any]:
+    """Return a relation as a narwhals lazy frame."""
+    return nw.from_native(relation)

@@ -1,0 +1,81 @@
+"""Relational steps, written once for every engine.
+
+Rules learnt by measurement: counts are attached by a window or by joins on codes, never by a join on
+raw keys (nulls do not match in a join); counts are cast to Int64; nothing is rounded, cast from float
+to integer, hashed or drawn at random inside an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from tacit.engine.base import Engine
+
+Frame = nw.LazyFrame[Any]
+
+N = "__n__"
+W = "__w__"
+
+
+def counts(frame: Frame, keys: Sequence[str], weight: str | None = None) -> Frame:
+    """Return one row a class with its size ``__n__`` (and the sum of weights ``__w__``)."""
+    aggregates = [nw.len().cast(nw.Int64).alias(N)]
+    if weight is not None:
+        aggregates.append(nw.col(weight).cast(nw.Float64).sum().alias(W))
+    return frame.group_by(*keys).agg(*aggregates)
+
+
+def attach_counts(frame: Frame, keys: Sequence[str], name: str = N) -> Frame:
+    """Return the frame with the size of each record's class in a new column."""
+    return frame.with_columns(nw.len().over(*keys).cast(nw.Int64).alias(name))
+
+
+def count_rows(frame: Frame) -> int:
+    """Return the number of rows."""
+    return int(frame.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
+
+
+def distinct(frame: Frame, column: str) -> pa.Array:
+    """Return the distinct values of a column that are not null, in ascending order."""
+    table = frame.select(column).filter(~nw.col(column).is_null()).unique(column).collect("pyarrow")
+    array = table.to_native().column(column).combine_chunks()
+    return array.take(array_sort(array))
+
+
+def array_sort(array: pa.Array) -> pa.Array:
+    """Return the indices that sort an array, the same on every engine."""
+    import pyarrow.compute as pc
+
+    return pc.sort_indices(array)
+
+
+def recode(frame: Frame, column: str, mapping: pa.Table, engine: Engine) -> Frame:
+    """Replace a column's values by ``mapping`` (columns ``old`` and ``new``); null stays null.
+
+    A value that the mapping lacks becomes null: callers make sure that it lacks none.
+    """
+    old, new = "__old__", "__new__"
+    table = engine.from_arrow(mapping.rename_columns([old, new]))
+    order = frame.collect_schema().names()
+    joined = frame.join(table, left_on=column, right_on=old, how="left")
+    return joined.with_columns(nw.col(new).alias(column)).select(*order)
+
+
+def distinct_per_class(frame: Frame, keys: Sequence[str], column: str) -> Frame:
+    """Return one row a class: its size and how many different values of ``column`` it holds.
+
+    A null counts as one value of its own.
+    """
+    pairs = frame.group_by(*keys, column).agg(nw.len().cast(nw.Int64).alias(N))
+    return pairs.group_by(*keys).agg(
+        nw.len().cast(nw.Int64).alias("distinct"), nw.col(N).sum().cast(nw.Int64).alias(N)
+    )
+
+
+def class_values(frame: Frame, keys: Sequence[str], column: str) -> Frame:
+    """Return one row a class and value of ``column``, with the number of records ``__n__``."""
+    return frame.group_by(*keys, column).agg(nw.len().cast(nw.Int64).alias(N))

@@ -1,0 +1,190 @@
+"""Every error and warning of tacit.
+
+The whole tree::
+
+    SdcError
+      InputError(ValueError)      the data or a file is not what the task needs
+        ColumnNotFound            a named column does not exist (with near matches)
+        RoleMissing               a method needs keys, a weight, ... that were not declared
+        HierarchyError            a generalisation hierarchy is invalid or does not fit the data
+        NotAdditive               a table's relations do not hold
+        UnreadableFile            a file is missing, empty, undecodable or of an unknown kind
+      SpecError(ValueError)       a description of work is wrong
+        InvalidParameter          a parameter is outside its bounds
+        UnknownMethod             no method of that name (with near matches)
+        PlanError                 a plan has faults; all are listed
+        PlanVersion               a plan was written for another major version
+      Infeasible                  the requirement cannot be met by any allowed change
+      SolverError
+        SolverMissing, LimitReached
+      EngineError
+        EngineMissing             an optional package or runtime is not installed
+        Unsupported               the engine cannot do this
+      DisclosureRefused           would write unprotected data, overwrite, or break a claim
+      Cancelled                   the user asked to stop
+    SdcWarning(UserWarning)
+      Approximate                 a heuristic answer; the message gives the bound or gap
+      LowUtility                  protection was bought with nearly all information
+      WeakProtection              a choice that protects less than it seems
+      Slow                        this will take long at this size
+
+A message says what is wrong, where, and what to do next. It never quotes a confidential value, a
+record or a small count.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class SdcError(Exception):
+    """Base of every error that tacit raises on purpose."""
+
+
+class InputError(SdcError, ValueError):
+    """The data or a file is not what the task needs."""
+
+
+class ColumnNotFound(InputError):
+    """A named column does not exist; the message suggests near matches."""
+
+    def __init__(self, missing: Iterable[str], available: Sequence[str], where: str = "") -> None:
+        names = list(missing)
+        self.missing = tuple(names)
+        what = "column" if len(names) == 1 else "columns"
+        hints = [near_match(name, available) for name in names]
+        hint = " ".join(h for h in hints if h)
+        shown = ", ".join(available[:20]) + (" ..." if len(available) > 20 else "")
+        place = f" in {where}" if where else ""
+        listed = ", ".join(repr(name) for name in names)
+        super().__init__(f"no {what} {listed}{place}. {hint + ' ' if hint else ''}Columns: {shown}.")
+
+
+class RoleMissing(InputError):
+    """A method needs a role (keys, sensitive, weight, ...) that was not declared."""
+
+
+class HierarchyError(InputError):
+    """A generalisation hierarchy is invalid, or does not cover the data.
+
+    ``faults`` lists every fault that was found.
+    """
+
+    def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
+        self.faults = tuple(faults)
+        super().__init__(join_faults(message, self.faults))
+
+
+class NotAdditive(InputError):
+    """A table's relations do not hold."""
+
+
+class UnreadableFile(InputError):
+    """A file is missing, empty, undecodable or of an unknown kind."""
+
+
+class SpecError(SdcError, ValueError):
+    """A description of work is wrong."""
+
+
+class InvalidParameter(SpecError):
+    """A parameter of a method is outside its bounds."""
+
+    def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
+        self.faults = tuple(faults)
+        super().__init__(message)
+
+
+class UnknownMethod(SpecError):
+    """No method is registered under that name."""
+
+
+class PlanError(SpecError):
+    """A plan has faults; ``faults`` lists all of them."""
+
+    def __init__(self, message: str, faults: Sequence[str] = ()) -> None:
+        self.faults = tuple(faults)
+        super().__init__(join_faults(message, self.faults))
+
+
+class PlanVersion(SpecError):
+    """A plan was written for another major version of the plan format."""
+
+
+class Infeasible(SdcError):
+    """No allowed change meets the requirement."""
+
+
+class SolverError(SdcError):
+    """A linear or integer solver failed."""
+
+
+class SolverMissing(SolverError):
+    """The solver that was asked for is not installed."""
+
+
+class LimitReached(SolverError):
+    """A time or size limit was reached before the answer was proven."""
+
+
+class EngineError(SdcError):
+    """A relational engine failed."""
+
+
+class EngineMissing(EngineError):
+    """An engine, an optional package or a runtime is not installed."""
+
+
+class Unsupported(EngineError):
+    """The engine cannot do this."""
+
+
+class DisclosureRefused(SdcError):
+    """The action would disclose: a claim does not hold, or a file would be overwritten."""
+
+
+class Cancelled(SdcError):
+    """The work was stopped on request; nothing was written."""
+
+
+class SdcWarning(UserWarning):
+    """Base of every warning that tacit issues."""
+
+
+class Approximate(SdcWarning):
+    """The answer is heuristic; the message gives its bound or gap."""
+
+
+class LowUtility(SdcWarning):
+    """Protection was bought with nearly all of the information."""
+
+
+class WeakProtection(SdcWarning):
+    """A choice protects less than it seems to."""
+
+
+class Slow(SdcWarning):
+    """The work will take long at this size."""
+
+
+def near_match(name: str, available: Iterable[str]) -> str:
+    """Return ``Did you mean 'x'?`` for the closest available name, or an empty string."""
+    folded = {str(a).casefold(): str(a) for a in available}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    return f"Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def join_faults(message: str, faults: Sequence[str]) -> str:
+    """Join a heading and its faults, one a line."""
+    if not faults:
+        return message
+    return "\n".join([f"{message}:", *(f"  - {fault}" for fault in faults)])
+
+
+def require(package: str, extra: str, purpose: str) -> EngineMissing:
+    """Return the error that names the extra to install for an optional package."""
+    return EngineMissing(
+        f"{purpose} needs the package {package!r}, which is not installed. "
+        f"Install it with: pip install 'tacit[{extra}]'."
+    )

@@ -1,0 +1,1 @@
+"""Charts: Vega-Lite specifications with alternative text, saved offline."""

@@ -1,0 +1,75 @@
+"""Chart: a Vega-Lite specification that saves itself without a browser or a network."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import InputError, near_match
+from tacit.plot.theme import THEME
+
+FORMATS = ("svg", "png", "pdf", "html", "json")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart as data.
+
+    Attributes
+    ----------
+    spec
+        A Vega-Lite specification, data included.
+    alt
+        What the chart shows, for people who cannot see it. Required.
+    """
+
+    spec: dict[str, Any]
+    alt: str
+
+    def full(self) -> dict[str, Any]:
+        """Return the specification with the house theme and the alternative text."""
+        return {
+            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            "description": self.alt,
+            "config": THEME,
+            **self.spec,
+        }
+
+    def svg(self) -> str:
+        """Return the chart as SVG text."""
+        import vl_convert
+
+        return str(vl_convert.vegalite_to_svg(self.full()))
+
+    def png(self, scale: float = 2.0) -> bytes:
+        """Return the chart as PNG bytes."""
+        import vl_convert
+
+        return bytes(vl_convert.vegalite_to_png(self.full(), scale=scale))
+
+    def save(self, path: str | Path) -> Path:
+        """Save as svg, png, pdf, html (self-contained) or json, by the file's ending."""
+        import vl_convert
+
+        target = Path(path)
+        form = target.suffix.lstrip(".").lower()
+        if form not in FORMATS:
+            hint = near_match(form, FORMATS)
+            raise InputError(f"a chart is saved as {', '.join(FORMATS)}, not {form!r}. {hint}".strip())
+        match form:
+            case "svg":
+                target.write_text(self.svg(), encoding="utf-8")
+            case "png":
+                target.write_bytes(self.png())
+            case "pdf":
+                target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
+            case "html":
+                target.write_text(vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8")
+            case _:
+                target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
+        return target
+
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
+        return {"image/svg+xml": self.svg(), "text/plain": self.alt}

@@ -1,0 +1,1 @@
+"""Protection: methods that change microdata."""

@@ -1,0 +1,247 @@
+"""Datafly II: generalise whole columns until few records are left over, then drop those."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.claims import Claim
+from tacit.data.microdata import Microdata
+from tacit.engine.codes import Cells, group_ids
+from tacit.engine.relational import N, attach_counts
+from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
+from tacit.fields import ClassSize, Probability
+from tacit.registry import register
+from tacit.spec import Method, Role
+
+
+@register
+class Datafly(Method):
+    """Generalise whole columns, most distinct values first, until at most max_drop records are left over.
+
+    While more than ``max_drop`` records stand in classes smaller than k, the column with the largest
+    (profile, number of distinct values, -level/height, -position) is raised one level; then the
+    records left over are dropped. With several quasi-identifiers the loop runs until every one holds.
+
+    The choice of column follows Sweeney's description; ties are broken by relative level and then by
+    column order, which reproduces her Figure 29.
+
+    References
+    ----------
+    Sweeney (1997), Datafly: a system for providing anonymity in medical data, IFIP TC11 WG11.3, 356-381.
+    """
+
+    kind: Literal["datafly"] = "datafly"
+    k: ClassSize | None = Field(None, description="smallest class size allowed; or give anonymity_level")
+    max_drop: float = Field(0, ge=0, description="records that may be dropped: a number, or a share below 1")
+    anonymity_level: Probability | None = Field(
+        None, description="level A in [0, 1] instead of k: 0 changes nothing, 1 suppresses all keys, else k = floor(A N / 100)"
+    )
+    distortion: Mapping[str, Probability] = Field(
+        default_factory=dict, description="profile 1: how much distortion of a column the recipient tolerates (default 1)"
+    )
+    linking: Mapping[str, Probability] = Field(
+        default_factory=dict, description="profile 2: how likely a column is used for linking (default 1; 0 leaves it out)"
+    )
+    per_attribute: bool = Field(False, description="the older Datafly: each key by itself must reach k")
+
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
+    techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return the columns of the two profiles."""
+        return tuple(dict.fromkeys([*self.distortion, *self.linking]))
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: keys without hierarchy, no requirement or two, k that no release can meet."""
+        found = super().faults(data)
+        found += [
+            RoleMissing(f"datafly: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only.")
+            for key in data.keys
+            if key not in data.hierarchies and self.linking.get(key, 1.0) > 0
+        ]
+        if (self.k is None) == (self.anonymity_level is None):
+            found.append(InputError("datafly: give either k or anonymity_level"))
+        n = len(data)
+        k = self.requirement(n)
+        if k > max(n - drop_limit(self.max_drop, n), 0) and n > 0:
+            found.append(Infeasible(f"datafly: k = {k} cannot be met: there are not that many records to keep. Choose a smaller k."))
+        return found
+
+    def requirement(self, n: int) -> int:
+        """Return k for n records."""
+        if self.anonymity_level is not None:
+            return k_for_level(self.anonymity_level, n)
+        return self.k or 1
+
+    def groups(self, data: Microdata) -> dict[str, tuple[str, ...]]:
+        """Return the groups of columns that must each reach k."""
+        trusted = {key for key, chance in self.linking.items() if chance == 0}
+        groups = {name: tuple(c for c in keys if c not in trusted) for name, keys in data.quasi.items()}
+        if self.per_attribute:
+            groups = {f"{name}: {c}": (c,) for name, keys in groups.items() for c in keys}
+        return {name: keys for name, keys in groups.items() if keys}
+
+    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        n = len(data)
+        k = self.requirement(n)
+        if k == 1:
+            warnings.warn("datafly: k = 1 asks for no protection", WeakProtection, stacklevel=3)
+        groups = self.groups(data)
+        keys = tuple(dict.fromkeys(c for group in groups.values() for c in group))
+        cells = data.cells(keys)
+        search = Search.start(data, cells, keys, groups, k)
+        profile = {key: self.distortion.get(key, 1.0) * self.linking.get(key, 1.0) for key in keys}
+        if self.anonymity_level == 1:
+            search = search.at({key: data.hierarchy(key).height for key in keys})
+        limit = drop_limit(self.max_drop, n)
+        trace = [search.row()]
+        while (dropped := search.dropped()) > limit:
+            key = search.next_key(profile)
+            if key is None:
+                raise Infeasible(
+                    f"datafly: k = {k} cannot be met with max_drop = {self.max_drop:g}, even with every key suppressed. "
+                    "Allow more records to be dropped, or choose a smaller k."
+                )
+            search = search.raised(key)
+            ctx.tick(f"datafly: {key} raised to level {search.levels[key]}, {dropped} records left over")
+            trace.append(search.row())
+        result = data
+        for key, level in search.levels.items():
+            result = result.generalise(key, level)
+        result = keep_large_classes(result.materialise(), groups, k, rounds=search.rounds())
+        ctx.note(k=k, levels=dict(search.levels), heights={c: data.hierarchy(c).height for c in keys}, dropped=int(search.dropped()), trace=trace)
+        return result
+
+    def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
+        k = self.requirement(len(data))
+        for name, columns in self.groups(data).items():
+            yield Claim(
+                "k-anonymity",
+                {"k": k},
+                name,
+                columns,
+                ("The quasi-identifier holds every column that an intruder can find in other files.", *trust_notes(self.linking)),
+            )
+
+
+def trust_notes(linking: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the assumption that goes with trusted columns."""
+    trusted = [c for c, chance in linking.items() if chance == 0]
+    return (f"The recipient does not link on {', '.join(trusted)}.",) if trusted else ()
+
+
+def k_for_level(level: float, n: int) -> int:
+    """Return k for an anonymity level: floor(A N / 100), at least 1 (Sweeney, Figure 27)."""
+    if level in (0, 1):
+        return 1
+    # Round first: 0.29 * 100 is 28.999... in binary, and the level is given in decimals.
+    return max(1, int(np.floor(round(level * n / 100, 9))))
+
+
+def drop_limit(max_drop: float, n: int) -> int:
+    """Return how many records may be dropped: a share below 1, otherwise a number."""
+    return int(np.floor(max_drop * n)) if 0 < max_drop < 1 else int(max_drop)
+
+
+@dataclass(frozen=True)
+class Search:
+    """The state of Datafly's loop on coded cells: a level a key, and what follows from it."""
+
+    cells: Cells
+    keys: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]]
+    k: int
+    lifts: Mapping[str, list[npt.NDArray[np.int32]]]
+    levels: Mapping[str, int]
+
+    @classmethod
+    def start(cls, data: Microdata, cells: Cells, keys: Sequence[str], groups: Mapping[str, tuple[str, ...]], k: int) -> Search:
+        """Start at the ground level of every key."""
+        lifts = {key: data.hierarchy(key).lift(cells.keys[key].values) for key in keys}
+        return cls(cells, tuple(keys), groups, k, lifts, dict.fromkeys(keys, 0))
+
+    def at(self, levels: Mapping[str, int]) -> Search:
+        """Return the state at other levels."""
+        return Search(self.cells, self.keys, self.groups, self.k, self.lifts, dict(levels))
+
+    def raised(self, key: str) -> Search:
+        """Return the state with one key a level higher."""
+        return self.at({**self.levels, key: self.levels[key] + 1})
+
+    def codes(self, key: str) -> npt.NDArray[np.int32]:
+        """Return a key's codes at its present level."""
+        return self.lifts[key][self.levels[key]][self.cells.keys[key].codes]
+
+    def class_sizes(self, group: Sequence[str], alive: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Return the size of each cell's class, counting only cells that are kept."""
+        sizes = [int(self.lifts[c][self.levels[c]].max(initial=0)) + 1 for c in group]
+        ids, bound = group_ids([self.codes(c) for c in group], sizes)
+        return np.bincount(ids, weights=self.cells.n * alive, minlength=bound).astype(np.int64)[ids]
+
+    def survivors(self) -> tuple[npt.NDArray[np.bool_], int]:
+        """Return the cells that can stay, and how many rounds of dropping it took.
+
+        Dropping for one quasi-identifier can push a class of another below k, so the rule is applied
+        until nothing changes.
+        """
+        alive = np.ones(len(self.cells), dtype=bool)
+        rounds = 0
+        while True:
+            keep = alive.copy()
+            for group in self.groups.values():
+                keep &= self.class_sizes(group, keep) >= self.k
+            rounds += 1
+            if np.array_equal(keep, alive):
+                return alive, rounds
+            alive = keep
+
+    def dropped(self) -> int:
+        """Return how many records would have to be dropped now."""
+        alive, _ = self.survivors()
+        return int(self.cells.n[~alive].sum())
+
+    def rounds(self) -> int:
+        """Return how many rounds of dropping are needed."""
+        return self.survivors()[1]
+
+    def distinct(self, key: str) -> int:
+        """Return how many different values of a key would be released."""
+        return int(np.count_nonzero(np.bincount(self.codes(key))))
+
+    def next_key(self, profile: Mapping[str, float]) -> str | None:
+        """Return the key to raise next, or None when all are at their top."""
+        open_keys = [key for key in self.keys if self.levels[key] < len(self.lifts[key]) - 1]
+        if not open_keys:
+            return None
+        return max(
+            open_keys,
+            key=lambda c: (profile[c], self.distinct(c), -self.levels[c] / (len(self.lifts[c]) - 1), -self.keys.index(c)),
+        )
+
+    def row(self) -> dict[str, Any]:
+        """Return the state for the trace."""
+        return {
+            "levels": dict(self.levels),
+            "distinct": {key: self.distinct(key) for key in self.keys},
+            "left_over": self.dropped(),
+        }
+
+
+def keep_large_classes(data: Microdata, groups: Mapping[str, tuple[str, ...]], k: int, rounds: int) -> Microdata:
+    """Drop, on the engine, the records in classes smaller than k, round by round."""
+    frame = data.frame
+    names = frame.collect_schema().names()
+    for _ in range(rounds):
+        for group in groups.values():
+            frame = attach_counts(frame, group).filter(nw.col(N) >= k).select(*names)
+    return data.with_frame(frame).materialise()

@@ -1,0 +1,118 @@
+"""The registry of Specs: one declaration, used by plans, command line, reference pages and tests.
+
+A method's file lies in a topic folder (``risk``, ``protect``, ``utility``, ...) and is named after its
+kind: ``KAnonymity`` has the kind ``k_anonymity`` and lives in ``k_anonymity.py``. That makes a name
+findable without importing anything else. Third parties register through the entry-point group
+``tacit.specs`` (the entry's value is a module that uses ``@register``).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from importlib.metadata import entry_points
+from typing import TypeVar
+
+from tacit.errors import UnknownMethod, near_match
+from tacit.spec import Measure, Method, Spec, snake
+
+TOPICS = ("protect", "risk", "utility")
+
+_specs: dict[str, type[Spec]] = {}
+
+S = TypeVar("S", bound=type[Spec])
+
+
+def register(cls: S) -> S:
+    """Add a Spec class; refuse what would leave its reference page with holes."""
+    kind = cls.model_fields["kind"].default
+    faults = []
+    if kind != snake(cls.__name__):
+        faults.append(f"kind must be {snake(cls.__name__)!r}, the class name in snake case")
+    known = _specs.get(kind)
+    if known is not None and known.__module__ != cls.__module__:
+        faults.append(f"kind {kind!r} is already taken by {known.__module__}")
+    doc = cls.__doc__ or ""
+    if not doc.strip():
+        faults.append("a docstring is needed")
+    elif "References" not in doc:
+        faults.append("the docstring needs a References section")
+    faults += [
+        f"field {name!r} needs a description"
+        for name, info in cls.model_fields.items()
+        if name != "kind" and not info.description
+    ]
+    if faults:
+        raise TypeError(f"cannot register {cls.__name__}: " + "; ".join(faults))
+    _specs[kind] = cls
+    return cls
+
+
+def specs(family: str | None = None) -> dict[str, type[Spec]]:
+    """Return every registered Spec by kind, sorted; optionally of one family."""
+    discover()
+    return {k: s for k, s in sorted(_specs.items()) if family in (None, s.family)}
+
+
+def lookup(kind: str) -> type[Spec]:
+    """Return the Spec of that kind, or say what was probably meant."""
+    if kind not in _specs:
+        load_by_file(kind)
+    if kind not in _specs:
+        discover()
+    if kind not in _specs:
+        hint = near_match(kind, _specs)
+        raise UnknownMethod(f"no method {kind!r}. {hint or 'List them with: tacit methods.'}".strip())
+    return _specs[kind]
+
+
+def lookup_class(name: str) -> type[Spec] | None:
+    """Return the Spec whose class has that name, or None."""
+    try:
+        found = lookup(snake(name))
+    except UnknownMethod:
+        return None
+    return found if found.__name__ == name else None
+
+
+def class_names() -> list[str]:
+    """Return the class names of every registered Spec."""
+    return sorted(s.__name__ for s in specs().values())
+
+
+@functools.cache
+def modules() -> dict[str, str]:
+    """Return the module path of every file in the topic folders, by file name; nothing is imported."""
+    found: dict[str, str] = {}
+    for topic in TOPICS:
+        package = importlib.import_module(f"tacit.{topic}")
+        for info in pkgutil.walk_packages(package.__path__, f"tacit.{topic}."):
+            found.setdefault(info.name.rsplit(".", 1)[1], info.name)
+    return found
+
+
+def load_by_file(kind: str) -> None:
+    """Import the one file named after the kind, if there is one."""
+    path = modules().get(kind)
+    if path:
+        importlib.import_module(path)
+
+
+@functools.cache
+def discover() -> None:
+    """Import every topic module and every third-party module, once."""
+    for path in modules().values():
+        importlib.import_module(path)
+    for entry in entry_points(group="tacit.specs"):
+        entry.load()
+
+
+def is_method(cls: type[Spec]) -> bool:
+    """Return True for a Spec that protects."""
+    return issubclass(cls, Method)
+
+
+def is_measure(cls: type[Spec]) -> bool:
+    """Return True for a Spec that measures."""
+    return issubclass(cls, Measure)

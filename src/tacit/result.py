@@ -1,0 +1,123 @@
+"""Results: what a measure returns. They print, plot and explain themselves."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+
+    from tacit.plot.chart import Chart
+
+
+class Summary(dict[str, Any]):
+    """A few named numbers that print as an aligned text block."""
+
+    def __str__(self) -> str:
+        if not self:
+            return "(nothing to summarise)"
+        width = max(len(str(k)) for k in self)
+        return "\n".join(f"{k:<{width}}  {format_number(v)}" for k, v in self.items())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(str(k))}</th><td>{html.escape(format_number(v))}</td></tr>"
+            for k, v in self.items()
+        )
+        return f"<table>{rows}</table>"
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What a measure found.
+
+    Attributes
+    ----------
+    kind
+        The measure's kind.
+    title
+        One line for headings.
+    value
+        The one number on which results are compared (on the R-U map, before and after).
+    numbers
+        The few named numbers of :meth:`summary`.
+    frame
+        The detail, one row each; an eager narwhals frame (``.to_pandas()``, ``.to_polars()``,
+        ``.to_arrow()``, ``.rows(named=True)``). It may hold values of the data: keep it inside.
+    explanation
+        What the numbers mean, in a sentence or two, for the report.
+    """
+
+    kind: str
+    title: str
+    value: float
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    frame: nw.DataFrame[Any] | None = None
+    explanation: str = ""
+
+    def summary(self) -> Summary:
+        """Return the few numbers that matter."""
+        return Summary(self.numbers)
+
+    def plot(self) -> Chart:
+        """Return a chart of the result: ``.save("file.svg")``, or show it in a notebook."""
+        from tacit.plot.families import bars
+
+        items = [(k, float(v)) for k, v in self.numbers.items() if isinstance(v, int | float) and not isinstance(v, bool)]
+        return bars(items, title=self.title, x="", y="value")
+
+    def charts(self) -> Iterable[Chart]:
+        """Return the charts for a report; by default the one of :meth:`plot`."""
+        return (self.plot(),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result without its detail, as plain data."""
+        return {"kind": self.kind, "value": plain(self.value), "numbers": {k: plain(v) for k, v in self.numbers.items()}}
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{'-' * len(self.title)}\n{self.summary()}" + (
+            f"\n\n{self.explanation}" if self.explanation else ""
+        )
+
+    def _repr_html_(self) -> str:
+        body = self.summary()._repr_html_()
+        return f"<h4>{html.escape(self.title)}</h4>{body}<p>{html.escape(self.explanation)}</p>"
+
+
+def format_number(value: Any) -> str:
+    """Return a number for people: thousands apart, four significant digits, True as yes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value == int(value) and abs(value) < 1e15:
+            return f"{int(value):,}"
+        return f"{value:,.4f}" if abs(value) >= 1e-3 else f"{value:.3g}"
+    if hasattr(value, "item"):
+        return format_number(value.item())
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k}: {format_number(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(format_number(v) for v in value)
+    return str(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and value != value:  # noqa: PLR0124 - NaN has no JSON form
+        return None
+    return value

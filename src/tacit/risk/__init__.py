@@ -1,0 +1,1 @@
+"""Risk: how much a release would disclose."""
