@@ -17,6 +17,11 @@ _HOMES = {
     "read": "tacit.data.read",
     "Microdata": "tacit.data.microdata",
     "Hierarchy": "tacit.data.hierarchy",
+    "Plan": "tacit.plan",
+    "Release": "tacit.release",
+    "verify": "tacit.release",
+    "compare": "tacit.utility.comparison",
+    "profile": "tacit.data.profile",
     "get_engine": "tacit.engine",
     "register": "tacit.registry",
     "Method": "tacit.spec",
@@ -25,7 +30,7 @@ _HOMES = {
     "SdcError": "tacit.errors",
     "SdcWarning": "tacit.errors",
 }
-_MODULES = ("errors", "hierarchy", "registry")
+_MODULES = ("errors", "governance", "hierarchy", "registry")
 
 __all__ = sorted([*_HOMES, *_MODULES])
 
@@ -33,6 +38,8 @@ __all__ = sorted([*_HOMES, *_MODULES])
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
+    if name == "examples":
+        return importlib.import_module("tacit.data.examples")
     if name in _MODULES:
         return importlib.import_module(f"tacit.{name}")
     if name[:1].isupper():

@@ -37,6 +37,9 @@ class Spec(BaseModel):
     #: Where the work is done: all on the engine; on the reduced table of cells; or on the records
     #: themselves, which are then gathered in memory on one machine.
     runs_on: ClassVar[Where] = "engine"
+    #: Parameters with which the reference page shows it and the common tests run it (on a small file
+    #: with the columns id, sex, age, zip, job, income and disease); only what has no default.
+    example: ClassVar[Mapping[str, Any]] = {}
 
     kind: str
 

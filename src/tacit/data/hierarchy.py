@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.errors import HierarchyError
 
 #: The top of a hierarchy: the suppressed value.
 TOP = "*"
 
+#: How many faults of one sort are listed before the rest are only counted.
 MAX_FAULTS = 20
+
+Codes = npt.NDArray[np.int32]
+
+
+class Coded(NamedTuple):
+    """One level of a set of paths: a code a path, and the label of each code in order of appearance."""
+
+    codes: Codes
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +53,20 @@ class Hierarchy:
     """
 
     labels: tuple[tuple[str, ...], ...]
-    parents: tuple[npt.NDArray[np.int32], ...]
+    parents: tuple[Codes, ...]
     ground: pa.Array | None = None
     names: tuple[str, ...] = field(default=())
 
     @classmethod
     def from_paths(
-        cls, paths: Iterable[Sequence[str]], *, pad: bool = False, names: Sequence[str] = (), where: str = "hierarchy"
+        cls,
+        paths: Iterable[Sequence[Any]],
+        *,
+        pad: bool = False,
+        top: bool | str = False,
+        names: Sequence[str] = (),
+        where: str = "hierarchy",
+        lines: Sequence[int] | None = None,
     ) -> Hierarchy:
         """Build from one path a ground value: the value, its parent, ..., the top.
 
@@ -58,10 +76,14 @@ class Hierarchy:
             The paths; a repeated path is allowed, a second different path for a value is a fault.
         pad
             Fill short paths by repeating the last label below the top, instead of refusing them.
+        top
+            Add this label above every path (True adds ``*``).
         names
             Names of the levels.
         where
             How to name the source in messages.
+        lines
+            The line of the source on which each path stands, for messages.
 
         Raises
         ------
@@ -69,24 +91,44 @@ class Hierarchy:
             With every fault: several tops, missing paths, uneven depth, a value with two paths, a
             level that splits a group of the level below.
         """
-        rows = [tuple(str(v) for v in path) for path in paths]
+        above = () if top is False else (TOP if top is True else str(top),)
+        rows = [(*map(ground_label, path), *above) for path in paths]
         if pad:
             rows = padded(rows)
-        faults = path_faults(rows)
+        faults = path_faults(rows, lines)
         if faults:
             raise HierarchyError(f"{where} is not a valid hierarchy", faults)
-        depth = len(rows[0])
-        labels: list[tuple[str, ...]] = []
-        parents: list[npt.NDArray[np.int32]] = []
-        positions = [{label: i for i, label in enumerate(dict.fromkeys(row[level] for row in rows))} for level in range(depth)]
-        for level, position in enumerate(positions):
-            labels.append(tuple(position))
-            if level + 1 < depth:
-                up = np.zeros(len(position), dtype=np.int32)
-                for row in rows:
-                    up[position[row[level]]] = positions[level + 1][row[level + 1]]
-                parents.append(up)
-        return cls(tuple(labels), tuple(parents), names=tuple(names))
+        return cls._from_coded([coded(column) for column in zip(*rows, strict=True)], names)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Sequence[Sequence[str]],
+        *,
+        top: str = TOP,
+        names: Sequence[str] = (),
+        where: str = "hierarchy",
+    ) -> Hierarchy:
+        """Build from one column of labels a level, ground first, with a single top above them.
+
+        Unlike a file, the values of data may be none at all: the hierarchy is then empty.
+        """
+        levels = [coded(column) for column in columns]
+        n = len(levels[0].codes)
+        levels.append(Coded(np.zeros(n, dtype=np.int32), (top,)))
+        faults = level_faults(levels, place(None))
+        if faults:
+            raise HierarchyError(f"{where} is not a valid hierarchy", faults)
+        return cls._from_coded(levels, names)
+
+    @classmethod
+    def _from_coded(cls, levels: Sequence[Coded], names: Sequence[str]) -> Hierarchy:
+        parents = []
+        for below, above in zip(levels[:-1], levels[1:], strict=True):
+            up = np.zeros(len(below.labels), dtype=np.int32)
+            up[below.codes] = above.codes
+            parents.append(up)
+        return cls(tuple(level.labels for level in levels), tuple(parents), names=tuple(names))
 
     # -- shape ---------------------------------------------------------------------------------
 
@@ -108,7 +150,7 @@ class Hierarchy:
         return f"Hierarchy(height={self.height}, values per level: {sizes})"
 
     @functools.cached_property
-    def up(self) -> tuple[npt.NDArray[np.int32], ...]:
+    def up(self) -> tuple[Codes, ...]:
         """Return for each level the position, in that level, of each ground value's ancestor."""
         maps = [np.arange(len(self), dtype=np.int32)]
         for parent in self.parents:
@@ -120,19 +162,32 @@ class Hierarchy:
         """Return the position of each ground label."""
         return {label: i for i, label in enumerate(self.labels[0])}
 
+    @functools.cached_property
+    def level_names(self) -> tuple[str, ...]:
+        """Return a name for each level: the given ones, or ``level 0``, ``level 1``, ..."""
+        if len(self.names) == len(self.labels):
+            return self.names
+        return tuple(f"level {level}" for level in range(len(self.labels)))
+
     # -- questions -------------------------------------------------------------------------------
 
     def path(self, value: Any) -> tuple[str, ...]:
         """Return a ground value's path to the top."""
-        i = self.position[ground_label(value)]
+        i = self.position.get(ground_label(value))
+        if i is None:
+            raise HierarchyError("that value is not a ground value of the hierarchy")
         return tuple(self.labels[level][self.up[level][i]] for level in range(self.height + 1))
 
     def at(self, level: int) -> dict[str, str]:
         """Return each ground label's label at a level."""
+        self._check_level(level)
         return {label: self.labels[level][self.up[level][i]] for label, i in self.position.items()}
 
     def leaves(self, label: str, level: int) -> tuple[str, ...]:
         """Return the ground labels below a label of a level."""
+        self._check_level(level)
+        if label not in self.labels[level]:
+            raise HierarchyError(f"level {level} of the hierarchy has no such label")
         code = self.labels[level].index(label)
         return tuple(self.labels[0][i] for i in np.flatnonzero(self.up[level] == code))
 
@@ -141,6 +196,12 @@ class Hierarchy:
         text = ground_label(released)
         return next((level for level, label in enumerate(self.path(value)) if label == text), None)
 
+    def _check_level(self, level: int) -> None:
+        if not 0 <= level <= self.height:
+            raise HierarchyError(
+                f"level {level} does not exist: the hierarchy has levels 0 to {self.height}"
+            )
+
     # -- data --------------------------------------------------------------------------------------
 
     def bind(self, values: pa.Array, column: str) -> Hierarchy:
@@ -148,34 +209,100 @@ class Hierarchy:
 
         Ground labels that do not occur in the data stay.
         """
-        texts = [ground_label(v) for v in values.to_pylist()]
-        missing = sum(t not in self.position for t in texts)
-        if missing:
+        texts = ground_labels(values)
+        at = pc.index_in(texts, value_set=self._ground_texts)
+        if at.null_count:
+            missing = texts.filter(at.is_null()).to_pylist()
             raise HierarchyError(
-                f"the hierarchy of column {column!r} does not cover {missing} of the {len(texts)} "
-                "different values in the data. Add their paths, or check the column's type and coding."
+                f"the hierarchy of column {column!r} does not cover {len(missing)} of the {len(texts)} "
+                f"different values in the data. {mismatch_hint(missing, self.position, column)}"
             )
-        typed: list[Any] = [None] * len(self)
-        for value, text in zip(values.to_pylist(), texts, strict=True):
-            typed[self.position[text]] = value
-        return Hierarchy(self.labels, self.parents, pa.array(typed, type=values.type), self.names)
+        where = np.full(len(self), -1, dtype=np.int64)
+        where[at.to_numpy(zero_copy_only=False)] = np.arange(len(values))
+        typed = values.take(pa.array(where, mask=where < 0))
+        return Hierarchy(self.labels, self.parents, typed, self.names)
 
     def mapping(self, level: int) -> pa.Table:
         """Return the table (``old``, ``new``) that raises bound data to a level."""
         assert self.ground is not None, "bind the hierarchy to data first"
-        if not 0 <= level <= self.height:
-            raise HierarchyError(f"level {level} does not exist: the hierarchy has levels 0 to {self.height}")
-        new = pa.array(np.array(self.labels[level], dtype=object)[self.up[level]], type=pa.string())
+        self._check_level(level)
         known = self.ground.is_valid()
+        new = pa.array(self.labels[level], type=pa.string()).take(pa.array(self.up[level]))
         return pa.table({"old": self.ground.filter(known), "new": new.filter(known)})
 
-    def lift(self, values: pa.Array) -> list[npt.NDArray[np.int32]]:
+    def lift(self, values: pa.Array) -> list[Codes]:
         """Return, for coded ground ``values``, each level's map from value code to label position.
 
         One entry more than there are values: null keeps a code of its own, one above the labels.
         """
-        at = np.array([self.position[ground_label(v)] for v in values.to_pylist()], dtype=np.int32)
-        return [np.append(self.up[level][at], np.int32(len(self.labels[level]))) for level in range(self.height + 1)]
+        at = pc.index_in(ground_labels(values), value_set=self._ground_texts)
+        if at.null_count:
+            raise HierarchyError("some values of the data are not ground values of the hierarchy")
+        codes = at.to_numpy(zero_copy_only=False).astype(np.int32)
+        return [
+            np.append(self.up[level][codes], np.int32(len(self.labels[level])))
+            for level in range(self.height + 1)
+        ]
+
+    @functools.cached_property
+    def _ground_texts(self) -> pa.Array:
+        return pa.array(self.labels[0], type=pa.string())
+
+    # -- looking -------------------------------------------------------------------------------------
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """Return every path, ground value first."""
+        columns = [
+            np.array(labels, dtype=object)[up] for labels, up in zip(self.labels, self.up, strict=True)
+        ]
+        return list(zip(*columns, strict=True))
+
+    def to_arrow(self) -> pa.Table:
+        """Return one row a ground value and one column a level."""
+        columns = [
+            pa.array(labels, type=pa.string()).take(pa.array(up))
+            for labels, up in zip(self.labels, self.up, strict=True)
+        ]
+        return pa.table(columns, names=list(self.level_names))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the hierarchy, with all its labels, as it stands in a plan.
+
+        A hierarchy that a rule built from data holds the values of the data: keep the rule's own
+        ``to_dict`` in plans that travel.
+        """
+        names = {"names": list(self.names)} if self.names else {}
+        return {"kind": "paths", "paths": [list(path) for path in self.paths()], **names}
+
+    def describe(self, limit: int = 40) -> str:
+        """Return the tree as text, top first, at most ``limit`` lines; counts are of ground values."""
+        lines = list(_first(self._tree_lines(self.height, 0, ""), limit + 1))
+        if len(lines) > limit:
+            lines[limit:] = [f"... {len(self):,} ground values in all"]
+        return "\n".join(lines)
+
+    def _tree_lines(self, level: int, code: int, indent: str) -> Iterator[str]:
+        label = self.labels[level][code]
+        # A label repeated by padding is one node to a reader.
+        while level and (below := self._children[level - 1][code]).size == 1:
+            if self.labels[level - 1][below[0]] != label:
+                break
+            level, code = level - 1, int(below[0])
+        size = f"  ({int(np.count_nonzero(self.up[level] == code)):,})" if level else ""
+        yield f"{indent}{label}{size}"
+        if level:
+            for child in self._children[level - 1][code]:
+                yield from self._tree_lines(level - 1, int(child), indent + "  ")
+
+    @functools.cached_property
+    def _children(self) -> tuple[list[npt.NDArray[np.int64]], ...]:
+        """Return for each level below the top the positions of each parent's children."""
+        groups = []
+        for parent, above in zip(self.parents, self.labels[1:], strict=True):
+            order = np.argsort(parent, kind="stable")
+            bounds = np.cumsum(np.bincount(parent, minlength=len(above)))[:-1]
+            groups.append(np.split(order, bounds))
+        return tuple(groups)
 
 
 @runtime_checkable
@@ -191,8 +318,13 @@ class Rule(Protocol):
         ...
 
 
+# -- labels ----------------------------------------------------------------------------------------
+
+
 def ground_label(value: Any) -> str:
     """Return the text under which a value of the data stands in a hierarchy."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -203,37 +335,131 @@ def ground_label(value: Any) -> str:
     return str(value)
 
 
+def ground_labels(values: pa.Array) -> pa.Array:
+    """Return the texts under which the values of a column stand in a hierarchy."""
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind):
+        return pc.cast(values, pa.string())
+    return pa.array([ground_label(v) for v in values.to_pylist()], type=pa.string())
+
+
+#: Ways in which codes are often written differently: how they are made equal, and what to say.
+DIFFERENCES: Sequence[tuple[Callable[[str], str], str]] = (
+    (str.strip, "with blanks around them removed"),
+    (str.casefold, "when upper and lower case are not told apart"),
+    (lambda t: t.strip().lstrip("0"), "with leading zeros removed; to keep zeros read the column as text: types={{{column!r}: 'text'}}"),
+    (lambda t: t[:-2] if t.endswith(".0") else t, "without a closing '.0'"),
+    (lambda t: t.replace(" ", "-").replace("_", "-").casefold(), "when blanks, hyphens and underscores are not told apart"),
+)
+
+
+def mismatch_hint(missing: Sequence[str], known: Iterable[str], column: str) -> str:
+    """Return what to do about uncovered values, naming the difference in coding if one explains them."""
+    labels = list(known)
+    for same, words in DIFFERENCES:
+        folded = {same(label) for label in labels}
+        found = sum(same(text) in folded for text in missing)
+        if found:
+            some = "They" if found == len(missing) else "Some of them"
+            return f"{some} would be covered {words.format(column=column)}."
+    return "Add their paths, or check the column's type and coding."
+
+
 def padded(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Fill short paths by repeating the label below the top."""
+    """Fill short paths, and gaps in them, by repeating the label below."""
     depth = max((len(r) for r in rows), default=0)
-    return [r if len(r) in (0, depth) else (*r[:-1], *(r[-2:-1] or r[:1]) * (depth - len(r)), r[-1]) for r in rows]
+    return [_fill(_stretch(r, depth)) for r in rows]
 
 
-def path_faults(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return every fault of a set of paths; lines are counted from 1 and labels are not quoted."""
+def _stretch(row: tuple[str, ...], depth: int) -> tuple[str, ...]:
+    if len(row) in (0, depth):
+        return row
+    return (*row[:-1], *(row[-2:-1] or row[:1]) * (depth - len(row)), row[-1])
+
+
+def _fill(row: tuple[str, ...]) -> tuple[str, ...]:
+    if all(row):
+        return row
+    filled: list[str] = []
+    for label in row:
+        filled.append(label or (filled[-1] if filled else ""))
+    return tuple(filled)
+
+
+# -- faults ----------------------------------------------------------------------------------------
+
+
+def coded(column: Sequence[str]) -> Coded:
+    """Code one level's labels in the order in which they appear."""
+    encoded = pa.array(column, type=pa.string()).dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    return Coded(codes, tuple(encoded.dictionary.to_pylist()))
+
+
+def place(lines: Sequence[int] | None, kept: Sequence[int] | None = None) -> Callable[[int], str]:
+    """Return how to name a path in a message: by its line if there are lines, else by its number."""
+
+    def name(i: int) -> str:
+        row = i if kept is None else kept[i]
+        return f"path {row + 1}" if lines is None else f"line {lines[row]}"
+
+    return name
+
+
+def path_faults(rows: Sequence[tuple[str, ...]], lines: Sequence[int] | None = None) -> list[str]:
+    """Return every fault of a set of paths; labels are not quoted."""
     if not rows:
         return ["it has no paths"]
-    faults: list[str] = []
     depth = max(len(row) for row in rows)
-    seen: dict[str, tuple[str, ...]] = {}
-    for i, row in enumerate(rows, 1):
-        if not row or any(not label for label in row):
-            faults.append(f"path {i}: a label is missing")
-        elif len(row) != depth:
-            faults.append(f"path {i}: {len(row)} levels where others have {depth} (uneven depth; pad=True fills it)")
-        elif seen.setdefault(row[0], row) != row:
-            faults.append(f"path {i}: its value already has another path")
-    whole = [row for row in rows if len(row) == depth and all(row)]
-    tops = {row[-1] for row in whole}
-    if len(tops) > 1:
-        faults.append(f"it has {len(tops)} tops where one is needed (add a level '{TOP}' above them)")
+    name = place(lines)
+    gaps = [i for i, row in enumerate(rows) if not row or not all(row)]
+    uneven = [i for i, row in enumerate(rows) if len(row) != depth and row and all(row)]
+    faults = listed([f"{name(i)}: a label is missing" for i in gaps])
+    faults += listed(
+        [
+            f"{name(i)}: {len(rows[i])} levels where others have {depth} (uneven depth; pad=True fills it)"
+            for i in uneven
+        ]
+    )
     if depth < 2:
-        faults.append(f"it has no level above the ground (add a top '{TOP}')")
-    for level in range(1, depth - 1):
-        parent: dict[str, str] = {}
-        split = {row[level] for row in whole if parent.setdefault(row[level], row[level + 1]) != row[level + 1]}
-        if split:
-            faults.append(f"level {level}: {len(split)} of its labels have more than one parent at level {level + 1} (a level splits a lower group)")
-    if len(faults) > MAX_FAULTS:
-        faults = [*faults[:MAX_FAULTS], f"... and {len(faults) - MAX_FAULTS} more faults"]
+        faults.append(f"it has no level above the ground (top=True adds the top '{TOP}')")
+    kept = [i for i, row in enumerate(rows) if len(row) == depth and all(row)]
+    if kept and depth > 1:
+        whole = [coded(column) for column in zip(*(rows[i] for i in kept), strict=True)]
+        faults += level_faults(whole, place(lines, kept))
     return faults
+
+
+def level_faults(levels: Sequence[Coded], name: Callable[[int], str]) -> list[str]:
+    """Return the faults of whole paths: values with two paths, several tops, split groups."""
+    _, first = np.unique(levels[0].codes, return_index=True)
+    start = first[levels[0].codes]
+    other = np.zeros(len(start), dtype=bool)
+    for level in levels[1:]:
+        other |= level.codes != level.codes[start]
+    faults = listed([f"{name(int(i))}: its value already has another path" for i in np.flatnonzero(other)])
+    n_tops = len(levels[-1].labels)
+    if n_tops > 1:
+        faults.append(f"it has {n_tops} tops where one is needed (top=True adds '{TOP}' above them)")
+    for number, (below, above) in enumerate(zip(levels[1:-1], levels[2:], strict=True), 1):
+        parent = np.zeros(len(below.labels), dtype=np.int32)
+        parent[below.codes] = above.codes
+        n_split = len(np.unique(below.codes[parent[below.codes] != above.codes]))
+        if n_split:
+            faults.append(
+                f"level {number}: {n_split} of its labels have more than one parent at level "
+                f"{number + 1} (a level splits a lower group)"
+            )
+    return faults
+
+
+def listed(faults: Sequence[str]) -> list[str]:
+    """Return the first faults of one sort, and how many more there are."""
+    if len(faults) <= MAX_FAULTS:
+        return list(faults)
+    return [*faults[:MAX_FAULTS], f"... and {len(faults) - MAX_FAULTS} more of this sort"]
+
+
+def _first(items: Iterator[str], n: int) -> Iterator[str]:
+    for _, item in zip(range(n), items, strict=False):
+        yield item

@@ -209,6 +209,8 @@ class Microdata:
     def drop(self, columns: Iterable[str]) -> Microdata:
         """Return the data without some columns."""
         gone = set(columns)
+        if not gone:
+            return self
         return self.with_frame(self.frame.select(*[n for n in self.columns if n not in gone], ROW))
 
     def filter(self, keep: nw.Expr) -> Microdata:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,7 +27,9 @@ class Engine(Protocol):
         """Read Parquet (a file or a folder of parts), with the column ROW in file order."""
         ...
 
-    def scan_text(self, path: Path, *, separator: str, quote: str, header: bool) -> nw.LazyFrame[Any]:
+    def scan_text(
+        self, path: Path, *, names: Sequence[str], separator: str, quote: str, header: bool, encoding: str
+    ) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string and ROW in file order; empty is null."""
         ...
 

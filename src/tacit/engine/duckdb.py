@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import duckdb
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from tacit.engine import text
 from tacit.engine.base import ROW
 
 
@@ -50,22 +52,12 @@ class DuckDbEngine:
             )
         )
 
-    def scan_text(self, path: Path, *, separator: str, quote: str, header: bool) -> nw.LazyFrame[Any]:
+    def scan_text(
+        self, path: Path, *, names: Sequence[str], separator: str, quote: str, header: bool, encoding: str
+    ) -> nw.LazyFrame[Any]:
         """Read separated text, every field a string, strictly: a ragged line is an error."""
-        relation = self._connection.sql(
-            f"SELECT * FROM read_csv({literal(str(path))}, all_varchar = true, auto_detect = false, "
-            f"columns = {self._columns(path, separator, quote, header=header)}, delim = {literal(separator)}, "
-            f"quote = {literal(quote)}, escape = {literal(quote)}, header = {str(header).lower()}, nullstr = '')"
-        )
-        return self.number_rows(wrap(relation))
-
-    def _columns(self, path: Path, separator: str, quote: str, *, header: bool) -> str:
-        import csv
-
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = next(csv.reader(file, delimiter=separator, quotechar=quote or None, quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE), [])
-        names = first if header else [f"V{i + 1}" for i in range(len(first))]
-        return "{" + ", ".join(f"{literal(n)}: 'VARCHAR'" for n in names) + "}"
+        table = text.parse(path, names, separator=separator, quote=quote, header=header, encoding=encoding)
+        return self.number_rows(self.from_arrow(table))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table without copying it."""

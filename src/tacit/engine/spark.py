@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from tacit.engine import text
 from tacit.engine.base import ROW
 from tacit.errors import EngineMissing, require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+#: Text files up to this size are parsed on the driver, exactly as for the embedded engine.
+TEXT_LIMIT = 1 << 30
+
+BAD_LINE = "__bad_line__"
 
 
 class SparkEngine:
@@ -33,16 +40,33 @@ class SparkEngine:
         """Read Parquet, rows numbered in file order."""
         return self._numbered(self._session.read.parquet(str(path)))
 
-    def scan_text(self, path: Path, *, separator: str, quote: str, header: bool) -> nw.LazyFrame[Any]:
-        """Read separated text with every field as a string."""
-        reader = self._session.read.options(
-            sep=separator, quote=quote, escape=quote, header=str(header).lower(),
-            inferSchema="false", enforceSchema="false", mode="FAILFAST", multiLine="true", nullValue="",
+    def scan_text(
+        self, path: Path, *, names: Sequence[str], separator: str, quote: str, header: bool, encoding: str
+    ) -> nw.LazyFrame[Any]:
+        """Read separated text with every field as a string; large files are read by the cluster."""
+        if path.stat().st_size <= TEXT_LIMIT:
+            table = text.parse(path, names, separator=separator, quote=quote, header=header, encoding=encoding)
+            return self.number_rows(self.from_arrow(table))
+        return self._scan_large(path, names, separator, quote, header=header, encoding=encoding)
+
+    def _scan_large(
+        self, path: Path, names: Sequence[str], separator: str, quote: str, *, header: bool, encoding: str
+    ) -> nw.LazyFrame[Any]:
+        from pyspark.sql import functions
+        from pyspark.sql.types import StringType, StructField, StructType
+
+        # Spark's strict mode writes the offending line to its log: malformed lines are set apart instead.
+        schema = StructType([StructField(n, StringType()) for n in (*names, BAD_LINE)])
+        reader = self._session.read.schema(schema).options(
+            sep=separator, quote=quote, escape=quote, header=str(header).lower(), enforceSchema="true",
+            mode="PERMISSIVE", columnNameOfCorruptRecord=BAD_LINE, multiLine=str(bool(quote)).lower(),
+            nullValue="", encoding=encoding,
         )
-        frame = reader.csv(str(path))
-        if not header:
-            frame = frame.toDF(*[f"V{i + 1}" for i in range(len(frame.columns))])
-        return self._numbered(frame)
+        frame = reader.csv(str(path.absolute())).localCheckpoint()
+        bad = frame.filter(functions.col(BAD_LINE).isNotNull()).count()
+        if bad:
+            raise text.ragged(path, bad, len(names))
+        return self._numbered(frame.drop(BAD_LINE))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table (never a pandas frame: nulls would be lost)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,10 +52,14 @@ class Datafly(Method):
     linking: Mapping[str, Probability] = Field(
         default_factory=dict, description="profile 2: how likely a column is used for linking (default 1; 0 leaves it out)"
     )
+    identifiers: Literal["drop", "keep"] = Field(
+        "drop", description="drop the identifier columns first, or keep them for a later step that substitutes them"
+    )
     per_attribute: bool = Field(False, description="the older Datafly: each key by itself must reach k")
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
+    example: ClassVar[Mapping[str, Any]] = {"k": 2, "max_drop": 4}
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
 
     def columns_named(self) -> tuple[str, ...]:
@@ -94,7 +99,9 @@ class Datafly(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         n = len(data)
         k = self.requirement(n)
-        if k == 1:
+        if self.identifiers == "drop":
+            data = data.drop(data.identifiers)
+        if k == 1 and self.anonymity_level != 1:
             warnings.warn("datafly: k = 1 asks for no protection", WeakProtection, stacklevel=3)
         groups = self.groups(data)
         keys = tuple(dict.fromkeys(c for group in groups.values() for c in group))
@@ -105,7 +112,7 @@ class Datafly(Method):
             search = search.at({key: data.hierarchy(key).height for key in keys})
         limit = drop_limit(self.max_drop, n)
         trace = [search.row()]
-        while (dropped := search.dropped()) > limit:
+        while search.dropped > limit:
             key = search.next_key(profile)
             if key is None:
                 raise Infeasible(
@@ -113,13 +120,13 @@ class Datafly(Method):
                     "Allow more records to be dropped, or choose a smaller k."
                 )
             search = search.raised(key)
-            ctx.tick(f"datafly: {key} raised to level {search.levels[key]}, {dropped} records left over")
+            ctx.tick(f"datafly: {key} raised to level {search.levels[key]}")
             trace.append(search.row())
         result = data
         for key, level in search.levels.items():
             result = result.generalise(key, level)
-        result = keep_large_classes(result.materialise(), groups, k, rounds=search.rounds())
-        ctx.note(k=k, levels=dict(search.levels), heights={c: data.hierarchy(c).height for c in keys}, dropped=int(search.dropped()), trace=trace)
+        result = keep_large_classes(result.materialise(), groups, k, rounds=search.survivors[1])
+        ctx.note(k=k, levels=dict(search.levels), heights={c: data.hierarchy(c).height for c in keys}, dropped=search.dropped, trace=trace)
         return result
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
@@ -188,6 +195,7 @@ class Search:
         ids, bound = group_ids([self.codes(c) for c in group], sizes)
         return np.bincount(ids, weights=self.cells.n * alive, minlength=bound).astype(np.int64)[ids]
 
+    @functools.cached_property
     def survivors(self) -> tuple[npt.NDArray[np.bool_], int]:
         """Return the cells that can stay, and how many rounds of dropping it took.
 
@@ -205,14 +213,10 @@ class Search:
                 return alive, rounds
             alive = keep
 
+    @property
     def dropped(self) -> int:
         """Return how many records would have to be dropped now."""
-        alive, _ = self.survivors()
-        return int(self.cells.n[~alive].sum())
-
-    def rounds(self) -> int:
-        """Return how many rounds of dropping are needed."""
-        return self.survivors()[1]
+        return int(self.cells.n[~self.survivors[0]].sum())
 
     def distinct(self, key: str) -> int:
         """Return how many different values of a key would be released."""
@@ -233,7 +237,7 @@ class Search:
         return {
             "levels": dict(self.levels),
             "distinct": {key: self.distinct(key) for key in self.keys},
-            "left_over": self.dropped(),
+            "left_over": self.dropped,
         }
 
 

@@ -8,7 +8,10 @@ imported before it is needed.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,17 +20,33 @@ import narwhals.stable.v2 as nw
 
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
-from tacit.errors import UnreadableFile, near_match
+from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
 
 FORMATS: Mapping[str, str] = {
     ".csv": "text",
     ".tsv": "text",
     ".txt": "text",
     ".parquet": "parquet",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
+    ".sav": "labelled",
+    ".zsav": "labelled",
+    ".dta": "labelled",
+    ".sas7bdat": "labelled",
+    ".xpt": "labelled",
+    ".asc": "argus",
+    ".saf": "argus",
+    ".rda": "argus",
+    ".rds": "argus",
+    ".db": "sql",
+    ".sqlite": "sql",
+    ".sqlite3": "sql",
+    ".duckdb": "sql",
 }
 
 #: Formats a release can be written in.
-WRITABLE: tuple[str, ...] = ("csv", "parquet")
+WRITABLE: tuple[str, ...] = ("csv", "tsv", "parquet", "xlsx", "sav", "zsav", "dta", "asc", "saf")
 
 
 @dataclass(frozen=True)
@@ -45,33 +64,38 @@ class Options:
     sheet
         Name of an Excel sheet (by default the first).
     metadata
-        Path of a mu-ARGUS ``.rda`` file.
+        Path of a mu-ARGUS ``.rda`` file (by default the one beside the data).
     query
         SQL to run on a database.
+    table
+        A table of a database, instead of a query.
     """
 
     separator: str | None = None
     quote: str = '"'
     encoding: str = "utf-8"
     header: bool = True
-    missing: tuple[str, ...] = ()
+    missing: tuple[Any, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     sheet: str | None = None
     metadata: str | None = None
     query: str | None = None
+    table: str | None = None
 
 
 @dataclass(frozen=True)
 class Loaded:
     """A frame on the engine, with the row number, and what the file says about its columns.
 
-    ``roles`` holds roles that the file itself declares (mu-ARGUS metadata do).
+    ``roles`` holds roles that the file itself declares (mu-ARGUS metadata do); ``source`` replaces the
+    path in the ledger, where the path itself must not stand there (a URL with a password).
     """
 
     frame: nw.LazyFrame[Any]
     columns: Mapping[str, Column] = field(default_factory=dict)
     roles: Mapping[str, Any] = field(default_factory=dict)
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    source: str | None = None
 
 
 class Format(Protocol):
@@ -86,10 +110,28 @@ class Format(Protocol):
         ...
 
 
+def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
+    """Return options with lists as tuples; refuse unknown ones."""
+    known = sorted(Options.__dataclass_fields__)
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        hint = near_match(unknown[0], known)
+        raise InputError(f"{doer} has no option {', '.join(map(repr, unknown))}. {hint or 'Options: ' + ', '.join(known) + '.'}")
+    values = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    if isinstance(values.get("missing"), str | int | float):
+        values["missing"] = (values["missing"],)
+    bad = sorted(set(dict(values.get("types") or {}).values()) - {"text", "integer", "number", "date"})
+    if bad:
+        raise InputError(f"types must be text, integer, number or date (got {bad[0]!r})")
+    return Options(**values)
+
+
 def format_of(path: Path) -> Format:
     """Return the module for a file's ending, or say which endings are known."""
     ending = path.suffix.lower()
-    if path.is_dir() or (not ending and any(path.glob("*.parquet"))):
+    if path.is_dir():
+        if not any(path.glob("**/*.parquet")):
+            raise UnreadableFile(f"{path.name!r} is a folder, and it holds no Parquet files; name a file in it")
         ending = ".parquet"
     if ending not in FORMATS:
         hint = near_match(ending, FORMATS)
@@ -107,3 +149,75 @@ def require_file(path: Path) -> None:
         raise UnreadableFile(f"no file {str(path)!r}. {near}".strip())
     if path.is_file() and path.stat().st_size == 0:
         raise UnreadableFile(f"the file {path.name!r} is empty")
+
+
+def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: Any) -> Path:
+    """Write data to a file in the format of its ending; labels and missing codes go along where they can.
+
+    The file appears whole or not at all: it is written under another name beside the target.
+
+    Parameters
+    ----------
+    data
+        Microdata. What they hold is written, protected or not: a release checks that before.
+    path
+        The file to write.
+    overwrite
+        Replace an existing file. The file that the data were read from is never replaced.
+    **options
+        As in :func:`tacit.read`, where they make sense for writing: ``separator``, ``encoding``.
+    """
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending.lstrip(".") not in WRITABLE:
+        hint = near_match(ending, [f".{w}" for w in WRITABLE])
+        raise InputError(f"cannot write {target.name!r}: known endings are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip())
+    chosen = clean(options, "write")
+    for file in (target, *companions(target)):
+        refuse_target(file, data.source, overwrite=overwrite)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    module = format_of_ending(ending)
+    with beside(target) as temporary:
+        module.write(data, temporary, chosen)
+    return target
+
+
+def format_of_ending(ending: str) -> Format:
+    """Return the module of an ending that is known."""
+    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")  # type: ignore[return-value]
+
+
+def companions(target: Path) -> tuple[Path, ...]:
+    """Return the files that are written with a data file: mu-ARGUS needs its metadata."""
+    pairs = {".asc": ".rda", ".saf": ".rds"}
+    ending = target.suffix.lower()
+    return (target.with_suffix(pairs[ending]),) if ending in pairs else ()
+
+
+def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
+    """Refuse to write over the source, or over anything unless told to."""
+    origin = Path(source)
+    if source != "memory" and "://" not in source and origin.exists():
+        origins = {origin.resolve(), *(p.resolve() for p in companions(origin))}
+        inside = origin.is_dir() and origin.resolve() in target.resolve().parents
+        if target.resolve() in origins or inside:
+            raise DisclosureRefused(f"{target.name!r} is the file the data were read from; write to another name")
+    if target.exists() and not overwrite:
+        raise DisclosureRefused(f"{target.name!r} exists; choose another name, or pass overwrite=True to replace it")
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """Give a folder's worth of room beside the target; on success move what was written into place."""
+    room = target.parent / f".{target.stem}-{secrets.token_hex(4)}.partial"
+    room.mkdir(mode=0o700)
+    try:
+        yield room / target.name
+        # The data file goes last: when it is there, all is there.
+        for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
+            final = target.parent / made.name
+            if final.is_dir():
+                shutil.rmtree(final)
+            made.replace(final)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)

@@ -1,0 +1,234 @@
+"""The commands of ``tacit``. Each is a few lines over a library call."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+import tacit
+from tacit.cli.render import Console, progress_bar
+from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError
+
+app = App(
+    name="tacit",
+    help="Statistical disclosure control: protect data about people and firms, and show that it worked.",
+    version=tacit.__version__,
+    result_action="return_value",
+)
+console = Console()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; return its exit code: 0 done, 1 refused or failed, 2 wrong input, 130 interrupted."""
+    from tacit.cli.generated import add_generated
+
+    tokens = sys.argv[1:] if arguments is None else arguments
+    warnings.showwarning = show_warning
+    try:
+        add_generated(app, tokens)
+        code = app(tokens, exit_on_error=False, print_error=True)
+    except KeyboardInterrupt:
+        console.error("interrupted; nothing was written")
+        return 130
+    except SdcError as error:
+        console.error(str(error))
+        return 2 if isinstance(error, SpecError | ValueError) else 1
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
+        return unexpected(error)
+    return code if isinstance(code, int) else 0
+
+
+def unexpected(error: Exception) -> int:
+    """Say that something broke without printing what may be data."""
+    from cyclopts import CycloptsError
+
+    if isinstance(error, CycloptsError):
+        return 2
+    if os.environ.get("TACIT_DEBUG"):
+        traceback.print_exception(error)
+        return 1
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    console.error(
+        f"something went wrong inside ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}). "
+        "Nothing was released. Its message may hold data and is not shown; set TACIT_DEBUG=1 to see it."
+    )
+    return 1
+
+
+def show_warning(message: Any, category: type[Warning], *_rest: Any, **_named: Any) -> None:
+    """Print our own warnings as notes, others not at all."""
+    if issubclass(category, SdcWarning):
+        console.note(str(message))
+
+
+@app.command
+def run(
+    plan: Path,
+    /,
+    *,
+    out: Path | None = None,
+    format: str | None = None,  # noqa: A002 - the word of the plan file
+    seed: int | None = None,
+    force: bool = False,
+) -> int:
+    """Run a plan: read, protect, measure before and after, and write the release folder.
+
+    Parameters
+    ----------
+    plan
+        The plan file (YAML or TOML).
+    out
+        Folder of the release; by default the plan's own, relative to the plan.
+    format
+        Format of the released data; by default the plan's own, or csv.
+    seed
+        Overrides the plan's seed.
+    force
+        Replace a release that is already there.
+    """
+    from tacit.plan import Plan
+    from tacit.release import refuse_target
+
+    loaded = Plan.load(plan)
+    target = out if out is not None else loaded.resolve(loaded.output.get("folder", "release"))
+    source = str(loaded.resolve(loaded.source["path"])) if loaded.source else "memory"
+    refuse_target(Path(target).absolute(), source, force=force)
+    with progress_bar(console) as progress:
+        release = loaded.run(seed=seed, progress=progress)
+        progress("writing the release", None)
+        folder = release.write(target, format=format, force=force)
+    console.release(release, folder)
+    return 0
+
+
+@app.command
+def check(plan: Path, /) -> int:
+    """Check a plan: everything that is wrong with it, in one go, before any work.
+
+    Parameters
+    ----------
+    plan
+        The plan file (YAML or TOML).
+    """
+    from tacit.plan import Plan
+
+    loaded = Plan.load(plan)
+    loaded.check()
+    console.say(f"{plan.name}: {len(loaded.steps)} steps and {len(loaded.measures)} measures, ready to run")
+    return 0
+
+
+@app.command
+def verify(release: Path, /) -> int:
+    """Verify a release: files unchanged, claims recomputed, plan run again and compared.
+
+    Parameters
+    ----------
+    release
+        The release folder. The re-run needs the confidential folder beside it.
+    """
+    from tacit.release import verify as verify_release
+
+    result = verify_release(release)
+    console.say(repr(result))
+    if not result:
+        raise DisclosureRefused("the release does not verify")
+    return 0
+
+
+@app.command
+def schema(*, out: Path | None = None) -> int:
+    """Print the JSON schema of plans, for editors.
+
+    Parameters
+    ----------
+    out
+        Write it to this file instead.
+    """
+    from tacit.plan import schema as plan_schema
+
+    text = json.dumps(plan_schema(), indent=2)
+    if out is None:
+        sys.stdout.write(text + "\n")
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+@app.command
+def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
+    """List the registered methods and measures, or explain one.
+
+    Parameters
+    ----------
+    kind
+        Show this one in full: what it does, its parameters, its references.
+    family
+        Only this family: protect, risk or utility.
+    """
+    from tacit.registry import lookup, specs
+
+    if kind is not None:
+        console.spec(lookup(kind.replace("-", "_")))
+    else:
+        console.spec_list(specs(family))
+    return 0
+
+
+@app.command
+def profile(file: Path, /, *, out: Path | None = None, missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None, force: bool = False) -> int:
+    """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
+
+    Parameters
+    ----------
+    file
+        The data.
+    out
+        The plan to write; by default nothing is written.
+    missing
+        Texts that stand for a missing answer.
+    force
+        Replace a plan that is already there.
+    """
+    from tacit.data.profile import profile as profile_data
+    from tacit.data.profile import starting_plan
+    from tacit.plan import to_yaml
+
+    found = profile_data(tacit.read(file, **({"missing": missing} if missing else {})))
+    console.result(found)
+    if out is not None:
+        if out.exists() and not force:
+            raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
+        path = os.path.relpath(file.absolute(), out.absolute().parent)
+        out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
+        console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
+    return 0
+
+
+@app.command
+def example(folder: Path, /, *, records: int = 25_000, seed: int = 1) -> int:
+    """Write the example data: a generated hospital file, a register, hierarchies and a plan.
+
+    Parameters
+    ----------
+    folder
+        Where to write; made when it does not exist.
+    records
+        Number of patients.
+    seed
+        Seed of the generator.
+    """
+    from tacit.data.examples import write_hospital
+
+    write_hospital(folder, n=records, seed=seed)
+    console.say(f"Wrote the hospital example to {folder}; try: tacit run {folder}/hospital.yaml")
+    return 0

@@ -1,0 +1,178 @@
+"""Commands made from the registry: ``tacit apply KIND FILE`` and ``tacit measure KIND FILE``.
+
+A Spec's fields are the options, with the same names, bounds and sentences. Only the Spec that is
+asked for is turned into a command, so that starting stays quick.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import yaml
+from cyclopts import App, Parameter
+from pydantic.fields import FieldInfo
+
+from tacit.registry import lookup, specs
+from tacit.spec import Measure, Method, Spec
+
+Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
+
+#: Options of every generated command: what the columns are and how the file is read.
+COMMON: Mapping[str, tuple[Any, str]] = {
+    "keys": (Many, "key columns (the quasi-identifier)"),
+    "identifiers": (Many, "columns that name people or firms; they never leave"),
+    "sensitive": (Many, "columns whose value must not become known"),
+    "weight": (str | None, "column with the sampling weight"),
+    "household": (str | None, "column with the household"),
+    "stratum": (str | None, "column with the stratum"),
+    "hierarchy": (Many, "column=rule: a file, a kind such as flat, or {kind: digits, length: 5}"),
+    "missing": (Many, "texts that stand for a missing answer"),
+    "engine": (Literal["duckdb", "spark"], "where the work is done"),
+    "seed": (int | None, "seed of the random numbers"),
+}
+
+
+def add_generated(app: App, tokens: list[str]) -> None:
+    """Add ``apply`` and ``measure``; of their sub-commands only the one that is asked for."""
+    for verb, base, text in (
+        ("apply", Method, "Apply one method to a file and write the result."),
+        ("measure", Measure, "Take one measure of a file."),
+    ):
+        group = App(name=verb, help=f"{text} KIND is one of 'tacit methods'.")
+        asked = tokens[1].replace("-", "_") if tokens[:1] == [verb] and len(tokens) > 1 and not tokens[1].startswith("-") else None
+        kinds = [asked] if asked else ([k for k, s in specs().items() if issubclass(s, base)] if tokens[:1] == [verb] else [])
+        for kind in kinds:
+            cls = lookup(kind)
+            if issubclass(cls, base):
+                group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
+        app.command(group)
+
+
+def make_command(cls: type[Spec]) -> Callable[..., int]:
+    """Return a function whose signature is the Spec's fields and the common options."""
+    is_method = issubclass(cls, Method)
+
+    def command(source: Path, **options: Any) -> int:
+        return act(cls, source, options)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("source", inspect.Parameter.POSITIONAL_ONLY, annotation=Annotated[Path, Parameter(help="the data")])]
+    for name, info in cls.model_fields.items():
+        if name != "kind":
+            parameters.append(inspect.Parameter(option_name(name), keyword, default=None, annotation=option_type(info)))
+    extra: dict[str, tuple[Any, str]] = dict(COMMON)
+    if is_method:
+        extra["out"] = (Path, "the file to write, by ending: csv, parquet, xlsx, ...")
+        extra["force"] = (bool, "replace the file if it is there")
+    else:
+        extra["original"] = (Path | None, "the data before protection, for measures that compare")
+        extra["register"] = (Path | None, "a population register, for measures that need one")
+        extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
+    for name, (annotation, text) in extra.items():
+        required = name == "out"
+        default = inspect.Parameter.empty if required else {"engine": "duckdb", "force": False}.get(name)
+        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=Annotated[annotation, Parameter(help=text)]))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    command.__doc__ = inspect.cleandoc(cls.__doc__ or "")
+    return command
+
+
+def option_name(field: str) -> str:
+    """Return the option of a field; names that the common options use get a prefix."""
+    return f"with_{field}" if field in {*COMMON, "out", "force", "original", "register", "plot", "source"} else field
+
+
+def option_type(info: FieldInfo) -> Any:
+    """Return how a field is given on the command line: simple types as they are, others as YAML."""
+    simple = simple_type(info.annotation)
+    text = (info.description or "") + ("" if info.is_required() else f" [default: {default_text(info)}]")
+    if simple in (int, float, bool, str, Path) or get_origin(simple) is Literal:
+        return Annotated[simple | None, Parameter(help=text, show_default=False, negative=() if simple is not bool else None)]
+    if get_origin(simple) in (tuple, list):
+        return Annotated[list[str] | None, Parameter(help=text, consume_multiple=True, negative=(), show_default=False)]
+    return Annotated[str | None, Parameter(help=f"{text} (as YAML, e.g. '{{a: 1}}')", show_default=False)]
+
+
+def simple_type(annotation: Any) -> Any:
+    """Return the one type behind bounds and ``| None``; ``Any`` when there are several."""
+    if get_origin(annotation) is Annotated:
+        return simple_type(get_args(annotation)[0])
+    if get_origin(annotation) in (typing.Union, types.UnionType):
+        inner = [a for a in get_args(annotation) if a is not type(None)]
+        return simple_type(inner[0]) if len(inner) == 1 else Any
+    return annotation
+
+
+def default_text(info: FieldInfo) -> str:
+    """Return a field's default in words."""
+    value = info.get_default(call_default_factory=True)
+    return "none" if value is None or value == {} or value == () else str(value)
+
+
+def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
+    """Build the Spec, read the data, and apply or measure."""
+    import tacit
+    from tacit.cli.app import console
+    from tacit.cli.render import progress_bar
+    from tacit.context import Context
+
+    values = {n: parsed(options[option_name(n)], cls.model_fields[n]) for n in cls.model_fields if n != "kind" and options.get(option_name(n)) is not None}
+    spec = cls(**values)
+    roles = {k: options[k] for k in ("keys", "identifiers", "sensitive", "weight", "household", "stratum", "missing") if options.get(k)}
+    rules = dict(rule(text) for text in options.get("hierarchy") or [])
+
+    def read(path: Path) -> Any:
+        return tacit.read(path, **roles, hierarchies=rules, engine=options.get("engine") or "duckdb")
+
+    with progress_bar(console) as progress:
+        data = read(source)
+        context = Context.start(options.get("seed"), progress=progress)
+        if isinstance(spec, Method):
+            from tacit.data.files import write
+            from tacit.release import refuse_identifiers
+
+            result = spec.apply(data, context=context)
+            refuse_identifiers(result)
+            write(result, options["out"], overwrite=bool(options.get("force")))
+        else:
+            assert isinstance(spec, Measure)
+            found = spec.measure(data, original=read(options["original"]) if options.get("original") else None, register=read(options["register"]) if options.get("register") else None, context=context)
+    if isinstance(spec, Method):
+        from tacit.cli.render import describe
+
+        action = result.history[-1]
+        console.say(f"{spec.kind}: {describe(action.details) or 'done'}")
+        for claim in action.claims:
+            console.say(f"holds: {claim.sentence()}")
+        console.say(f"wrote {len(result):,} records to {options['out']}")
+    else:
+        console.result(found)
+        if options.get("plot"):
+            found.plot().save(options["plot"])
+    return 0
+
+
+def parsed(value: Any, info: FieldInfo) -> Any:
+    """Return an option's value; lists may be separated by commas, mappings are YAML."""
+    if isinstance(value, list):
+        return [part for text in value for part in str(text).split(",") if part]
+    structured = isinstance(value, str) and info.annotation is not str and value[:1] in "{["
+    return yaml.safe_load(value) if structured or (isinstance(value, str) and simple_type(info.annotation) is Any) else value
+
+
+def rule(text: str) -> tuple[str, Any]:
+    """Return column and rule of ``column=rule``."""
+    from tacit.errors import InputError
+
+    column, _, given = text.partition("=")
+    if not given:
+        raise InputError(f"a hierarchy is given as column=rule, e.g. sex=flat or 'zip={{kind: digits, length: 5}}' (got {text!r})")
+    if given.startswith("{"):
+        return column, yaml.safe_load(given)
+    return column, given if Path(given).suffix else {"kind": given}

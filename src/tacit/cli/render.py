@@ -1,0 +1,131 @@
+"""What the command line prints: rich on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.context import Progress
+from tacit.result import Result, format_number
+
+if TYPE_CHECKING:
+    from tacit.release import Panel, Release
+    from tacit.spec import Spec
+
+
+class Console:
+    """Standard output for answers, standard error for progress, notes and errors."""
+
+    def __init__(self) -> None:
+        self._consoles: dict[bool, Any] = {}
+
+    def rich(self, *, stderr: bool = False) -> Any:
+        """Return the rich console for a stream, made when first used."""
+        from rich.console import Console as RichConsole
+
+        stream = sys.stderr if stderr else sys.stdout
+        width = None if stream.isatty() else 120
+        return RichConsole(file=stream, width=width, highlight=False, soft_wrap=True)
+
+    def say(self, text: str) -> None:
+        """Print plain text."""
+        self.rich().print(text, markup=False)
+
+    def note(self, text: str) -> None:
+        """Print a note on standard error."""
+        self.rich(stderr=True).print(f"note: {text}", markup=False, style="yellow")
+
+    def error(self, text: str) -> None:
+        """Print an error on standard error."""
+        self.rich(stderr=True).print(f"error: {text}", markup=False, style="bold red")
+
+    def result(self, result: Result) -> None:
+        """Print a result."""
+        self.say(repr(result))
+
+    def release(self, release: Release, folder: Path) -> None:
+        """Print what was done, risk and utility before and after, and where to look."""
+        out = self.rich()
+        title = release.plan.title or "Release"
+        out.print(f"\n[bold]{title}[/bold]: {release.ledger.records:,} records in, {len(release.data):,} out\n")
+        out.print("[bold]What was done[/bold]")
+        for i, action in enumerate(release.data.history, 1):
+            out.print(f"  {i}. {action.kind}: {describe(action.details) or 'done'}", markup=False)
+        out.print("\n[bold]What is claimed[/bold] (recomputed on the released file)")
+        for claim in release.claims:
+            out.print(f"  holds: {claim.sentence()}", markup=False)
+        if not release.claims:
+            out.print("  no protection model is claimed")
+        for panel in (release.risk, release.utility):
+            if panel.after:
+                self.panel(panel)
+        out.print("\n[bold]Where to look[/bold]")
+        out.print(f"  {folder / 'report.html'}    the report, for reading", markup=False)
+        out.print(f"  {folder}    may be given away", markup=False)
+        out.print(f"  {folder.with_name(folder.name + '-confidential')}    must not: seed, ledger, full plan\n", markup=False)
+
+    def panel(self, panel: Panel) -> None:
+        """Print one family's numbers before and after."""
+        from rich.table import Table
+
+        table = Table(title=panel.name.capitalize(), title_justify="left", title_style="bold", header_style="", box=None, pad_edge=False, padding=(0, 2))
+        table.add_column("measure")
+        table.add_column("")
+        table.add_column("before", justify="right")
+        table.add_column("after", justify="right")
+        last = ""
+        for measure, label, before, after in panel.rows():
+            table.add_row(measure if measure != last else "", label, "" if before is None else format_number(before), format_number(after))
+            last = measure
+        self.rich().print()
+        self.rich().print(table)
+
+    def spec_list(self, found: Mapping[str, type[Spec]]) -> None:
+        """Print the registry as a table."""
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
+        for heading in ("kind", "family", "what it does"):
+            table.add_column(heading)
+        for kind, cls in sorted(found.items(), key=lambda item: (item[1].family, item[0])):
+            table.add_row(kind, cls.family, cls.title())
+        self.rich().print(table)
+
+    def spec(self, cls: type[Spec]) -> None:
+        """Print one Spec: what it does, its parameters, where it runs."""
+        out = self.rich()
+        out.print(f"[bold]{cls.model_fields['kind'].default}[/bold] ({cls.family}, tacit.{cls.__name__})\n")
+        out.print(inspect.cleandoc(cls.__doc__ or ""), markup=False)
+        out.print("\nParameters")
+        for name, info in cls.model_fields.items():
+            if name != "kind":
+                need = "required" if info.is_required() else f"default {format_number(info.get_default(call_default_factory=True))}"
+                out.print(f"  {name}: {info.description} ({need})", markup=False)
+        out.print(f"\nNeeds: {', '.join(sorted(cls.needs)) or 'no roles'}. Runs on: {cls.runs_on}.", markup=False)
+
+
+def describe(details: Mapping[str, Any]) -> str:
+    """Return the short facts of a step."""
+    short = {k: v for k, v in details.items() if not isinstance(v, list | tuple) and (not isinstance(v, Mapping) or len(v) <= 8)}
+    return "; ".join(f"{k.replace('_', ' ')} {format_number(v)}" for k, v in short.items() if k != "heights")
+
+
+@contextmanager
+def progress_bar(console: Console) -> Iterator[Progress]:
+    """Show progress on a terminal; say nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _message, _share: None
+        return
+    from rich.progress import BarColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with Bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console.rich(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def show(message: str, share: float | None) -> None:
+            bar.update(task, description=message[:70], total=None if share is None else 1.0, completed=share or 0.0)
+
+        yield show

@@ -1,0 +1,112 @@
+"""Fingerprints: one SHA-256 for the visible content of data, the same on every engine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+
+#: Written into every fingerprint, so that a change of the rules below changes all of them.
+VERSION = b"tacit fingerprint 1"
+
+
+def fingerprint(data: Microdata | pa.Table) -> str:
+    """Return the SHA-256 of column names, kinds of types, values and nulls, in record order.
+
+    Types count by kind: integers of any width are one kind, as are text, large text and dictionaries.
+    A column without any value has no kind. So the fingerprint does not depend on the engine, the file
+    format or how the records are split in chunks.
+    """
+    table = data.to_arrow() if isinstance(data, Microdata) else data
+    names = [n for n in table.column_names if n != ROW]
+    digest = hashlib.sha256(VERSION)
+    digest.update(np.array([table.num_rows, len(names)], dtype="<i8").tobytes())
+    for name in names:
+        for part in column_bytes(name, table.column(name)):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def column_bytes(name: str, column: pa.ChunkedArray) -> Iterator[bytes | memoryview]:
+    """Yield what is hashed of one column: name, kind, validity, values."""
+    array = plain_array(column)
+    title = name.encode()
+    yield np.array([len(title)], dtype="<i8").tobytes()
+    yield title
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    if not valid.any():
+        yield b"empty"
+        return
+    kind, values = normal_form(array)
+    yield kind.encode()
+    yield np.packbits(valid).tobytes()
+    yield from values
+
+
+def plain_array(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array, dictionaries decoded and NaN as null."""
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # nothing but empty chunks
+        array = pa.array([], column.type)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    return array
+
+
+def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
+    """Return the kind of an array and its values as bytes; the values under nulls are set to zero."""
+    kind = array.type
+    if pa.types.is_boolean(kind):
+        return "boolean", fixed(pc.cast(array, pa.int64()))
+    if pa.types.is_integer(kind):
+        return "integer", whole_numbers(array)
+    if pa.types.is_floating(kind):
+        # Adding zero makes -0.0 and 0.0 the same bytes.
+        return "number", fixed(pc.add(pc.cast(array, pa.float64()), 0.0))
+    if pa.types.is_date(kind):
+        return "date", fixed(pc.cast(pc.cast(pc.cast(array, pa.date32()), pa.int32()), pa.int64()))
+    if pa.types.is_timestamp(kind):
+        return "timestamp", fixed(pc.cast(pc.cast(array, pa.timestamp("us", tz=kind.tz), safe=False), pa.int64()))
+    if pa.types.is_time(kind):
+        return "time", fixed(pc.cast(pc.cast(array, pa.time64("us"), safe=False), pa.int64()))
+    if pa.types.is_duration(kind):
+        return "duration", fixed(pc.cast(pc.cast(array, pa.duration("us"), safe=False), pa.int64()))
+    if pa.types.is_decimal(kind):
+        return "decimal", variable(pc.cast(array, pa.string()))
+    if pa.types.is_nested(kind):
+        texts = [None if v is None else json.dumps(v, default=str, sort_keys=True) for v in array.to_pylist()]
+        return "nested", variable(pa.array(texts, pa.large_string()))
+    return "text", variable(array)
+
+
+def whole_numbers(array: pa.Array) -> Iterator[bytes | memoryview]:
+    """Yield integers of any width; those beyond 64 bits with sign go as text."""
+    try:
+        return fixed(pc.cast(array, pa.int64()))
+    except pa.ArrowInvalid:
+        return variable(pc.cast(array, pa.string()))
+
+
+def fixed(array: pa.Array) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of values of fixed width."""
+    numbers = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
+    yield memoryview(np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))).cast("B")
+
+
+def variable(array: pa.Array) -> Iterator[bytes | memoryview]:
+    """Yield lengths and bytes of text; the lengths keep neighbours apart."""
+    binary = pc.fill_null(pc.cast(array, pa.large_binary()), b"")
+    offsets = np.frombuffer(binary.buffers()[1], dtype=np.int64)[binary.offset : binary.offset + len(binary) + 1]
+    yield np.diff(offsets).astype("<i8").tobytes()
+    content = binary.buffers()[2]
+    if content is not None:
+        yield memoryview(content)[int(offsets[0]) : int(offsets[-1])]

@@ -1,0 +1,263 @@
+"""Class sizes for many subsets of keys at once, on coded cells.
+
+Counting each subset by itself costs one pass over the cells a subset. Here subsets share passes: a
+few *blocks* of keys, small enough for a dense table of counts, are chosen so that every subset lies
+in a block; one pass fills a block's table, and the subsets in it are sums over its axes. Cells are
+first reduced to the keys that still matter. What is too large for a dense table is sorted.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+
+from tacit.engine.codes import Cells, densify, encode
+from tacit.engine.relational import N, counts
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[Any]
+
+#: Dense tables have at most this many entries, and no fewer than this are worth avoiding.
+LARGEST, SMALLEST = 1 << 24, 1 << 12
+
+
+def all_subsets(keys: Sequence[str], max_size: int) -> list[tuple[str, ...]]:
+    """Return every subset of the keys with 1 to ``max_size`` members, small ones first."""
+    sizes = range(1, min(max_size, len(keys)) + 1)
+    return [s for size in sizes for s in itertools.combinations(keys, size)]
+
+
+def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str]) -> Cells:
+    """Reduce records to coded cells in any order: counting does not ask for one, and sorting costs."""
+    table = counts(frame, keys).collect("pyarrow").to_native()
+    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
+        coded = list(pool.map(lambda k: encode(table.column(k)), keys))
+    return Cells(dict(zip(keys, coded, strict=True)), table.column(N).to_numpy().astype(np.int64))
+
+
+def subset_counts(
+    cells: Cells, subsets: Iterable[Sequence[str]]
+) -> Iterator[tuple[tuple[str, ...], Ints]]:
+    """Yield each subset of keys with the sizes of its classes (in no particular order).
+
+    Parameters
+    ----------
+    cells
+        Coded cells; a null counts as a value of its own.
+    subsets
+        The subsets; each is yielded once, in an order that suits the work.
+    """
+    table = CellTable.of(cells)
+    wanted = {table.mask(s): tuple(s) for s in subsets}
+    for mask, sizes in table.count(list(wanted)):
+        yield wanted[mask], sizes
+
+
+def class_ids(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
+    """Return mixed-radix class numbers and a bound on them; densified only when they overflow."""
+    bound = int(sizes[0])
+    fits = prod(int(s) for s in sizes) < 2**31
+    ids = columns[0].astype(np.int32 if fits else np.int64)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        if bound * int(size) >= 2**62:
+            ids, bound = densify(ids)
+        ids *= int(size)
+        ids += column
+        bound *= int(size)
+    return ids, bound
+
+
+def sizes_of(ids: Codes, bound: int, n: Ints | None) -> Ints:
+    """Return the sizes of the classes that occur; ``n`` weighs the rows (None: one each)."""
+    if bound <= dense_limit(len(ids)):
+        table = np.bincount(ids, weights=n, minlength=0)
+        return table[table > 0].astype(np.int64)
+    return sizes_by_sorting(ids, bound, n)
+
+
+def sizes_by_sorting(ids: Codes, bound: int, n: Ints | None) -> Ints:
+    """Return class sizes by one sort of numbers that carry the class and the row's count."""
+    if not len(ids):
+        return np.zeros(0, dtype=np.int64)
+    bits = 0 if n is None else int(n.max()).bit_length()
+    if bound.bit_length() + bits > 62:
+        ids, bound = densify(ids.astype(np.int64))
+    packed = ids.astype(np.int64)
+    if n is not None:
+        packed <<= bits
+        packed |= n
+    packed.sort()
+    classes = packed >> bits
+    starts = np.flatnonzero(np.concatenate(([True], classes[1:] != classes[:-1])))
+    if n is None:
+        return np.diff(np.append(starts, len(ids)))
+    return np.add.reduceat(packed & ((1 << bits) - 1), starts)
+
+
+def class_sizes(columns: Sequence[Codes], sizes: Sequence[int], n: Ints) -> Ints:
+    """Return, for each row, the number of records in its class."""
+    ids, bound = class_ids(columns, sizes)
+    if bound > max(dense_limit(len(ids)), 4 * len(ids)):
+        ids, bound = densify(ids.astype(np.int64))
+    return np.bincount(ids, weights=n, minlength=1).astype(np.int64)[ids]
+
+
+def dense_limit(n_rows: int) -> int:
+    """Return how large a dense table may be for so many rows."""
+    return min(LARGEST, max(SMALLEST, n_rows // 2))
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """Coded cells as arrays, keys as bits of a mask (bit i is key i of the largest table)."""
+
+    names: tuple[str, ...]
+    columns: tuple[Codes | None, ...]
+    sizes: tuple[int, ...]
+    n: Ints
+
+    @classmethod
+    def of(cls, cells: Cells) -> CellTable:
+        """Take cells; a key's null takes a code only when it occurs."""
+        columns = tuple(c.codes for c in cells.keys.values())
+        sizes = tuple(int(c.max(initial=0)) + 1 for c in columns)
+        return cls(tuple(cells.keys), columns, sizes, cells.n)
+
+    def mask(self, subset: Sequence[str]) -> int:
+        """Return a subset of keys as bits."""
+        return sum(1 << self.names.index(k) for k in set(subset))
+
+    def members(self, mask: int) -> list[int]:
+        """Return the keys of a mask."""
+        return [i for i in range(len(self.names)) if mask >> i & 1]
+
+    def cardinality(self, mask: int) -> int:
+        """Return how many classes a subset could have."""
+        return prod(self.sizes[i] for i in self.members(mask))
+
+    def count(self, wanted: list[int]) -> Iterator[tuple[int, Ints]]:
+        """Yield the class sizes of each mask.
+
+        The key with the most values goes first: every subset that holds it is counted, then the
+        cells are merged over it, and fewer cells remain for the subsets without it.
+        """
+        table, left = self, list(dict.fromkeys(wanted))
+        while left:
+            key = max(table.members(union(left)), key=lambda i: table.sizes[i], default=None)
+            chosen = [m for m in left if key is None or m >> key & 1]
+            for block in table.blocks(chosen):
+                yield from table.count_block(*block)
+            left = [m for m in left if m not in set(chosen)]
+            if left:
+                table = table.merged(union(left))
+
+    def blocks(self, wanted: list[int]) -> Iterator[tuple[int, list[int]]]:
+        """Yield blocks of keys with the masks counted in them; greedy, deterministic."""
+        limit = dense_limit(len(self.n))
+        left = np.array(sorted(wanted, key=lambda m: (-self.cardinality(m), m)), dtype=np.uint64)
+        keys = self.members(union(wanted))
+        while len(left):
+            block = int(left[0])
+            while (wider := self.widened(block, keys, left, limit)) is not None:
+                block = wider
+            inside = (left & ~np.uint64(block)) == 0
+            yield block, [int(m) for m in left[inside]]
+            left = left[~inside]
+
+    def widened(
+        self, block: int, keys: Sequence[int], left: npt.NDArray[np.uint64], limit: int
+    ) -> int | None:
+        """Return the block with the key that brings in most masks, or None when none does."""
+        size = self.cardinality(block)
+        best, gain = None, (np.count_nonzero((left & ~np.uint64(block)) == 0), 0)
+        for key in keys:
+            if block >> key & 1 or size * self.sizes[key] > limit:
+                continue
+            inside = np.count_nonzero((left & ~np.uint64(block | 1 << key)) == 0)
+            if inside > gain[0] and (inside, -self.sizes[key]) > gain:
+                best, gain = block | 1 << key, (inside, -self.sizes[key])
+        return best
+
+    def ids(self, mask: int) -> tuple[Codes, int]:
+        """Return class numbers for a mask."""
+        members = self.members(mask)
+        if not members:
+            return np.zeros(len(self.n), dtype=np.int32), 1
+        columns = [c for i in members if (c := self.columns[i]) is not None]
+        return class_ids(columns, [self.sizes[i] for i in members])
+
+    @property
+    def row_counts(self) -> Ints | None:
+        """Return the records of each cell, or None when each holds one."""
+        return None if len(self.n) and int(self.n.max()) == 1 else self.n
+
+    def count_block(self, block: int, masks: list[int]) -> Iterator[tuple[int, Ints]]:
+        """Yield the class sizes of the masks inside one block."""
+        ids, bound = self.ids(block)
+        if masks == [block]:
+            yield block, sizes_of(ids, bound, self.row_counts)
+            return
+        shape = [self.sizes[i] for i in self.members(block)]
+        dense = np.bincount(ids, weights=self.row_counts, minlength=bound).reshape(shape)
+        done: dict[int, npt.NDArray[Any]] = {block: dense}
+        for mask in sorted(masks, key=lambda m: (-m.bit_count(), m)):
+            parent = min((m for m in done if not mask & ~m), key=lambda m: (done[m].size, m))
+            done[mask] = summed(done[parent], self.members(parent), mask)
+            yield mask, done[mask][done[mask] > 0].astype(np.int64)
+
+    def merged(self, mask: int) -> CellTable:
+        """Return the cells merged over the keys outside a mask, when that makes them fewer."""
+        ids, bound = self.ids(mask)
+        if bound <= max(dense_limit(len(self.n)), len(self.n)):
+            n = np.bincount(ids, weights=self.n, minlength=bound).astype(np.int64)
+            classes = np.flatnonzero(n)
+            n = n[classes]
+            columns = unravelled(classes, [self.sizes[i] for i in self.members(mask)])
+        else:
+            dense, n_classes = densify(ids.astype(np.int64))
+            if n_classes > 0.8 * len(self.n):
+                return self
+            n = np.bincount(dense, weights=self.n, minlength=n_classes).astype(np.int64)
+            first = np.empty(n_classes, dtype=np.int64)
+            first[dense[::-1]] = np.arange(len(dense) - 1, -1, -1)
+            columns = [c[first] for i in self.members(mask) if (c := self.columns[i]) is not None]
+        kept = iter(columns)
+        return CellTable(
+            self.names,
+            tuple(next(kept) if mask >> i & 1 else None for i in range(len(self.names))),
+            self.sizes,
+            n,
+        )
+
+
+def union(masks: Iterable[int]) -> int:
+    """Return the keys of any of the masks."""
+    result = 0
+    for mask in masks:
+        result |= mask
+    return result
+
+
+def summed(table: npt.NDArray[Any], members: Sequence[int], mask: int) -> npt.NDArray[Any]:
+    """Return a dense table summed over the axes whose key is not in the mask."""
+    for axis in reversed([a for a, i in enumerate(members) if not mask >> i & 1]):
+        table = table.sum(axis=axis)
+    return table
+
+
+def unravelled(ids: Ints, sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
+    """Return the codes that mixed-radix numbers stand for."""
+    columns: list[npt.NDArray[np.int32]] = []
+    for size in reversed(sizes):
+        ids, code = np.divmod(ids, size)
+        columns.append(code.astype(np.int32))
+    return columns[::-1]

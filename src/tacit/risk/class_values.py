@@ -1,0 +1,163 @@
+"""Values within classes: the reduced table behind measures of attribute disclosure.
+
+The engine counts once, by keys and sensitive value; what is left has one row a class and value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.data.microdata import Microdata
+from tacit.engine.codes import Coded, encode
+from tacit.engine.relational import N, class_values, counts
+from tacit.errors import RoleMissing, SdcError
+from tacit.plot.chart import Chart
+from tacit.plot.families import heading
+from tacit.plot.theme import AFTER, PALETTE
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Missing = Literal["category", "ignore"]
+
+
+@dataclass(frozen=True)
+class ClassValues:
+    """How often each value of a column occurs in each class.
+
+    Attributes
+    ----------
+    keys
+        The key values of each class, one column a key.
+    of_class
+        The class of each row, 0, 1, ...; rows are sorted by class, then by value.
+    value
+        The code of each row's value, in ascending order; null is coded ``len(values)``.
+    n
+        Records of each row.
+    values
+        The distinct values of the column that are not null, ascending.
+    """
+
+    keys: Mapping[str, pa.Array]
+    of_class: Ints
+    value: Ints
+    n: Ints
+    values: pa.Array
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes."""
+        return int(self.of_class[-1]) + 1 if len(self.of_class) else 0
+
+    @property
+    def sizes(self) -> Ints:
+        """Return the records of each class."""
+        return sums(self.of_class, self.n, self.n_classes).astype(np.int64)
+
+
+def values_in_classes(
+    data: Microdata, keys: Sequence[str], column: str, missing: Missing = "category"
+) -> ClassValues:
+    """Count a column's values in each class: one group-by on the engine.
+
+    With ``missing="ignore"`` the records that lack the value are left out.
+    """
+    frame = data.frame if missing == "category" else data.frame.filter(~nw.col(column).is_null())
+    pairs = counts(frame, keys) if column in keys else class_values(frame, keys, column)
+    table = pairs.collect("pyarrow").to_native()
+    coded = {name: encode(table.column(name)) for name in dict.fromkeys([*keys, column])}
+    # The engine returns groups in any order; sorted, every engine gives the same classes.
+    order = np.lexsort([coded[column].codes, *(coded[k].codes for k in reversed(keys))])
+    starts = class_starts([coded[k].codes[order] for k in keys], len(order))
+    first = order[starts]
+    return ClassValues(
+        keys={k: Coded(coded[k].codes[first], coded[k].values).decode() for k in keys},
+        of_class=np.cumsum(starts, dtype=np.int64) - 1,
+        value=coded[column].codes[order].astype(np.int64),
+        n=table.column(N).to_numpy().astype(np.int64)[order],
+        values=coded[column].values,
+    )
+
+
+def sums(groups: npt.NDArray[Any], amounts: npt.NDArray[Any], n_groups: int = 0) -> Floats:
+    """Return the sum of the amounts of each group."""
+    return np.bincount(groups, weights=amounts, minlength=n_groups).astype(np.float64)
+
+
+def class_starts(columns: Sequence[npt.NDArray[Any]], n_rows: int) -> npt.NDArray[np.bool_]:
+    """Return True where a sorted row differs from the one before."""
+    starts = np.zeros(n_rows, dtype=bool)
+    starts[:1] = True
+    for column in columns:
+        starts[1:] |= column[1:] != column[:-1]
+    return starts
+
+
+def columns_of_interest(data: Microdata, column: str | None) -> tuple[str, ...]:
+    """Return the one column asked for, or every sensitive column."""
+    return data.sensitive if column is None else (column,)
+
+
+def sensitive_faults(data: Microdata, column: str | None, kind: str) -> list[SdcError]:
+    """Return the fault of having no column to look at."""
+    if column is not None or data.sensitive:
+        return []
+    return [
+        RoleMissing(
+            f"{kind} needs sensitive columns, and the data declare none. Declare them with "
+            "tacit.read(..., sensitive=...), or name one with column=."
+        )
+    ]
+
+
+def class_table(found: ClassValues, extra: Mapping[str, Any]) -> nw.DataFrame[Any]:
+    """Return one row a class: its keys, its records and more columns."""
+    columns: dict[str, Any] = dict(found.keys)
+    for name, values in {"records": found.sizes, **extra}.items():
+        columns[free_name(name, columns)] = values
+    return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """Return the name, with underscores added while a key column bears it."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def records_by(
+    rows: Sequence[tuple[str, int, bool]], *, title: str, x: str, subtitle: str = ""
+) -> Chart:
+    """Return bars of records by a label; those beyond the limit in the warning colour."""
+    values = [{"label": label, "records": n, "beyond": beyond} for label, n, beyond in rows]
+    colour = {"condition": {"test": "datum.beyond", "value": PALETTE[4]}, "value": AFTER}
+    text = {"field": "records", "type": "quantitative", "format": ","}
+    spec = {
+        "title": heading(title, subtitle),
+        "data": {"values": values},
+        "width": 460,
+        "height": 220,
+        "encoding": {
+            "x": {
+                "field": "label",
+                "type": "nominal",
+                "sort": None,
+                "title": x,
+                "axis": {"labelAngle": 0},
+            },
+            "y": {"field": "records", "type": "quantitative", "title": "records"},
+        },
+        "layer": [
+            {"mark": "bar", "encoding": {"color": colour}},
+            {"mark": {"type": "text", "dy": -6, "fontSize": 10}, "encoding": {"text": text}},
+        ],
+    }
+    shown = "; ".join(f"{label}: {n} records" for label, n, _ in rows if n)
+    return Chart(spec, f"{title}. {shown}.")
