@@ -103,7 +103,7 @@ class Console:
         out.print("\nParameters")
         for name, info in cls.model_fields.items():
             if name != "kind":
-                need = "required" if info.is_required() else f"default {format_number(info.get_default(call_default_factory=True))}"
+                need = "required" if info.is_required() else f"default {format_number(info.get_default(call_default_factory=True)) or 'none'}"
                 out.print(f"  {name}: {info.description} ({need})", markup=False)
         out.print(f"\nNeeds: {', '.join(sorted(cls.needs)) or 'no roles'}. Runs on: {cls.runs_on}.", markup=False)
 

@@ -475,7 +475,11 @@ def draw_stays(
     cost = np.minimum(np.rint(ordinary), COST_LIMIT - 1).astype(np.int64)
     dear = rng.choice(n, n_outliers(n), replace=False)
     cost[dear] = OUTLIER_COST + rng.integers(1, 200_000, len(dear))
-    return Stays(resident, draw_occupations(age, work), admission, illness, days, cost)
+    jobs = draw_occupations(age, work)
+    # Numbers are given on arrival: the order of the file tells nothing but the date of admission.
+    order = np.argsort(admission, kind="stable")
+    parts = (resident, jobs, admission, illness, days, cost)
+    return Stays(*(part[order] for part in parts))
 
 
 def draw_occupations(age: Ints, rng: np.random.Generator) -> Ints:
@@ -633,7 +637,7 @@ def iso(days: Days) -> pa.Array:
 
 
 def patient_table(population: Population, stays: Stays) -> pa.Table:
-    """Return the stays as a table, one row a patient."""
+    """Return the stays as a table, one row a patient, in order of admission."""
     who = stays.resident
     number = pa.array(np.arange(1, len(who) + 1)).cast(pa.string())
     return pa.table(

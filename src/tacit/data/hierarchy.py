@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -124,7 +125,7 @@ class Hierarchy:
     @classmethod
     def _from_coded(cls, levels: Sequence[Coded], names: Sequence[str]) -> Hierarchy:
         parents = []
-        for below, above in zip(levels[:-1], levels[1:], strict=True):
+        for below, above in itertools.pairwise(levels):
             up = np.zeros(len(below.labels), dtype=np.int32)
             up[below.codes] = above.codes
             parents.append(up)
@@ -233,16 +234,18 @@ class Hierarchy:
     def lift(self, values: pa.Array) -> list[Codes]:
         """Return, for coded ground ``values``, each level's map from value code to label position.
 
-        One entry more than there are values: null keeps a code of its own, one above the labels.
+        One entry more than there are values: null keeps a code of its own, one above the labels, until
+        the top, where a missing and a suppressed value are the same.
         """
         at = pc.index_in(ground_labels(values), value_set=self._ground_texts)
         if at.null_count:
             raise HierarchyError("some values of the data are not ground values of the hierarchy")
         codes = at.to_numpy(zero_copy_only=False).astype(np.int32)
-        return [
+        below = [
             np.append(self.up[level][codes], np.int32(len(self.labels[level])))
-            for level in range(self.height + 1)
+            for level in range(self.height)
         ]
+        return [*below, np.zeros(len(codes) + 1, dtype=np.int32)]
 
     @functools.cached_property
     def _ground_texts(self) -> pa.Array:
@@ -253,7 +256,8 @@ class Hierarchy:
     def paths(self) -> list[tuple[str, ...]]:
         """Return every path, ground value first."""
         columns = [
-            np.array(labels, dtype=object)[up] for labels, up in zip(self.labels, self.up, strict=True)
+            np.array(labels, dtype=object)[up]
+            for labels, up in zip(self.labels, self.up, strict=True)
         ]
         return list(zip(*columns, strict=True))
 
@@ -347,9 +351,15 @@ def ground_labels(values: pa.Array) -> pa.Array:
 DIFFERENCES: Sequence[tuple[Callable[[str], str], str]] = (
     (str.strip, "with blanks around them removed"),
     (str.casefold, "when upper and lower case are not told apart"),
-    (lambda t: t.strip().lstrip("0"), "with leading zeros removed; to keep zeros read the column as text: types={{{column!r}: 'text'}}"),
-    (lambda t: t[:-2] if t.endswith(".0") else t, "without a closing '.0'"),
-    (lambda t: t.replace(" ", "-").replace("_", "-").casefold(), "when blanks, hyphens and underscores are not told apart"),
+    (
+        lambda t: t.strip().lstrip("0"),
+        "with leading zeros removed; to keep zeros read the column as text: types={{{column!r}: 'text'}}",
+    ),
+    (lambda t: t.removesuffix(".0"), "without a closing '.0'"),
+    (
+        lambda t: t.replace(" ", "-").replace("_", "-").casefold(),
+        "when blanks, hyphens and underscores are not told apart",
+    ),
 )
 
 
@@ -437,11 +447,15 @@ def level_faults(levels: Sequence[Coded], name: Callable[[int], str]) -> list[st
     other = np.zeros(len(start), dtype=bool)
     for level in levels[1:]:
         other |= level.codes != level.codes[start]
-    faults = listed([f"{name(int(i))}: its value already has another path" for i in np.flatnonzero(other)])
+    faults = listed(
+        [f"{name(int(i))}: its value already has another path" for i in np.flatnonzero(other)]
+    )
     n_tops = len(levels[-1].labels)
     if n_tops > 1:
-        faults.append(f"it has {n_tops} tops where one is needed (top=True adds '{TOP}' above them)")
-    for number, (below, above) in enumerate(zip(levels[1:-1], levels[2:], strict=True), 1):
+        faults.append(
+            f"it has {n_tops} tops where one is needed (top=True adds '{TOP}' above them)"
+        )
+    for number, (below, above) in enumerate(itertools.pairwise(levels[1:]), 1):
         parent = np.zeros(len(below.labels), dtype=np.int32)
         parent[below.codes] = above.codes
         n_split = len(np.unique(below.codes[parent[below.codes] != above.codes]))

@@ -226,9 +226,14 @@ class Microdata:
         return self.with_frame(relational.recode(self.frame, column, mapping, self.engine))
 
     def generalise(self, column: str, level: int) -> Microdata:
-        """Return the data with a column raised to a level of its hierarchy; level 0 changes nothing."""
+        """Return the data with a column raised to a level of its hierarchy; level 0 changes nothing.
+
+        A missing value stays missing below the top; at the top it is suppressed like all others.
+        """
         if level == 0:
             return self
+        if level == self.hierarchy(column).height:
+            return self.with_frame(self.frame.with_columns(nw.lit(self.hierarchy(column).top).alias(column)))
         return self.recode(column, self.hierarchy(column).mapping(level))
 
     def materialise(self) -> Microdata:

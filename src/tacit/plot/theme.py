@@ -6,18 +6,59 @@ from typing import Any
 
 #: Blue, orange, green, purple, red, grey: distinct in hue and in lightness.
 PALETTE = ("#1f5a91", "#e08214", "#2a8a57", "#7b4fa3", "#c4373b", "#7f7f7f")
-BEFORE, AFTER = "#b0b7bf", PALETTE[0]
-FONT = "Inter, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+BEFORE, AFTER = "#a9b4c0", PALETTE[0]
+#: What falls short of a requirement, as a bar and as the ground behind bars.
+WARNING, WARNING_GROUND = "#b3332f", "#fbeceb"
+#: What is empty: the part of a track that is not filled.
+TRACK = "#e3e8ed"
+INK, INK_SOFT, GRID = "#1c2733", "#4a5662", "#e7eaee"
+FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
 THEME: dict[str, Any] = {
     "font": FONT,
     "background": "white",
+    "padding": {"left": 4, "top": 4, "right": 12, "bottom": 4},
     "view": {"stroke": None},
     "range": {"category": list(PALETTE)},
     "bar": {"color": AFTER},
     "line": {"color": AFTER, "strokeWidth": 2},
     "point": {"color": AFTER, "filled": True, "size": 60},
-    "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "color": "#1c2733", "subtitleColor": "#55606b", "subtitleFontSize": 12, "offset": 12},
-    "axis": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": 500, "titleColor": "#3a4653", "labelColor": "#3a4653", "gridColor": "#e7eaee", "domainColor": "#9aa5b1", "tickColor": "#9aa5b1", "titlePadding": 8},
-    "legend": {"labelFontSize": 11, "titleFontSize": 12, "titleFontWeight": 500, "orient": "top", "symbolType": "square"},
+    "rule": {"color": INK_SOFT},
+    "text": {"color": INK, "fontSize": 11},
+    "title": {
+        "anchor": "start",
+        "frame": "group",
+        "fontSize": 14,
+        "fontWeight": 600,
+        "color": INK,
+        "subtitleColor": INK_SOFT,
+        "subtitleFontSize": 12,
+        "subtitlePadding": 4,
+        "offset": 14,
+    },
+    "axis": {
+        "labelFontSize": 11,
+        "labelColor": INK,
+        "labelLimit": 260,
+        "titleFontSize": 11,
+        "titleFontWeight": 400,
+        "titleColor": INK_SOFT,
+        "titlePadding": 8,
+        "gridColor": GRID,
+        "domainColor": "#9aa5b1",
+        "tickColor": "#9aa5b1",
+        "tickSize": 4,
+    },
+    "axisBand": {"grid": False, "ticks": False, "labelPadding": 6},
+    "axisQuantitative": {"domain": False, "ticks": False, "tickCount": 5},
+    "legend": {
+        "labelFontSize": 11,
+        "labelColor": INK,
+        "titleFontSize": 11,
+        "titleFontWeight": 400,
+        "orient": "top",
+        "direction": "horizontal",
+        "symbolType": "square",
+        "offset": 6,
+    },
 }

@@ -1,34 +1,69 @@
-"""Frames in memory: pandas, Polars, Arrow, DuckDB relations and Spark frames."""
+"""Frames in memory: pandas, Polars, Arrow, DuckDB relations, Spark frames, and plain columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from tacit.engine.base import Engine
-from tacit.errors import InputError
+from tacit.engine.base import ROW, Engine
+from tacit.errors import InputError, UnreadableFile
 
 
 def is_frame(source: Any) -> bool:
-    """Return True for anything that narwhals knows as a frame."""
-    if isinstance(source, dict):
+    """Return True for anything that narwhals knows as a frame, and for a dict of columns."""
+    if isinstance(source, dict | nw.DataFrame | nw.LazyFrame):
         return True
-    return nw.from_native(source, pass_through=True) is not source or isinstance(source, nw.DataFrame | nw.LazyFrame)
+    known = nw.from_native(source, pass_through=True)
+    return isinstance(known, nw.DataFrame | nw.LazyFrame)
+
+
+def is_spark(source: Any) -> bool:
+    """Return True for a Spark frame, without importing Spark."""
+    native = source.to_native() if isinstance(source, nw.LazyFrame) else source
+    return type(native).__module__.startswith("pyspark.sql")
 
 
 def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.Table], Any]]:
     """Return the frame on the engine and the way back to the user's own kind."""
-    if isinstance(source, dict):
-        source = pa.table(source)
     native = source.to_native() if isinstance(source, nw.DataFrame | nw.LazyFrame) else source
-    adopted = engine.adopt(native)
-    if adopted is not None:
+    if isinstance(native, dict):
+        native = from_columns(native)
+    check_names(native)
+    if is_spark(native) and engine.name == "spark":
+        adopted = engine.adopt(native)
+        assert adopted is not None
         return adopted, way_back(native, engine)
-    table = to_arrow(native)
-    return engine.number_rows(engine.from_arrow(table)), way_back(native, engine)
+    return engine.number_rows(engine.from_arrow(plain_table(to_arrow(native)))), way_back(native, engine)
+
+
+def from_columns(columns: dict[Any, Any]) -> pa.Table:
+    """Return a dict of columns as a table."""
+    try:
+        return pa.table({str(name): column(values) for name, values in columns.items()})
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        raise InputError("the columns do not form a table: each needs values of one type, and all the same length") from None
+
+
+def column(values: Any) -> Any:
+    """Return values as Arrow can hold them; NaN becomes null."""
+    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+
+
+def check_names(native: Any) -> None:
+    """Refuse names that occur twice, are no text, or are reserved."""
+    names = list(getattr(native, "column_names", None) or getattr(native, "columns", ()) or ())
+    if type(native).__module__.startswith("polars") and type(native).__name__ == "LazyFrame":
+        names = native.collect_schema().names()
+    texts = [str(n) for n in names]
+    double = sorted({n for n in texts if texts.count(n) > 1})
+    if double:
+        raise InputError(f"the frame has duplicate column names: {', '.join(map(repr, double[:5]))}. Rename them.")
+    if ROW in texts:
+        raise InputError(f"the frame has a column {ROW!r}, a name that is reserved; rename it")
 
 
 def to_arrow(native: Any) -> pa.Table:
@@ -36,12 +71,63 @@ def to_arrow(native: Any) -> pa.Table:
     if isinstance(native, pa.Table):
         return native
     if type(native).__module__.startswith("pandas"):
-        if not native.columns.is_unique:
-            raise InputError("the frame has duplicate column names; rename them")
-        return pa.Table.from_pandas(native, preserve_index=False).replace_schema_metadata(None)
+        try:
+            texts = native.rename(columns=str)
+            return pa.Table.from_pandas(texts, preserve_index=False).replace_schema_metadata(None)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise mixed_column(error, list(native.columns)) from None
     frame = nw.from_native(native)
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
     return eager.to_arrow()
+
+
+def mixed_column(error: Exception, names: Sequence[Any]) -> InputError:
+    """Return the error for an object column of several types; Arrow's own message quotes a value."""
+    context = str(error.args[-1]) if error.args else ""
+    name = next((str(n) for n in names if f"column {n} " in context), None)
+    where = f"column {name!r}" if name else "a column"
+    return InputError(f"{where} mixes types that do not go together (numbers and text?); convert it to one type")
+
+
+def plain_table(table: pa.Table) -> pa.Table:
+    """Return a table in the few types that every engine holds alike.
+
+    Dictionaries are decoded; integers become 64 bits wide; decimals and short floats become double;
+    times are kept to the microsecond; a column without any type becomes text.
+    """
+    return pa.table({field.name: plain_column(field.name, table.column(j)) for j, field in enumerate(table.schema)})
+
+
+def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return one column in a type that every engine holds."""
+    if pa.types.is_dictionary(values.type):
+        values = pc.cast(values, values.type.value_type)
+    target = plain_type(values.type)
+    if target is None:
+        raise UnreadableFile(f"column {name!r} holds {values.type}, not single values; leave it out, or spread it over columns")
+    if target == values.type:
+        return values
+    try:
+        return pc.cast(values, target, safe=not pa.types.is_temporal(target) and not pa.types.is_floating(target))
+    except pa.ArrowInvalid:
+        return pc.cast(values, pa.float64(), safe=False)
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType | None:
+    """Return the type that stands for ``kind`` on every engine, or None when there is none."""
+    checks: tuple[tuple[Callable[[pa.DataType], bool], pa.DataType], ...] = (
+        (pa.types.is_boolean, pa.bool_()),
+        (pa.types.is_integer, pa.int64()),
+        (pa.types.is_floating, pa.float64()),
+        (pa.types.is_decimal, pa.float64()),
+        (pa.types.is_date, pa.date32()),
+        (pa.types.is_time, pa.time64("us")),
+        (pa.types.is_null, pa.string()),
+        (lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or t == pa.string_view(), pa.string()),
+    )
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz=kind.tz)
+    return next((target for check, target in checks if check(kind)), None)
 
 
 def way_back(native: Any, engine: Engine) -> Callable[[pa.Table], Any]:
@@ -54,6 +140,8 @@ def way_back(native: Any, engine: Engine) -> Callable[[pa.Table], Any]:
 
         lazy = type(native).__name__ == "LazyFrame"
         return lambda table: polars.from_arrow(table).lazy() if lazy else polars.from_arrow(table)  # type: ignore[union-attr]
-    if module.startswith("pyspark") or "duckdb" in module:
+    if module.startswith("pyspark"):
+        return lambda table: native.sparkSession.createDataFrame(table)
+    if "duckdb" in module:
         return lambda table: engine.from_arrow(table).to_native()
     return lambda table: table

@@ -1,14 +1,16 @@
-"""Rules that build a hierarchy from the values of the data: flat, digits, dates."""
+"""Rules for codes: flat, digits masked from the right, digit groups."""
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.data.hierarchies.dates import Dates, dates
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.errors import HierarchyError
+
+__all__ = ["Dates", "Digits", "Flat", "Prefix", "dates", "digits", "flat", "prefix"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Flat:
 
     def build(self, values: Sequence[Any]) -> Hierarchy:
         """Return the two-level hierarchy of the values."""
-        return Hierarchy.from_paths([[ground_label(v), self.top] for v in values])
+        return Hierarchy.from_columns([[ground_label(v) for v in values]], top=self.top)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as it stands in a plan."""
@@ -44,14 +46,15 @@ class Digits:
         texts = [ground_label(v) for v in values]
         long = sum(len(t) > self.length for t in texts)
         if long:
-            raise HierarchyError(f"digits({self.length}): {long} values are longer than {self.length} characters")
-        return Hierarchy.from_paths([self._path(t) for t in texts])
-
-    def _path(self, text: str) -> list[str]:
+            raise HierarchyError(
+                f"digits({self.length}): {long} of {len(texts)} different values are longer than "
+                f"{self.length} characters"
+            )
         # A number read as an integer has lost its leading zeros; masking counts places, not digits.
-        code = text.rjust(self.length, self.pad)
+        codes = [t.rjust(self.length, self.pad) for t in texts]
         masks = [m for m in self.mask if m < self.length]
-        return [text, *(code[: self.length - m] + "*" * m for m in masks), "*" * self.length]
+        columns = [[code[: self.length - m] + "*" * m for code in codes] for m in masks]
+        return Hierarchy.from_columns([texts, *columns], top="*" * self.length)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as it stands in a plan."""
@@ -70,78 +73,65 @@ def digits(length: int, mask: Sequence[int] | None = None) -> Digits:
         characters hidden, is added.
     """
     chosen = tuple(range(1, length) if mask is None else mask)
-    if length < 1 or any(m < 1 or m > length for m in chosen) or list(chosen) != sorted(set(chosen)):
-        raise HierarchyError("digits: mask must rise from 1 to at most the length, e.g. digits(5, mask=[1, 2])")
+    if (
+        length < 1
+        or any(m < 1 or m > length for m in chosen)
+        or list(chosen) != sorted(set(chosen))
+    ):
+        raise HierarchyError(
+            "digits: mask must rise from 1 to at most the length, e.g. digits(5, mask=[1, 2])"
+        )
     return Digits(length, chosen)
 
 
-#: First of the hundred years in which two-digit years lie.
-CENTURY = 1930
-
-LEVELS: dict[str, Callable[[dt.date], str]] = {
-    "month": lambda d: f"{d:%m/%Y}",
-    "year": lambda d: f"{d.year:04d}",
-    "5 years": lambda d: f"{d.year // 5 * 5}-{d.year // 5 * 5 + 4}",
-    "10 years": lambda d: f"{d.year // 10 * 10}-{d.year // 10 * 10 + 9}",
-}
-
-
 @dataclass(frozen=True)
-class Dates:
-    """Dates: day, month, year, 5 years, 10 years, suppressed."""
+class Prefix:
+    """Codes made of digit groups: 1234 belongs to 123, which belongs to 12."""
 
-    format: str = "%Y-%m-%d"
-    levels: tuple[str, ...] = tuple(LEVELS)
-    century: int = CENTURY
+    lengths: tuple[int, ...]
+    ragged: bool = False
 
     def build(self, values: Sequence[Any]) -> Hierarchy:
-        """Return the hierarchy of the dates."""
-        paths, bad = [], 0
-        for value in values:
-            date = self._parse(value)
-            if date is None:
-                bad += 1
-            else:
-                paths.append([ground_label(value), *(LEVELS[level](date) for level in self.levels), TOP])
-        if bad:
-            raise HierarchyError(f"dates({self.format!r}): {bad} of {len(values)} values are not dates of that form")
-        return Hierarchy.from_paths(paths, names=("day", *self.levels, "suppressed"))
-
-    def _parse(self, value: Any) -> dt.date | None:
-        if isinstance(value, dt.datetime):
-            return value.date()
-        if isinstance(value, dt.date):
-            return value
-        try:
-            date = dt.datetime.strptime(str(value), self.format).date()  # noqa: DTZ007 - a calendar date
-        except ValueError:
-            return None
-        if "%y" in self.format:
-            date = date.replace(year=self.century + (date.year - self.century) % 100)
-        return date
+        """Return the hierarchy of the codes: one group less at each level."""
+        texts = [ground_label(v) for v in values]
+        length = sum(self.lengths)
+        wrong = sum(len(t) > length if self.ragged else len(t) != length for t in texts)
+        if wrong:
+            advice = (
+                ""
+                if self.ragged
+                else " (numbers lose leading zeros: read the column as text; ragged=True allows shorter codes)"
+            )
+            raise HierarchyError(
+                f"prefix({list(self.lengths)}): {wrong} of {len(texts)} different values do not have "
+                f"{length} characters{advice}"
+            )
+        kept = [sum(self.lengths[:n]) for n in range(len(self.lengths) - 1, 0, -1)]
+        return Hierarchy.from_columns([texts, *([t[:n] for t in texts] for n in kept)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as it stands in a plan."""
-        extra = {} if self.levels == tuple(LEVELS) else {"levels": list(self.levels)}
-        century = {} if self.century == CENTURY else {"century": self.century}
-        return {"kind": "dates", "format": self.format, **extra, **century}
+        return {
+            "kind": "prefix",
+            "lengths": list(self.lengths),
+            **({"ragged": True} if self.ragged else {}),
+        }
 
 
-def dates(format: str = "%Y-%m-%d", *, levels: Sequence[str] | None = None, century: int = CENTURY) -> Dates:  # noqa: A002 - the word users know
-    """Return the rule for dates: day, month, year, 5 years, 10 years, suppressed.
+def prefix(lengths: Sequence[int], *, ragged: bool = False) -> Prefix:
+    """Return the rule for codes made of digit groups, as tau-ARGUS's ``<HIERLEVELS>`` gives them.
 
     Parameters
     ----------
-    format
-        How text is read, in ``strptime`` notation; ignored for columns of type date.
-    levels
-        Which of ``month``, ``year``, ``5 years``, ``10 years`` to use, in this order.
-    century
-        With two-digit years: the first year of the hundred years they lie in (1930 to 2029 unless
-        said otherwise; a fixed rule, so that a plan gives the same release in any year).
+    lengths
+        Characters in each group, from the left: ``[2, 1, 1]`` takes ``1234`` to ``123``, then to
+        ``12``, then to the top. Groups of no characters are left out.
+    ragged
+        Allow codes that are shorter than the sum; they stand for themselves at the lower levels.
     """
-    chosen = tuple(LEVELS if levels is None else levels)
-    unknown = [level for level in chosen if level not in LEVELS]
-    if unknown or list(chosen) != [level for level in LEVELS if level in chosen]:
-        raise HierarchyError(f"dates: levels are chosen, in this order, from {', '.join(LEVELS)}")
-    return Dates(format, chosen, century)
+    groups = tuple(n for n in lengths if n)
+    if not groups or any(n < 0 for n in groups):
+        raise HierarchyError(
+            "prefix: lengths are the positive widths of the digit groups, e.g. prefix([2, 1, 1])"
+        )
+    return Prefix(groups, ragged)

@@ -1,0 +1,347 @@
+"""ARGUS files: hierarchies (``.hrc``), global recodes (``.grc``) and code lists (``.cdl``)."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.data.hierarchies.files import numbered_lines, read_text
+from tacit.data.hierarchy import TOP, Hierarchy, ground_label, listed
+from tacit.errors import HierarchyError, UnreadableFile
+
+# -- .hrc: codes in depth-first order ------------------------------------------------------------------
+
+
+def read_hrc(
+    path: str | Path,
+    *,
+    lead: str = "@",
+    total: str = TOP,
+    pad: bool = False,
+    strip: bool = True,
+    encoding: str = "utf-8",
+) -> Hierarchy:
+    """Read a tau-ARGUS hierarchy: one code a line, depth-first, depth shown by leading marks.
+
+    Parameters
+    ----------
+    path
+        The file. The total has no line.
+    lead
+        The leading string that is repeated once a level (``<HIERLEADSTRING>``).
+    total
+        Label of the total, the top.
+    pad
+        Bring codes without children at uneven depth to the same depth by repeating them; without it
+        uneven depth is refused.
+    strip
+        Remove blanks around codes. Files for fixed columns justify codes with blanks: False keeps the
+        leading ones.
+    encoding
+        How the text is encoded.
+
+    Raises
+    ------
+    HierarchyError
+        With every fault and its line: a depth that grows by more than one, an empty code, a code
+        listed twice, uneven depth.
+    """
+    where = f"file {Path(path).name!r}"
+    entries: list[tuple[int, int, str]] = []
+    for number, line in numbered_lines(read_text(path, encoding)):
+        depth, code = lead_depth(line, lead)
+        entries.append((number, depth, code.strip() if strip else code.rstrip()))
+    faults = hrc_faults(entries)
+    if faults:
+        raise HierarchyError(f"{where} is not a valid hierarchy", faults)
+    paths, lines = leaf_paths(entries, total)
+    return Hierarchy.from_paths(paths, pad=pad, where=where, lines=lines)
+
+
+def lead_depth(line: str, lead: str) -> tuple[int, str]:
+    """Return how often a line repeats the leading string, and what follows."""
+    if not lead:
+        raise HierarchyError("read_hrc: lead must not be empty")
+    depth = 0
+    while line.startswith(lead):
+        depth, line = depth + 1, line[len(lead) :]
+    return depth, line
+
+
+def hrc_faults(entries: Sequence[tuple[int, int, str]]) -> list[str]:
+    """Return the faults of the lines (number, depth, code)."""
+    faults: list[str] = []
+    seen: dict[str, int] = {}
+    before = -1
+    for number, depth, code in entries:
+        if not code:
+            faults.append(f"line {number}: the code is missing")
+        elif code in seen:
+            faults.append(f"line {number}: its code stands on line {seen[code]} already")
+        if depth > before + 1:
+            faults.append(
+                f"line {number}: its depth is {depth} after {before}; depth may grow by one a line"
+            )
+        seen.setdefault(code, number)
+        before = depth
+    return listed(faults)
+
+
+def leaf_paths(
+    entries: Sequence[tuple[int, int, str]], total: str
+) -> tuple[list[list[str]], list[int]]:
+    """Return the path of each code without children, ground first, and its line."""
+    paths, lines = [], []
+    stack: list[str] = []
+    following = [depth for _, depth, _ in entries[1:]] + [0]
+    for (number, depth, code), after in zip(entries, following, strict=False):
+        stack[depth:] = [code]
+        if after <= depth:
+            paths.append([*reversed(stack), total])
+            lines.append(number)
+    return paths, lines
+
+
+# -- .cdl: labels of codes ------------------------------------------------------------------------------
+
+
+def read_cdl(path: str | Path, *, encoding: str = "utf-8") -> dict[str, str]:
+    """Read an ARGUS code list: ``code,label`` a line."""
+    rows = csv.reader(line.strip() for line in read_text(path, encoding).split("\n"))
+    return {row[0].strip(): row[1].strip() for row in rows if len(row) > 1 and row[0].strip()}
+
+
+# -- .grc: global recodes ------------------------------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """Old codes that one new code takes: from ``first`` to ``last``; an open end is None."""
+
+    line: int
+    new: str
+    first: str | None
+    last: str | None
+
+
+@dataclass(frozen=True)
+class Recode:
+    """One global recode file, read."""
+
+    path: str
+    spans: tuple[Span, ...]
+    missing: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recodes:
+    """Global recodes as a rule: each file makes one level above the ground, then the top."""
+
+    files: tuple[Recode, ...]
+    keep: bool = False
+    labels: bool = False
+
+    def build(self, values: Sequence[Any]) -> Hierarchy:
+        """Return the hierarchy of the codes."""
+        texts = [ground_label(v) for v in values]
+        columns = [self._column(recode, texts) for recode in self.files]
+        names = ("code", *(Path(recode.path).stem for recode in self.files), "suppressed")
+        where = "the hierarchy of " + ", ".join(repr(Path(r.path).name) for r in self.files)
+        return Hierarchy.from_columns([texts, *columns], names=names, where=where)
+
+    def _column(self, recode: Recode, texts: Sequence[str]) -> list[str]:
+        chosen = assign(recode, texts)
+        stays = np.array([self.keep or t in recode.missing for t in texts], dtype=bool)
+        uncovered = int(np.count_nonzero((chosen < 0) & ~stays))
+        if uncovered:
+            raise HierarchyError(
+                f"{Path(recode.path).name!r} does not cover {uncovered} of the {len(texts)} different values in "
+                "the data. Add their codes to the file, or say keep=True to leave them as they are."
+            )
+        new = [self._label(recode, span.new) for span in recode.spans]
+        return [new[i] if i >= 0 else t for i, t in zip(chosen, texts, strict=True)]
+
+    def _label(self, recode: Recode, code: str) -> str:
+        return recode.labels.get(code, code) if self.labels else code
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as it stands in a plan."""
+        paths = [recode.path for recode in self.files]
+        options = {"keep": self.keep, "labels": self.labels}
+        path = paths[0] if len(paths) == 1 else paths
+        return {"kind": "grc", "path": path, **{k: v for k, v in options.items() if v}}
+
+
+def read_grc(
+    path: str | Path | Sequence[str | Path],
+    *,
+    keep: bool = False,
+    labels: bool = False,
+    encoding: str = "utf-8",
+) -> Recodes:
+    """Read mu-ARGUS global recodes as a rule: ``new: old-old, old`` a line.
+
+    Parameters
+    ----------
+    path
+        One file, or several: each makes a level, the finest first. Every file recodes the codes of
+        the data, as mu-ARGUS does; a file whose classes do not join those of the file before is
+        refused when the hierarchy is built.
+    keep
+        Leave codes that the file does not name as they are, instead of refusing them. The file's own
+        ``<MISSING>`` codes always stay.
+    labels
+        Use the labels of the file's ``<CODELIST>`` instead of the new codes.
+    encoding
+        How the text is encoded.
+    """
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    if not paths:
+        raise HierarchyError("read_grc: no file is given")
+    return Recodes(tuple(read_recode(Path(p), labels, encoding) for p in paths), keep, labels)
+
+
+QUOTED = re.compile(r'"[^"]*"|[^",:]+|[,:]')
+
+
+def read_recode(path: Path, labels: bool, encoding: str) -> Recode:
+    """Read one file."""
+    spans: list[Span] = []
+    missing: tuple[str, ...] = ()
+    codelist = ""
+    faults: list[str] = []
+    for number, raw in numbered_lines(read_text(path, encoding)):
+        line = raw.strip()
+        if line.startswith("//"):
+            continue
+        keyword, rest = keyword_of(line)
+        if keyword == "<MISSING>":
+            missing = tuple(t.strip('"') for t in re.split(r"[,\s]+", rest) if t)
+        elif keyword == "<CODELIST>":
+            codelist = rest.strip().strip('"')
+        elif keyword == "<TREERECODE>":
+            faults.append(
+                f"line {number}: a tree recode closes branches of a .hrc file; it makes no level by itself"
+            )
+            break
+        elif keyword:
+            faults.append(f"line {number}: unknown keyword; a recode knows <MISSING>, <CODELIST>")
+        else:
+            found = spans_of(line, number)
+            spans += found
+            if not found:
+                faults.append(f"line {number}: not of the form 'new: old-old, old'")
+    if not spans and not faults:
+        faults.append("it recodes nothing")
+    if faults:
+        raise HierarchyError(f"file {path.name!r} is not a valid recode", listed(faults))
+    return Recode(
+        str(path), tuple(spans), missing, code_labels(path, codelist, encoding) if labels else {}
+    )
+
+
+def keyword_of(line: str) -> tuple[str, str]:
+    """Return a line's keyword in capitals, and the rest; no keyword gives an empty one."""
+    if not line.startswith("<"):
+        return "", line
+    keyword, _, rest = line.partition(">")
+    return f"{keyword.upper()}>", rest
+
+
+def code_labels(path: Path, codelist: str, encoding: str) -> dict[str, str]:
+    """Return the labels of the new codes."""
+    if not codelist:
+        raise UnreadableFile(f"{path.name!r} names no <CODELIST>, so it has no labels")
+    return read_cdl(path.parent / codelist, encoding=encoding)
+
+
+def spans_of(line: str, number: int) -> list[Span]:
+    """Return the spans of one line ``new: old-old, old``; none if it has not that form."""
+    tokens = QUOTED.findall(line)
+    if ":" not in tokens:
+        return []
+    colon = tokens.index(":")
+    new = unquote("".join(tokens[:colon]))
+    items = split_list(tokens[colon + 1 :])
+    spans = [span_of(item, new, number) for item in items]
+    return spans if new and all(spans) else []  # type: ignore[return-value]
+
+
+def split_list(tokens: Iterable[str]) -> list[str]:
+    """Return the items between commas."""
+    items = [""]
+    for part in tokens:
+        if part == ",":
+            items.append("")
+        else:
+            items[-1] += part
+    return [item.strip() for item in items]
+
+
+def span_of(item: str, new: str, number: int) -> Span | None:
+    """Return the span of one item: a code, ``a-b``, ``-b`` or ``a-``."""
+    if item.startswith('"') and item.endswith('"') and item.count('"') == 2:
+        return Span(number, new, item[1:-1], item[1:-1])
+    first, hyphen, last = (unquote(part) for part in item.partition("-"))
+    if not hyphen:
+        return Span(number, new, first, first) if first else None
+    return Span(number, new, first or None, last or None) if first or last else None
+
+
+def unquote(text: str) -> str:
+    """Return text without blanks or quotes around it."""
+    return text.strip().strip('"').strip()
+
+
+def assign(recode: Recode, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return for each code the number of the span that takes it, or -1; refuse overlaps."""
+    keys, bounds = comparable(texts, recode.spans)
+    chosen = np.full(len(texts), -1, dtype=np.int64)
+    faults = []
+    for i, (span, (first, last)) in enumerate(zip(recode.spans, bounds, strict=True)):
+        inside = np.ones(len(texts), dtype=bool)
+        if first is not None:
+            inside &= keys >= first
+        if last is not None:
+            inside &= keys <= last
+        clash = np.unique(chosen[inside & (chosen >= 0)])
+        others = [recode.spans[j] for j in clash if recode.spans[j].new != span.new]
+        faults += [f"lines {o.line} and {span.line}: both take some codes" for o in others]
+        chosen[inside] = i
+    if faults:
+        raise HierarchyError(
+            f"file {Path(recode.path).name!r} gives some codes two new codes", listed(faults)
+        )
+    return chosen
+
+
+def comparable(
+    texts: Sequence[str], spans: Sequence[Span]
+) -> tuple[npt.NDArray[Any], list[tuple[Any, Any]]]:
+    """Return codes and bounds in a form in which ranges can be compared.
+
+    Numbers are compared as numbers. Otherwise codes are compared as right-justified text, as ARGUS
+    does.
+    """
+    ends = [end for span in spans for end in (span.first, span.last) if end is not None]
+    try:
+        keys = np.array([float(t) for t in texts])
+        return keys, [(as_float(s.first), as_float(s.last)) for s in spans]
+    except ValueError:
+        width = max((len(t) for t in [*texts, *ends]), default=1)
+        just = np.array([t.rjust(width) for t in texts], dtype=f"<U{width}")
+        return just, [
+            (s.first and s.first.rjust(width), s.last and s.last.rjust(width)) for s in spans
+        ]
+
+
+def as_float(text: str | None) -> float | None:
+    """Return a bound as a number; an open end stays open."""
+    return None if text is None else float(text)

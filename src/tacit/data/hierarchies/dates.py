@@ -1,0 +1,115 @@
+"""Dates: day, month, year, 5 years, 10 years, suppressed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.errors import HierarchyError, near_match
+
+#: First of the hundred years in which two-digit years lie.
+CENTURY = 1930
+
+
+def years(span: int) -> Callable[[dt.date], str]:
+    """Return the label of the spell of years that a date lies in."""
+    return lambda d: f"{d.year // span * span:04d}-{d.year // span * span + span - 1:04d}"
+
+
+#: Every level, finest first. All but the week nest in the next.
+LEVELS: Mapping[str, Callable[[dt.date], str]] = {
+    "day": lambda d: f"{d.year:04d}-{d.month:02d}-{d.day:02d}",
+    "week": lambda d: "{:04d}-W{:02d}".format(*d.isocalendar()[:2]),
+    "month": lambda d: f"{d.month:02d}/{d.year:04d}",
+    "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
+    "year": lambda d: f"{d.year:04d}",
+    "5 years": years(5),
+    "10 years": years(10),
+    "20 years": years(20),
+}
+
+#: The levels of Sweeney's report (1997), which give its birth dates a height of five.
+USUAL = ("month", "year", "5 years", "10 years")
+
+
+@dataclass(frozen=True)
+class Dates:
+    """Dates, raised from the day through chosen spells to the top."""
+
+    format: str = "%Y-%m-%d"
+    levels: tuple[str, ...] = USUAL
+    century: int = CENTURY
+
+    def build(self, values: Sequence[Any]) -> Hierarchy:
+        """Return the hierarchy of the dates."""
+        parsed = [self._parse(value) for value in values]
+        days = [d for d in parsed if d is not None]
+        bad = len(parsed) - len(days)
+        if bad:
+            raise HierarchyError(
+                f"dates({self.format!r}): {bad} of {len(values)} different values are not dates of that form"
+            )
+        columns = [[ground_label(v) for v in values]]
+        columns += [[LEVELS[level](d) for d in days] for level in self.levels]
+        ground = "time" if "day" in self.levels else "day"
+        return Hierarchy.from_columns(columns, names=(ground, *self.levels, "suppressed"))
+
+    def _parse(self, value: Any) -> dt.date | None:
+        if isinstance(value, dt.datetime):
+            return value.date()
+        if isinstance(value, dt.date):
+            return value
+        try:
+            date = dt.datetime.strptime(str(value), self.format).date()  # noqa: DTZ007 - a calendar date
+            if "%y" in self.format:
+                date = date.replace(year=self.century + (date.year - self.century) % 100)
+        except ValueError:
+            return None
+        return date
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as it stands in a plan."""
+        extra = {} if self.levels == USUAL else {"levels": list(self.levels)}
+        century = {} if self.century == CENTURY else {"century": self.century}
+        return {"kind": "dates", "format": self.format, **extra, **century}
+
+
+def dates(
+    format: str = "%Y-%m-%d",  # noqa: A002 - the word users know
+    *,
+    levels: Sequence[str] | None = None,
+    century: int = CENTURY,
+) -> Dates:
+    """Return the rule for dates: day, month, year, 5 years, 10 years, suppressed.
+
+    Parameters
+    ----------
+    format
+        How text is read, in ``strptime`` notation; ignored for columns of type date or timestamp.
+    levels
+        Which of ``day`` (for timestamps), ``month``, ``quarter``, ``year``, ``5 years``,
+        ``10 years``, ``20 years`` to use, in this order. ``week`` (ISO 8601) crosses months and
+        years, so only ``day`` can go with it.
+    century
+        With two-digit years: the first year of the hundred years they lie in (1930 to 2029 unless
+        said otherwise; a fixed rule, so that a plan gives the same release in any year).
+    """
+    chosen = USUAL if levels is None else tuple(levels)
+    faults = [
+        f"there is no level {level!r}. {near_match(str(level), LEVELS)}".strip()
+        for level in chosen
+        if level not in LEVELS
+    ]
+    known = [level for level in chosen if level in LEVELS]
+    if known != [level for level in LEVELS if level in known]:
+        faults.append("the levels are not in the order " + ", ".join(LEVELS))
+    if not chosen:
+        faults.append("no level is chosen")
+    if "week" in known and known[-1] != "week":
+        faults.append("weeks cross months and years, so no other level can stand above 'week'")
+    if faults:
+        raise HierarchyError("dates: the levels are wrong", faults)
+    return Dates(format, chosen, century)

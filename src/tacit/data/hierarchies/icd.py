@@ -1,0 +1,138 @@
+"""Diagnosis codes: the International Classification of Diseases, ninth and tenth revision."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tacit.data.hierarchies.icd_tables import ICD9, ICD10, ICD10_STRAYS, Chapter
+from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.errors import HierarchyError
+
+LEVEL_NAMES = ("code", "subcategory", "category", "block", "chapter", "suppressed")
+
+TABLES = {9: ICD9, 10: ICD10}
+
+CODE10 = re.compile(r"([A-Z][0-9][0-9A-Z])\.?([0-9A-Z]{0,4})")
+CODE9 = re.compile(r"([0-9]{3}|V[0-9]{2})\.?([0-9]{0,2})|(E[0-9]{3})\.?([0-9]?)")
+#: Categories that were read as numbers and lost their leading zeros: 38.9 is 038.9, and 8 is 008.
+SHORT9 = re.compile(r"([0-9]{1,2})(?:\.([0-9]{0,2}))?")
+
+
+class Code(NamedTuple):
+    """A diagnosis code taken apart."""
+
+    category: str
+    rest: str
+
+
+@dataclass(frozen=True)
+class Icd:
+    """Diagnoses: code, subcategory, category, block, chapter, suppressed."""
+
+    version: int = 10
+    titles: bool = False
+    other: str | None = None
+
+    def build(self, values: Sequence[Any]) -> Hierarchy:
+        """Return the hierarchy of the codes."""
+        texts = [ground_label(v) for v in values]
+        above = [self._above(text) for text in texts]
+        unknown = sum(a is None for a in above)
+        if unknown and self.other is None:
+            raise HierarchyError(
+                f"icd({self.version}): {unknown} of {len(texts)} different values are not codes of "
+                f"ICD-{self.version}. Check the version, or give them a class of their own with other='other'."
+            )
+        stray = (str(self.other),) * 4
+        columns = list(
+            zip(*((t, *(a or stray)) for t, a in zip(texts, above, strict=True)), strict=True)
+        )
+        return Hierarchy.from_columns(columns or [()] * 5, names=LEVEL_NAMES)
+
+    def _above(self, text: str) -> tuple[str, str, str, str] | None:
+        code = parse(text, self.version)
+        found = None if code is None else block_of(code.category, self.version)
+        if code is None or found is None:
+            return None
+        block, chapter = found
+        subcategory = f"{code.category}.{code.rest[0]}" if code.rest else code.category
+        label = f"{chapter.number} {chapter.title}" if self.titles else chapter.number
+        return subcategory, code.category, block, label
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as it stands in a plan."""
+        titles = {"titles": True} if self.titles else {}
+        return {
+            "kind": "icd",
+            "version": self.version,
+            **titles,
+            **({"other": self.other} if self.other else {}),
+        }
+
+
+def icd(version: int = 10, *, titles: bool = False, other: str | None = None) -> Icd:
+    """Return the rule for diagnosis codes.
+
+    ``I21.4`` goes to the subcategory I21.4, the category I21, the block I20-I25, the chapter IX and the
+    top. Codes may be written with or without the dot, in either case.
+
+    Parameters
+    ----------
+    version
+        10 for ICD-10 (WHO; national modifications keep its blocks), 9 for ICD-9-CM.
+    titles
+        Whether chapters are labelled with their title as well as their number.
+    other
+        Label for values that are not codes; without it they are refused. A category that lies in a
+        chapter but in none of its blocks is a block of its own.
+    """
+    if version not in TABLES:
+        raise HierarchyError("icd: version is 9 (ICD-9-CM) or 10 (ICD-10)")
+    return Icd(version, titles, other)
+
+
+def parse(text: str, version: int) -> Code | None:
+    """Return the category and what follows it, or None if the text has not the form of a code."""
+    # WHO marks etiology and manifestation with a dagger or plus and an asterisk, and open codes with
+    # a hyphen; the marks are no part of the code.
+    bare = text.strip().upper().rstrip("†*+!#-").rstrip(".")
+    if version == 10:
+        match = CODE10.fullmatch(bare)
+        return Code(match[1], match[2]) if match else None
+    match = CODE9.fullmatch(bare)
+    if match:
+        return Code(match[1] or match[3], match[2] or match[4] or "")
+    match = SHORT9.fullmatch(bare)
+    return Code(match[1].zfill(3), match[2] or "") if match else None
+
+
+def block_of(category: str, version: int) -> tuple[str, Chapter] | None:
+    """Return the block and chapter of a category, or None if it lies in no chapter."""
+    chapter = next(
+        (
+            c
+            for c in TABLES[version]
+            if c.first <= category <= c.last and len(category) == len(c.first)
+        ),
+        None,
+    )
+    if chapter is None:
+        return None
+    if version == 10 and category in ICD10_STRAYS:
+        return ICD10_STRAYS[category], chapter
+    firsts, lasts, names = blocks(chapter)
+    at = bisect.bisect_right(firsts, category) - 1
+    return (names[at] if at >= 0 and category <= lasts[at] else category), chapter
+
+
+@functools.cache
+def blocks(chapter: Chapter) -> tuple[list[str], list[str], list[str]]:
+    """Return the first and last categories and the names of a chapter's blocks, in order."""
+    names = chapter.blocks.split()
+    ends = [name.partition("-") for name in names]
+    return [first for first, _, _ in ends], [last or first for first, _, last in ends], names

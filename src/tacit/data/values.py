@@ -1,0 +1,121 @@
+"""Columns as NumPy arrays and back, for methods that work on the records in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+from tacit.engine.codes import densify, group_ids
+from tacit.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A numeric column.
+
+    Attributes
+    ----------
+    values
+        int64 for whole-number columns, else float64; where nothing is known, 0.
+    known
+        False where the value is missing.
+    type
+        The column's own Arrow type.
+    """
+
+    values: npt.NDArray[Any]
+    known: Flags
+    type: pa.DataType
+
+    @property
+    def whole(self) -> bool:
+        """Return True for a column of whole numbers."""
+        return self.values.dtype == np.int64
+
+    def restore(self, values: npt.NDArray[Any]) -> pa.Array:
+        """Return values as an Arrow array, in the column's own type where they fit it."""
+        array = pa.array(values, mask=~self.known)
+        if self.whole and values.dtype != np.int64:
+            return array
+        return array.cast(self.type)
+
+
+def numbers(data: Microdata, column: str) -> Numbers:
+    """Return a numeric column in record order."""
+    return as_numbers(data.column(column), column)
+
+
+def as_numbers(array: pa.ChunkedArray | pa.Array, column: str) -> Numbers:
+    """Return an Arrow column of numbers as NumPy arrays."""
+    known = pc.is_valid(array).to_numpy(zero_copy_only=False) if isinstance(array, pa.Array) else pc.is_valid(array).to_numpy()
+    whole = pa.types.is_integer(array.type)
+    try:
+        cast = array.cast(pa.int64() if whole else pa.float64())
+    except pa.ArrowInvalid:
+        raise InputError(f"column {column!r} holds whole numbers beyond 64 bits; store it as numbers with decimals") from None
+    filled = pc.fill_null(cast, 0)
+    values = filled.to_numpy(zero_copy_only=False) if isinstance(filled, pa.Array) else filled.to_numpy()
+    return Numbers(values, known.astype(bool), array.type)
+
+
+def not_numeric(data: Microdata, columns: Iterable[str], kind: str) -> list[InputError]:
+    """Return a fault for every column that exists but holds no numbers."""
+    schema = data.frame.collect_schema()
+    return [
+        InputError(f"{kind}: column {c!r} does not hold numbers")
+        for c in columns
+        if c in data.columns and not schema[c].is_numeric()
+    ]
+
+
+def classes(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
+    """Return a class number 0, 1, ... a record for the classes of some columns; one class for none."""
+    if not columns:
+        return np.zeros(len(data), dtype=np.int64), 1
+    coded = [data.codes(c) for c in columns]
+    ids, _ = group_ids([c.codes for c in coded], [c.size for c in coded])
+    return densify(ids)
+
+
+def row_numbers(data: Microdata) -> Ints:
+    """Return the hidden row numbers in record order."""
+    table = data.engine.to_arrow(data.frame.select(ROW))
+    return np.sort(table.column(ROW).to_numpy().astype(np.int64))
+
+
+def next_row_number(data: Microdata) -> int:
+    """Return the first row number that no record has carried."""
+    top = data.frame.select(nw.col(ROW).max()).collect("pyarrow").item(0, ROW)
+    return 0 if top is None else int(top) + 1
+
+
+def renamed_values(data: Microdata, columns: Iterable[str], *, lose: str | None = None) -> Microdata:
+    """Return the data with descriptions that no longer fit new values taken off some columns.
+
+    Value labels, missing codes and the format of the file of origin belong to the old values;
+    ``lose`` names a role that the columns give up as well.
+    """
+    changed = {
+        c: replace(
+            data.columns[c],
+            roles=data.columns[c].roles - {lose},
+            labels={},
+            missing=(),
+            format={},
+        )
+        for c in columns
+    }
+    return data.with_columns_described(changed)
