@@ -54,7 +54,9 @@ def main(n):
         ).fetchone()[0]
     ratio, hand, ours = sorted(rounds)[1]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    print(f"attach class sizes, {n:,} records x {len(KEYS)} keys: by hand {hand:.2f} s, tacit {ours:.2f} s, ratio {ratio:.2f} (target 1.5)")
+    print(
+        f"attach class sizes, {n:,} records x {len(KEYS)} keys: by hand {hand:.2f} s, tacit {ours:.2f} s, ratio {ratio:.2f} (target 1.5)"
+    )
     print(f"same sum of squared class sizes: {same}; peak memory of both {peak:.1f} GB (target 6)")
 
 

@@ -1,6 +1,6 @@
 """Datafly on a million records, against group-by passes of hand-written SQL in DuckDB.
 
-    python benchmarks/datafly.py [records]
+python benchmarks/datafly.py [records]
 """
 
 import sys
@@ -31,7 +31,10 @@ def main(n):
             "age": tacit.hierarchy.intervals(width=5, levels=4, factor=2),
             "region": {"kind": "digits", "length": 3, "mask": [1]},
             "occupation": {"kind": "digits", "length": 13, "mask": [1, 2]},
-            **{k: tacit.hierarchy.flat() for k in ("sex", "marital", "education", "nationality", "household_size")},
+            **{
+                k: tacit.hierarchy.flat()
+                for k in ("sex", "marital", "education", "nationality", "household_size")
+            },
         }
         begun = time.perf_counter()
         data = tacit.read(source, keys=KEYS, hierarchies=rules)
@@ -40,8 +43,12 @@ def main(n):
         released = tacit.Datafly(k=5, max_drop=0.02).apply(data, seed=1)
         ours = time.perf_counter() - begun
     details = released.history[-1].details
-    print(f"datafly, {n:,} records x {len(KEYS)} keys: {ours:.2f} s (reading and binding {read:.2f} s), one group-by pass {one_pass:.2f} s, {ours / one_pass:.1f} passes (target 10)")
-    print(f"steps {len(details['trace']) - 1}, dropped {details['dropped']}, levels {details['levels']}")
+    print(
+        f"datafly, {n:,} records x {len(KEYS)} keys: {ours:.2f} s (reading and binding {read:.2f} s), one group-by pass {one_pass:.2f} s, {ours / one_pass:.1f} passes (target 10)"
+    )
+    print(
+        f"steps {len(details['trace']) - 1}, dropped {details['dropped']}, levels {details['levels']}"
+    )
 
 
 if __name__ == "__main__":

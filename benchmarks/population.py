@@ -6,7 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-KEYS = ["region", "sex", "age", "marital", "education", "occupation", "nationality", "household_size"]
+KEYS = [
+    "region",
+    "sex",
+    "age",
+    "marital",
+    "education",
+    "occupation",
+    "nationality",
+    "household_size",
+]
 CHUNK = 1_000_000
 
 
@@ -26,7 +35,9 @@ def population(n, rng):
             "region": pa.array(names("R", 100)).take(pa.array(region - 1)),
             "sex": pa.array(["female", "male"]).take(pa.array(rng.integers(0, 2, n))),
             "age": pa.array(age, pa.int64()),
-            "marital": pa.array(["single", "married", "divorced", "widowed", "partner"]).take(pa.array(marital)),
+            "marital": pa.array(["single", "married", "divorced", "widowed", "partner"]).take(
+                pa.array(marital)
+            ),
             "education": pa.array(education, pa.int64()),
             "occupation": pa.array(names("occupation ", 40)).take(pa.array(occupation)),
             "nationality": pa.array(names("N", 20)).take(pa.array(nationality - 1)),

@@ -17,7 +17,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-FAMILIES = {"protect": "Methods that protect", "risk": "Measures of risk", "utility": "Measures of utility"}
+FAMILIES = {
+    "protect": "Methods that protect",
+    "risk": "Measures of risk",
+    "utility": "Measures of utility",
+}
 RUNS_ON = {
     "engine": "entirely on the engine",
     "cells": "on the coded cells, after one group-by on the engine",
@@ -55,22 +59,29 @@ def methods_page() -> str:
 
     parts = [
         "# Methods and measures",
-        "One entry for each kind that may stand in a plan, made from its declaration. "
-        "The page behind each name explains the idea, and when not to use it.",
+        (
+            "One entry for each kind that may stand in a plan, made from its declaration. "
+            "The page behind each name explains the idea, and when not to use it."
+        ),
     ]
     for family, heading in FAMILIES.items():
-        parts += [f"## {heading}", "\n\n".join(spec_entry(kind, cls) for kind, cls in specs(family).items())]
+        parts += [
+            f"## {heading}",
+            "\n\n".join(spec_entry(kind, cls) for kind, cls in specs(family).items()),
+        ]
     return join(parts)
 
 
 def spec_entry(kind: str, cls: Any) -> str:
     """Return one Spec: title, facts, parameters."""
-    return join([
-        f"### {kind}",
-        f"{cls.title()}.",
-        f"`tacit.{cls.__name__}` · [explained](../methods/{kind}.md) · {'; '.join(spec_facts(cls))}.",
-        parameter_table(cls),
-    ])
+    return join(
+        [
+            f"### {kind}",
+            f"{cls.title()}.",
+            f"`tacit.{cls.__name__}` · [explained](../methods/{kind}.md) · {'; '.join(spec_facts(cls))}.",
+            parameter_table(cls),
+        ]
+    )
 
 
 def spec_facts(cls: Any) -> Iterator[str]:
@@ -95,9 +106,11 @@ def parameter_table(cls: Any) -> str:
         if name == "kind":
             continue
         default = "required" if info.is_required() else default_text(info)
-        secret = " Kept out of every public file." if name in cls.secret_fields() else ""
-        kind = type_words(described["properties"].get(info.alias or name, {}), described.get("$defs", {}))
-        rows.append((f"`{name}`", kind, default, f"{sentence(info.description)}{secret}"))
+        secret = "; kept out of every public file" if name in cls.secret_fields() else ""
+        kind = type_words(
+            described["properties"].get(info.alias or name, {}), described.get("$defs", {})
+        )
+        rows.append((f"`{name}`", kind, default, f"{info.description}{secret}"))
     return table(("parameter", "type", "default", "meaning"), rows) if rows else "No parameters."
 
 
@@ -119,9 +132,20 @@ def type_words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
         return " or ".join(dict.fromkeys(parts))
     if "enum" in schema or "const" in schema:
         return " or ".join(f"`{v}`" for v in schema.get("enum", [schema.get("const")]))
-    plain = {"integer": "whole number", "number": "number", "string": "text", "boolean": "true or false", "object": "mapping", "array": "list"}
+    plain = {
+        "integer": "whole number",
+        "number": "number",
+        "string": "text",
+        "boolean": "true or false",
+        "object": "mapping",
+        "array": "list",
+    }
     words = plain.get(schema.get("type", ""), "any value")
-    if schema.get("type") == "array" and isinstance(schema.get("items"), Mapping) and schema["items"]:
+    if (
+        schema.get("type") == "array"
+        and isinstance(schema.get("items"), Mapping)
+        and schema["items"]
+    ):
         words = f"list of {type_words(schema['items'], definitions)}"
     if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), Mapping):
         words = f"mapping to {type_words(schema['additionalProperties'], definitions)}"
@@ -130,7 +154,12 @@ def type_words(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
 
 def bounds(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield the bounds of a number."""
-    for key, words in (("minimum", "at least"), ("exclusiveMinimum", "above"), ("maximum", "at most"), ("exclusiveMaximum", "below")):
+    for key, words in (
+        ("minimum", "at least"),
+        ("exclusiveMinimum", "above"),
+        ("maximum", "at most"),
+        ("exclusiveMaximum", "below"),
+    ):
         if key in schema:
             yield f"{words} {schema[key]:g}"
 
@@ -149,18 +178,27 @@ def command_line_page() -> str:
     text = cli.app.generate_docs(heading_level=1).replace("```console", "```text")
     text = re.sub(r"^# tacit$", "# Command line", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^## Table of Contents\n\n(?:- .*\n)+\n", "", text, flags=re.MULTILINE)
-    return join([
-        text.strip(),
-        "## Options of apply and measure",
-        "Beside the parameters of the kind, which are those of [its declaration](methods.md) "
-        "(`--max-drop` for `max_drop`), both take:",
-        table(("option", "meaning"), [(f"`--{name}`", sentence(words)) for name, (_, words) in COMMON.items()]),
-        "`apply` needs `--out`, and replaces a file only with `--force`. `measure` takes `--original` and "
-        "`--register` for measures that compare, and `--plot` for the chart.",
-        "## Exit codes",
-        sentence(inspect.getdoc(cli.main).split("exit code: ")[1]),
-        "The same work from Python: [Python](python.md).",
-    ])
+    return join(
+        [
+            text.strip(),
+            "## Options of apply and measure",
+            (
+                "Beside the parameters of the kind, which are those of [its declaration](methods.md) "
+                "(`--max-drop` for `max_drop`), both take:"
+            ),
+            table(
+                ("option", "meaning"),
+                [(f"`--{name}`", words) for name, (_, words) in COMMON.items()],
+            ),
+            (
+                "`apply` needs `--out`, and replaces a file only with `--force`. `measure` takes `--original` and "
+                "`--register` for measures that compare, and `--plot` for the chart."
+            ),
+            "## Exit codes",
+            (inspect.getdoc(cli.main) or "").split("exit code: ")[1],
+            "The same work from Python: [Python](python.md).",
+        ]
+    )
 
 
 # -- plan --------------------------------------------------------------------------------------------
@@ -175,32 +213,47 @@ def plan_page() -> str:
 
     described = attribute_docs(Options)
     reading = [
-        (f"`{f.name}`", default_of(f), described.get(f.name, "")) for f in dataclasses.fields(Options)
+        (f"`{f.name}`", default_of(f), described.get(f.name, ""))
+        for f in dataclasses.fields(Options)
     ]
-    kinds = {family: ", ".join(f"[{k}](../methods/{k}.md)" for k in specs(family)) for family in FAMILIES}
-    return join([
-        "# Plan format",
-        "A plan is a mapping in YAML or TOML. `tacit schema` prints its JSON schema for editors; "
-        "`tacit check` reports every fault at once. The guide is [Plans](../guides/plans.md).",
-        "## Sections",
-        table(("section", "meaning"), [(f"`{name}`", sentence(words)) for name, words in SECTIONS.items()]),
-        "## Roles",
-        f"{', '.join(f'`{r}`' for r in ROLE_NAMES)}. `keys` may be a list, or a mapping from names to lists when "
-        "there are several quasi-identifiers.",
-        "## Reading a file",
-        "`source` and `register` are a path, or a mapping with `path` and any of:",
-        table(("option", "default", "meaning"), reading),
-        f"Known endings: {', '.join(f'`{e}`' for e in FORMATS)}.",
-        "## Steps and measures",
-        f"Under `steps`: {kinds['protect']}.",
-        f"Under `measures`: {kinds['risk']}; {kinds['utility']}.",
-        "An entry is a kind alone, or a mapping with `kind` and parameters as listed under "
-        "[methods and measures](methods.md).",
-        "## Output",
-        "`output` is a folder, or a mapping with `folder` and `format`: " + ", ".join(f"`{w}`" for w in WRITABLE) + ".",
-        "## Access",
-        table(("class", "meaning"), [(f"`{c}`", sentence(words)) for c, words in ACCESS.items()]),
-    ])
+    kinds = {
+        family: ", ".join(f"[{k}](../methods/{k}.md)" for k in specs(family)) for family in FAMILIES
+    }
+    return join(
+        [
+            "# Plan format",
+            (
+                "A plan is a mapping in YAML or TOML. `tacit schema` prints its JSON schema for editors; "
+                "`tacit check` reports every fault at once. The guide is [Plans](../guides/plans.md)."
+            ),
+            "## Sections",
+            table(
+                ("section", "meaning"), [(f"`{name}`", words) for name, words in SECTIONS.items()]
+            ),
+            "## Roles",
+            (
+                f"{', '.join(f'`{r}`' for r in ROLE_NAMES)}. `keys` may be a list, or a mapping from names to lists when "
+                "there are several quasi-identifiers."
+            ),
+            "## Reading a file",
+            "`source` and `register` are a path, or a mapping with `path` and any of:",
+            table(("option", "default", "meaning"), reading),
+            f"Known endings: {', '.join(f'`{e}`' for e in FORMATS)}.",
+            "## Steps and measures",
+            f"Under `steps`: {kinds['protect']}.",
+            f"Under `measures`: {kinds['risk']}; {kinds['utility']}.",
+            (
+                "An entry is a kind alone, or a mapping with `kind` and parameters as listed under "
+                "[methods and measures](methods.md)."
+            ),
+            "## Output",
+            "`output` is a folder, or a mapping with `folder` and `format`: "
+            + ", ".join(f"`{w}`" for w in WRITABLE)
+            + ".",
+            "## Access",
+            table(("class", "meaning"), [(f"`{c}`", words) for c, words in ACCESS.items()]),
+        ]
+    )
 
 
 def default_of(field: dataclasses.Field[Any]) -> str:
@@ -214,7 +267,9 @@ def attribute_docs(cls: type) -> dict[str, str]:
     """Return the sentence of each attribute from a NumPy-style docstring; names may share one."""
     body = (inspect.getdoc(cls) or "").split("Attributes\n----------\n", 1)[-1]
     found: dict[str, str] = {}
-    for names, text in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?)+)", body + "\n", flags=re.MULTILINE):
+    for names, text in re.findall(
+        r"^(\w[\w, ]*)\n((?:    .*\n?)+)", body + "\n", flags=re.MULTILINE
+    ):
         words = markdown(" ".join(line.strip() for line in text.splitlines()))
         found.update(dict.fromkeys(names.split(", "), words))
     return found
@@ -229,39 +284,50 @@ def python_page() -> str:
 
     parts = [
         "# Python",
-        "The public names of `tacit`. Beside these, every [method and measure](methods.md) is a class of the "
-        "package: `tacit.Datafly`, `tacit.KAnonymity`, ... The same work from the shell: "
-        "[command line](command_line.md).",
+        (
+            "The public names of `tacit`. Beside these, every [method and measure](methods.md) is a class of the "
+            "package: `tacit.Datafly`, `tacit.KAnonymity`, ... The same work from the shell: "
+            "[command line](command_line.md)."
+        ),
     ]
-    parts += [entry for name in sorted(tacit.__all__, key=str.lower) for entry in public_entry(name, getattr(tacit, name, None))]
+    parts += [
+        entry
+        for name in sorted(tacit.__all__, key=str.lower)
+        for entry in public_entry(name, getattr(tacit, name, None))
+    ]
     return join(parts)
 
 
 def public_entry(name: str, thing: Any) -> Iterator[str]:
-    """Yield heading, signature and docstring of a public name, with a class's public methods."""
+    """Yield heading, signature and docstring of a public name, with what is inside it."""
     yield f"## tacit.{name}"
-    if inspect.ismodule(thing):
-        yield markdown(inspect.getdoc(thing) or "")
-        exported = getattr(thing, "__all__", ())
-        if exported:
-            yield table(("name", "meaning"), [(f"`{n}`", first_line(getattr(thing, n))) for n in exported])
+    if name == "errors":
+        yield "See [errors and warnings](errors.md)."
         return
-    if callable(thing) and not (inspect.isclass(thing) and issubclass(thing, Exception | Warning)):
+    if inspect.isfunction(inspect.unwrap(thing)):
         yield f"```text\n{name}{short_signature(thing)}\n```"
     yield markdown(inspect.getdoc(thing) or "")
-    if inspect.isclass(thing) and not issubclass(thing, Exception | Warning):
-        rows = [(f"`{n}`", first_line(member)) for n, member in own_members(thing)]
+    if inspect.ismodule(thing) or inspect.isclass(thing):
+        members = module_members(thing) if inspect.ismodule(thing) else own_members(thing)
+        rows = [(f"`{n}`", first_line(member)) for n, member in members]
         if rows:
-            yield table(("member", "meaning"), rows)
+            yield table(("name", "meaning"), rows)
 
 
 def short_signature(thing: Any) -> str:
     """Return a signature without module paths."""
-    try:
-        text = str(inspect.signature(thing))
-    except ValueError:
-        return "(...)"
-    return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", re.sub(r"<function .*?>|<.*? object at .*?>|<factory>", "...", text)).replace("'", "")
+    signature = inspect.signature(thing)
+    plain = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
+
+
+def module_members(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the public functions and classes of a module."""
+    for name in getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")]):
+        member = getattr(module, name)
+        ours = str(getattr(member, "__module__", "")).startswith("tacit")
+        if ours and (inspect.isfunction(member) or inspect.isclass(member)):
+            yield name, member
 
 
 def own_members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -281,31 +347,45 @@ def errors_page() -> str:
     errors = importlib.import_module("tacit.errors")
     before, _, rest = (inspect.getdoc(errors) or "").partition("::\n")
     tree, _, after = rest.strip("\n").partition("\n\n")
-    classes = [c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__]
-    return join([
-        "# Errors and warnings",
-        markdown(before.replace("The whole tree", "").strip()),
-        f"```text\n{inspect.cleandoc(tree)}\n```",
-        markdown(after),
-        "All are importable from `tacit.errors`.",
-        table(("name", "meaning"), [(f"`{c.__name__}`", first_line(c)) for c in sorted(classes, key=lambda c: c.__name__)]),
-    ])
+    classes = [
+        c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == errors.__name__
+    ]
+    return join(
+        [
+            "# Errors and warnings",
+            markdown(before.replace("The whole tree", "").strip()),
+            f"```text\n{inspect.cleandoc(tree)}\n```",
+            markdown(after),
+            "All are importable from `tacit.errors`.",
+            table(
+                ("name", "meaning"),
+                [
+                    (f"`{c.__name__}`", first_line(c))
+                    for c in sorted(classes, key=lambda c: c.__name__)
+                ],
+            ),
+        ]
+    )
 
 
 def extras_page() -> str:
     """Return the extras of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     rows = [
-        (f"`tacit[{extra}]`", sentence(EXTRAS[extra]), ", ".join(f"`{p}`" for p in packages))
+        (f"`tacit[{extra}]`", EXTRAS[extra], ", ".join(f"`{p}`" for p in packages))
         for extra, packages in project["optional-dependencies"].items()
     ]
-    return join([
-        "# Extras",
-        f"tacit needs Python {project['requires-python'].lstrip('>=')} or later. `pip install tacit` brings what most "
-        "releases need; the rest is asked for by name, and a method that lacks a package says which extra brings it.",
-        table(("extra", "for", "packages"), rows),
-        "Always installed: " + ", ".join(f"`{p}`" for p in project["dependencies"]) + ".",
-    ])
+    return join(
+        [
+            "# Extras",
+            (
+                f"tacit needs Python {project['requires-python'].lstrip('>=')} or later. `pip install tacit` brings what most "
+                "releases need; the rest is asked for by name, and a method that lacks a package says which extra brings it."
+            ),
+            table(("extra", "for", "packages"), rows),
+            "Always installed: " + ", ".join(f"`{p}`" for p in project["dependencies"]) + ".",
+        ]
+    )
 
 
 # -- Markdown ----------------------------------------------------------------------------------------
@@ -317,8 +397,12 @@ def markdown(doc: str) -> str:
     text = re.sub(r"``(.+?)``", r"`\1`", text)
     text = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"**\1**\n", text, flags=re.MULTILINE)
     text = re.sub(r"::$", ":", text, flags=re.MULTILINE)
-    text = re.sub(r"^>>> .*(?:\n(?!\n).*)*", lambda m: "```text\n" + m[0] + "\n```", text, flags=re.MULTILINE)
-    return re.sub(r"^(\w[\w, ]*)\n    (\S.*(?:\n    \S.*)*)", definition, text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^>>> .*(?:\n(?!\n).*)*", lambda m: "```text\n" + m[0] + "\n```", text, flags=re.MULTILINE
+    )
+    return re.sub(
+        r"^((?:\*\*)?\w[\w, ]*)\n    (\S.*(?:\n    \S.*)*)", definition, text, flags=re.MULTILINE
+    )
 
 
 def definition(match: re.Match[str]) -> str:
@@ -332,16 +416,13 @@ def first_line(thing: Any) -> str:
     return markdown(" ".join(doc.split("\n\n", 1)[0].split("\n")))
 
 
-def sentence(text: str | None) -> str:
-    """Return a clause as a sentence."""
-    words = (text or "").strip()
-    return words[:1].upper() + words[1:].rstrip(".") + "." if words else ""
-
-
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |"
+        for line in lines
+    )
 
 
 def join(parts: Iterable[str]) -> str:
@@ -358,7 +439,11 @@ def on_config(config: Any) -> Any:
 
     for entry in config.nav:
         if "Methods" in entry:
-            entry["Methods"] = [{heading: [f"methods/{kind}.md" for kind in specs(family)]} for family, heading in FAMILIES.items() if specs(family)]
+            entry["Methods"] = [
+                {heading: [f"methods/{kind}.md" for kind in specs(family)]}
+                for family, heading in FAMILIES.items()
+                if specs(family)
+            ]
     return config
 
 

@@ -23,7 +23,9 @@ def pytest_generate_tests(metafunc):
     if "engine" in metafunc.fixturenames:
         names = metafunc.config.getoption("--engines").split(",")
         params = [
-            pytest.param(n, marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")]) if n == "spark" else n
+            pytest.param(n, marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
+            if n == "spark"
+            else n
             for n in names
         ]
         metafunc.parametrize("engine", params, indirect=True)

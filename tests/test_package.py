@@ -5,12 +5,31 @@ import sys
 
 import tacit
 
-HEAVY = {"duckdb", "pyspark", "numba", "scipy", "highspy", "vl_convert", "rich", "cyclopts", "pandas", "polars", "jinja2", "pyarrow", "numpy", "pydantic"}
+HEAVY = {
+    "duckdb",
+    "pyspark",
+    "numba",
+    "scipy",
+    "highspy",
+    "vl_convert",
+    "rich",
+    "cyclopts",
+    "pandas",
+    "polars",
+    "jinja2",
+    "pyarrow",
+    "numpy",
+    "pydantic",
+}
 
 
 def test_import_pulls_in_nothing_heavy():
     code = "import sys, tacit; print(*sorted({m.split('.')[0] for m in sys.modules}))"
-    loaded = set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
     assert not loaded & HEAVY
 
 

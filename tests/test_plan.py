@@ -6,9 +6,9 @@ import tomllib
 import jsonschema
 import pytest
 import yaml
-from conftest import FOUNDATIONS
 
 import tacit
+from conftest import FOUNDATIONS
 from tacit.errors import InputError, PlanError, PlanVersion
 from tacit.plan import Plan, schema
 
@@ -16,7 +16,11 @@ PLAN = {
     "tacit": 1,
     "title": "Figure 29",
     "source": {"path": "fig28.csv"},
-    "roles": {"identifiers": ["SSN"], "keys": ["Ethnicity", "Birth", "Sex", "ZIP"], "sensitive": ["Problem"]},
+    "roles": {
+        "identifiers": ["SSN"],
+        "keys": ["Ethnicity", "Birth", "Sex", "ZIP"],
+        "sensitive": ["Problem"],
+    },
     "hierarchies": {
         "Birth": {"kind": "dates", "format": "%m/%d/%y"},
         "ZIP": {"kind": "digits", "length": 5, "mask": [1, 2]},
@@ -74,7 +78,12 @@ def test_every_fault_at_once():
         **PLAN,
         "stepps": [],
         "roles": {"keis": ["Sex"]},
-        "steps": [{"kind": "dataflie"}, {"kind": "datafly", "k": 0, "max_dorp": 1}, {"k": 3}, {"kind": "k_anonymity"}],
+        "steps": [
+            {"kind": "dataflie"},
+            {"kind": "datafly", "k": 0, "max_dorp": 1},
+            {"k": 3},
+            {"kind": "k_anonymity"},
+        ],
         "output": {"folder": "x", "format": "doc"},
         "seed": -1,
         "engine": "sparc",
@@ -99,7 +108,13 @@ def test_faults_that_need_the_data_are_found_together(folder):
     faults = Plan.from_dict(bad, base=folder).faults()
     text = "\n".join(faults)
     assert len(faults) == 5
-    for part in ("Did you mean 'Birth'?", "Did you mean 'Problem'?", "weight", "hierarchy of Birth", "Did you mean 'ZIP'?"):
+    for part in (
+        "Did you mean 'Birth'?",
+        "Did you mean 'Problem'?",
+        "weight",
+        "hierarchy of Birth",
+        "Did you mean 'ZIP'?",
+    ):
         assert part in text
     assert "02141" not in text
     assert "09/20/65" not in text
@@ -130,7 +145,11 @@ def test_schema_accepts_plans_and_refuses_others():
     validator.check_schema(schema())
     validator.validate(PLAN)
     json.dumps(schema())
-    for bad in ({**PLAN, "steps": [{"kind": "datafly", "k": 0}]}, {**PLAN, "nothing": 1}, {**PLAN, "steps": []}):
+    for bad in (
+        {**PLAN, "steps": [{"kind": "datafly", "k": 0}]},
+        {**PLAN, "nothing": 1},
+        {**PLAN, "steps": []},
+    ):
         with pytest.raises(jsonschema.ValidationError):
             validator.validate(bad)
 

@@ -4,13 +4,13 @@ import json
 import os
 
 import pytest
-from conftest import FOUNDATIONS
-from test_plan import PLAN
 
 import tacit
+from conftest import FOUNDATIONS
 from tacit import release as release_module
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.plan import Plan
+from test_plan import PLAN
 
 
 @pytest.fixture
@@ -75,7 +75,9 @@ def test_verify_sees_a_changed_file_and_a_changed_source(release, folder):
     target = release.write(folder / "out")
     data = target / "data.csv"
     data.write_text("\n".join(data.read_text().splitlines()[:-1]))
-    (folder / "fig28.csv").write_text((folder / "fig28.csv").read_text().replace("chest pain", "chest pains"))
+    (folder / "fig28.csv").write_text(
+        (folder / "fig28.csv").read_text().replace("chest pain", "chest pains")
+    )
     result = tacit.verify(target)
     assert not result
     assert "NOT  files are as released: data.csv" in repr(result)
@@ -173,7 +175,13 @@ def test_target_below_a_file(release, folder):
 
 def test_a_frame_in_memory_can_be_verified(fig28, folder):
     done = tacit.Plan([tacit.Datafly(k=2, max_drop=1)]).run(
-        tacit.read(fig28.to_pandas(), identifiers="SSN", keys=list(fig28.keys), hierarchies=fig28.hierarchies), seed=3
+        tacit.read(
+            fig28.to_pandas(),
+            identifiers="SSN",
+            keys=list(fig28.keys),
+            hierarchies=fig28.hierarchies,
+        ),
+        seed=3,
     )
     target = done.write(folder / "out")
     assert "left out" in repr(tacit.verify(target))

@@ -32,7 +32,7 @@ _HOMES = {
 }
 _MODULES = ("errors", "governance", "hierarchy", "registry")
 
-__all__ = sorted([*_HOMES, *_MODULES])
+__all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
 
 
 def __getattr__(name: str) -> Any:

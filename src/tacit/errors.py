@@ -58,7 +58,9 @@ class ColumnNotFound(InputError):
         shown = ", ".join(available[:20]) + (" ..." if len(available) > 20 else "")
         place = f" in {where}" if where else ""
         listed = ", ".join(repr(name) for name in names)
-        super().__init__(f"no {what} {listed}{place}. {hint + ' ' if hint else ''}Columns: {shown}.")
+        super().__init__(
+            f"no {what} {listed}{place}. {hint + ' ' if hint else ''}Columns: {shown}."
+        )
 
 
 class RoleMissing(InputError):

@@ -23,7 +23,7 @@ class AccessClass(Enum):
 
     References
     ----------
-    Sweeney (2001), Foundations of privacy protection from a computer science perspective, Figure 8.
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figure 8.
     """
 
     Pr = "Pr"
@@ -174,7 +174,7 @@ def data_use_agreement(
 
     References
     ----------
-    Sweeney (2001), Foundations of privacy protection from a computer science perspective, Figure 35.
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figure 35.
     """
     level = AccessClass.parse(access)
     if level is AccessClass.Pu:
@@ -260,7 +260,7 @@ def disk_per_person(terabytes: float, million_people: float) -> float:
 
     References
     ----------
-    Sweeney (2001), Foundations of privacy protection from a computer science perspective, Figure 6.
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figure 6.
     """
     if terabytes < 0 or million_people <= 0:
         raise InputError(
@@ -274,7 +274,7 @@ def time_per_page(megabytes: float, page_bytes: int = PAGE_BYTES) -> dt.timedelt
 
     References
     ----------
-    Sweeney (2001), Foundations of privacy protection from a computer science perspective, Figure 6.
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figure 6.
     """
     if megabytes <= 0 or page_bytes <= 0:
         raise InputError("time_per_page needs storage and a page that are larger than 0")

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.spec import Method
 
-PACKAGES = ("tacit", "numpy", "narwhals", "duckdb", "pyarrow", "pydantic", "pyspark", "numba", "highspy")
+PACKAGES = (
+    "tacit",
+    "numpy",
+    "narwhals",
+    "duckdb",
+    "pyarrow",
+    "pydantic",
+    "pyspark",
+    "numba",
+    "highspy",
+)
 
 
 @dataclass(frozen=True)
@@ -54,9 +64,13 @@ class Ledger:
     def start(cls, plan: Plan, data: Microdata) -> Ledger:
         """Open a ledger for a plan that is about to run on data."""
         assert plan.seed is not None
-        return cls(plan.seed, data.engine.name, data.source, fingerprint(data), len(data), versions())
+        return cls(
+            plan.seed, data.engine.name, data.source, fingerprint(data), len(data), versions()
+        )
 
-    def with_step(self, step: Method, before: Microdata, after: Microdata, warned: Sequence[str]) -> Ledger:
+    def with_step(
+        self, step: Method, before: Microdata, after: Microdata, warned: Sequence[str]
+    ) -> Ledger:
         """Return the ledger with one more step."""
         action = after.history[-1]
         entry = Entry(
@@ -106,7 +120,10 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
     joined = left.join(right, on=ROW, how="inner")
     schema = joined.collect_schema()
     counts = [nw.len().cast(nw.Int64).alias("kept")]
-    counts += [differs(f"b{i}", f"a{i}", same=schema[f"b{i}"] == schema[f"a{i}"]).alias(f"n{i}") for i in range(len(shared))]
+    counts += [
+        differs(f"b{i}", f"a{i}", same=schema[f"b{i}"] == schema[f"a{i}"]).alias(f"n{i}")
+        for i in range(len(shared))
+    ]
     facts = joined.select(*counts).collect("pyarrow").rows(named=True)[0]
     kept = int(facts["kept"])
     return {
@@ -122,7 +139,11 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
 
 def differs(old: str, new: str, *, same: bool) -> nw.Expr:
     """Count the rows in which two columns differ; null equals null."""
-    a, b = (nw.col(old), nw.col(new)) if same else (nw.col(old).cast(nw.String), nw.col(new).cast(nw.String))
+    a, b = (
+        (nw.col(old), nw.col(new))
+        if same
+        else (nw.col(old).cast(nw.String), nw.col(new).cast(nw.String))
+    )
     null_change = nw.col(old).is_null() != nw.col(new).is_null()
     value_change = (a != b).fill_null(value=False)
     return (null_change | value_change).cast(nw.Int64).sum()

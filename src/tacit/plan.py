@@ -83,7 +83,11 @@ class Plan:
         measures = collect(document.get("measures"), Measure, "measure", faults)
         if faults:
             raise PlanError("the plan has faults", faults)
-        simple = {k: document[k] for k in ("roles", "hierarchies", "title", "access", "seed", "engine") if k in document}
+        simple = {
+            k: document[k]
+            for k in ("roles", "hierarchies", "title", "access", "seed", "engine")
+            if k in document
+        }
         return cls(
             steps=steps,
             measures=measures,
@@ -140,15 +144,21 @@ class Plan:
             raise PlanError("the plan names no source; give it one, or pass data to run()")
         return self.read_section(self.source, self.roles, self.hierarchies)
 
-    def read_section(self, section: Mapping[str, Any], roles: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> Microdata:
+    def read_section(
+        self, section: Mapping[str, Any], roles: Mapping[str, Any], hierarchies: Mapping[str, Any]
+    ) -> Microdata:
         """Read one file of the plan; paths are relative to the plan's folder."""
         from tacit.data.read import read
 
         options = {k: v for k, v in section.items() if k != "path"}
         if "metadata" in options:
             options["metadata"] = str(self.resolve(options["metadata"]))
-        ready = {c: str(self.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()}
-        return read(self.resolve(section["path"]), **roles, hierarchies=ready, engine=self.engine, **options)
+        ready = {
+            c: str(self.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()
+        }
+        return read(
+            self.resolve(section["path"]), **roles, hierarchies=ready, engine=self.engine, **options
+        )
 
     def read_register(self, data: Microdata) -> Microdata | None:
         """Read the population register; it shares the keys and hierarchies of the data."""
@@ -158,7 +168,9 @@ class Plan:
         shared = [k for k in data.keys if k in bare.columns]
         rules = {k: h for k, h in self.hierarchies.items() if k in bare.columns}
         return self.read_section(
-            {k: v for k, v in self.register.items() if k != "roles"}, {"keys": shared, **self.register.get("roles", {})}, rules
+            {k: v for k, v in self.register.items() if k != "roles"},
+            {"keys": shared, **self.register.get("roles", {})},
+            rules,
         )
 
     def resolve(self, path: str | Path) -> Any:
@@ -176,8 +188,14 @@ class Plan:
                 return [str(error)]
             if found:
                 return found
-        found = [f"step {i} ({s.kind}): {f}" for i, s in enumerate(self.steps, 1) for f in s.faults(data)]
-        found += [f"measure {i} ({m.kind}): {f}" for i, m in enumerate(self.measures, 1) for f in m.faults(data)]
+        found = [
+            f"step {i} ({s.kind}): {f}" for i, s in enumerate(self.steps, 1) for f in s.faults(data)
+        ]
+        found += [
+            f"measure {i} ({m.kind}): {f}"
+            for i, m in enumerate(self.measures, 1)
+            for f in m.faults(data)
+        ]
         found += [
             f"measure {i} ({m.kind}): it needs a population register; name it in the plan's register section"
             for i, m in enumerate(self.measures, 1)
@@ -190,9 +208,11 @@ class Plan:
         bare = replace(self, roles={}, hierarchies={}).read()
         found: list[str] = []
         for role, names in self.roles.items():
-            collect_fault(found, f"role {role}", lambda r=role, n=names: replace(self, roles={r: n}, hierarchies={}).read())
+            collect_fault(found, f"role {role}", replace(self, roles={role: names}, hierarchies={}))
         for column, rule in self.hierarchies.items():
-            collect_fault(found, f"hierarchy of {column}", lambda c=column, h=rule: replace(self, roles={}, hierarchies={c: h}).read())
+            collect_fault(
+                found, f"hierarchy of {column}", replace(self, roles={}, hierarchies={column: rule})
+            )
         return (bare, found) if found else (self.read(), [])
 
     def check(self, data: Microdata | None = None) -> None:
@@ -239,8 +259,12 @@ class Plan:
                 if when == "before" and measure.compares:
                     continue
                 progress(f"measuring {measure.kind} {when}", None)
-                ctx = Context.start(root, step=10_000 + i, progress=progress, should_stop=should_stop)
-                results.append(measure.measure(now, original=original, register=register, context=ctx))
+                ctx = Context.start(
+                    root, step=10_000 + i, progress=progress, should_stop=should_stop
+                )
+                results.append(
+                    measure.measure(now, original=original, register=register, context=ctx)
+                )
             return tuple(results)
 
         before = measured(original, "before")
@@ -255,7 +279,9 @@ class Plan:
                     raise placed(error, f"step {i} ({step.kind})") from error
             ledger = ledger.with_step(step, current, after, [str(w.message) for w in caught])
             for warning in caught:
-                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+                warnings.warn_explicit(
+                    warning.message, warning.category, warning.filename, warning.lineno
+                )
             current = after
         usable = [m for m in plan.measures if comparable(m, current)]
         plan = replace(plan, measures=tuple(usable))
@@ -271,10 +297,10 @@ def placed(error: SdcError, where: str) -> SdcError:
     return error
 
 
-def collect_fault(found: list[str], where: str, attempt: Callable[[], object]) -> None:
-    """Try, and keep the fault."""
+def collect_fault(found: list[str], where: str, plan: Plan) -> None:
+    """Try to read with one role or hierarchy alone, and keep the fault."""
     try:
-        attempt()
+        plan.read()
     except SdcError as error:
         found.append(f"{where}: {error}")
 
@@ -294,7 +320,9 @@ def default_measures(data: Microdata) -> tuple[Measure, ...]:
 def read_document(path: Path) -> dict[str, Any]:
     """Read YAML or TOML as a mapping, or say why it is none."""
     if not path.exists():
-        near = near_match(path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else [])
+        near = near_match(
+            path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        )
         raise InputError(f"no plan file {str(path)!r}. {near}".strip())
     try:
         text = path.read_text(encoding="utf-8")
@@ -316,10 +344,18 @@ def section_faults(document: Mapping[str, Any]) -> list[str]:
     version = document.get("tacit", VERSION)
     if version != VERSION:
         raise PlanVersion(f"the plan is of format {version!r}; this tacit reads format {VERSION}")
-    faults = [f"there is no section {name!r}. {near_match(str(name), SECTIONS)}".strip() for name in document if name not in SECTIONS]
+    faults = [
+        f"there is no section {name!r}. {near_match(str(name), SECTIONS)}".strip()
+        for name in document
+        if name not in SECTIONS
+    ]
     roles = document.get("roles") or {}
     if isinstance(roles, Mapping):
-        faults += [f"roles: there is no role {r!r}. {near_match(str(r), ROLE_NAMES)}".strip() for r in roles if r not in ROLE_NAMES]
+        faults += [
+            f"roles: there is no role {r!r}. {near_match(str(r), ROLE_NAMES)}".strip()
+            for r in roles
+            if r not in ROLE_NAMES
+        ]
     else:
         faults.append("roles must be a mapping such as {keys: [age, sex]}")
     if not isinstance(document.get("hierarchies") or {}, Mapping):
@@ -351,7 +387,11 @@ def option_faults(name: str, section: Any) -> list[str]:
     if not isinstance(section, Mapping):
         return []
     known = ["path", *(f.name for f in fields(Options)), *(["roles"] if name == "register" else [])]
-    return [f"{name}: there is no option {o!r}. {near_match(str(o), known)}".strip() for o in section if o not in known]
+    return [
+        f"{name}: there is no option {o!r}. {near_match(str(o), known)}".strip()
+        for o in section
+        if o not in known
+    ]
 
 
 def output_faults(section: Any) -> list[str]:
@@ -360,7 +400,11 @@ def output_faults(section: Any) -> list[str]:
 
     if not isinstance(section, Mapping):
         return []
-    faults = [f"output: there is no option {o!r}. {near_match(str(o), ('folder', 'format'))}".strip() for o in section if o not in ("folder", "format")]
+    faults = [
+        f"output: there is no option {o!r}. {near_match(str(o), ('folder', 'format'))}".strip()
+        for o in section
+        if o not in ("folder", "format")
+    ]
     form = section.get("format", "csv")
     if form not in WRITABLE:
         faults.append(f"output: format must be one of {', '.join(WRITABLE)} (got {form!r})")
@@ -383,7 +427,9 @@ def collect(entries: Any, kind: type[Spec], noun: str, faults: list[str]) -> lis
         try:
             cls = lookup(str(named["kind"]))
             if not issubclass(cls, kind):
-                faults.append(f"{noun} {i}: {named['kind']} is not a {noun}; it belongs under {'steps' if issubclass(cls, Method) else 'measures'}")
+                faults.append(
+                    f"{noun} {i}: {named['kind']} is not a {noun}; it belongs under {'steps' if issubclass(cls, Method) else 'measures'}"
+                )
                 continue
             built.append(cls(**{k: v for k, v in named.items() if k != "kind"}))
         except SdcError as error:
@@ -431,26 +477,81 @@ def schema() -> dict[str, Any]:
         names = list(kinds)
         return {"anyOf": [{"enum": names}, *({"$ref": f"#/$defs/{k}"} for k in names)]}
 
-    reading = {f.name: {} for f in fields(Options)}
+    reading: dict[str, Any] = {f.name: {} for f in fields(Options)}
     columns = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-    named_keys = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
+    named_keys = {
+        "type": "object",
+        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+    }
     properties: dict[str, Any] = {
         "tacit": {"const": VERSION},
         "title": {"type": "string"},
-        "source": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"path": {"type": "string"}, **reading}, "required": ["path"], "additionalProperties": False}]},
-        "register": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"path": {"type": "string"}, "roles": {"type": "object"}, **reading}, "required": ["path"], "additionalProperties": False}]},
+        "source": {
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "properties": {"path": {"type": "string"}, **reading},
+                    "required": ["path"],
+                    "additionalProperties": False,
+                },
+            ]
+        },
+        "register": {
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "path": {"type": "string"},
+                        "roles": {"type": "object"},
+                        **reading,
+                    },
+                    "required": ["path"],
+                    "additionalProperties": False,
+                },
+            ]
+        },
         "roles": {
             "type": "object",
             "properties": {
-                "identifiers": columns, "keys": {"anyOf": [*columns["anyOf"], named_keys]}, "sensitive": columns,
-                "weight": {"type": "string"}, "household": {"type": "string"}, "stratum": {"type": "string"},
+                "identifiers": columns,
+                "keys": {"anyOf": [*columns["anyOf"], named_keys]},
+                "sensitive": columns,
+                "weight": {"type": "string"},
+                "household": {"type": "string"},
+                "stratum": {"type": "string"},
             },
             "additionalProperties": False,
         },
-        "hierarchies": {"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "object", "required": ["kind"]}]}},
-        "steps": {"type": "array", "minItems": 1, "items": any_of(k for k, s in specs().items() if issubclass(s, Method))},
-        "measures": {"type": "array", "items": any_of(k for k, s in specs().items() if issubclass(s, Measure))},
-        "output": {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"folder": {"type": "string"}, "format": {"enum": list(WRITABLE)}}, "additionalProperties": False}]},
+        "hierarchies": {
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [{"type": "string"}, {"type": "object", "required": ["kind"]}]
+            },
+        },
+        "steps": {
+            "type": "array",
+            "minItems": 1,
+            "items": any_of(k for k, s in specs().items() if issubclass(s, Method)),
+        },
+        "measures": {
+            "type": "array",
+            "items": any_of(k for k, s in specs().items() if issubclass(s, Measure)),
+        },
+        "output": {
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "folder": {"type": "string"},
+                        "format": {"enum": list(WRITABLE)},
+                    },
+                    "additionalProperties": False,
+                },
+            ]
+        },
         "access": {"enum": ["Pr", "SPr", "SPu", "Pu"]},
         "seed": {"type": "integer", "minimum": 0},
         "engine": {"enum": ["duckdb", "spark"]},
@@ -459,7 +560,9 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A tacit plan",
         "type": "object",
-        "properties": {name: {**properties[name], "description": text} for name, text in SECTIONS.items()},
+        "properties": {
+            name: {**properties[name], "description": text} for name, text in SECTIONS.items()
+        },
         "required": ["steps"],
         "additionalProperties": False,
         "$defs": definitions,

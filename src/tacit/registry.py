@@ -21,10 +21,10 @@ TOPICS = ("protect", "risk", "utility")
 
 _specs: dict[str, type[Spec]] = {}
 
-S = TypeVar("S", bound=type[Spec])
+S = TypeVar("S", bound=Spec)
 
 
-def register(cls: S) -> S:
+def register(cls: type[S]) -> type[S]:
     """Add a Spec class; refuse what would leave its reference page with holes."""
     kind = cls.model_fields["kind"].default
     faults = []
@@ -63,7 +63,9 @@ def lookup(kind: str) -> type[Spec]:
         discover()
     if kind not in _specs:
         hint = near_match(kind, _specs)
-        raise UnknownMethod(f"no method {kind!r}. {hint or 'List them with: tacit methods.'}".strip())
+        raise UnknownMethod(
+            f"no method {kind!r}. {hint or 'List them with: tacit methods.'}".strip()
+        )
     return _specs[kind]
 
 

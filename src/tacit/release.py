@@ -64,7 +64,9 @@ class Panel:
         """Return the numbers before and after."""
         return Summary(
             {
-                f"{title}: {label}": format_number(after) if before is None else f"{format_number(before)} -> {format_number(after)}"
+                f"{title}: {label}": format_number(after)
+                if before is None
+                else f"{format_number(before)} -> {format_number(after)}"
                 for title, label, before, after in self.rows()
             }
         )
@@ -73,10 +75,21 @@ class Panel:
         """Return the compared value of each measure before and after."""
         from tacit.plot.families import bars, before_after
 
-        pairs = [(r.title, self.before[k].value, r.value) for k, r in self.after.items() if k in self.before]
+        pairs = [
+            (r.title, self.before[k].value, r.value)
+            for k, r in self.after.items()
+            if k in self.before
+        ]
         if pairs:
-            return before_after(pairs, title=f"{self.name.capitalize()} before and after", y="value")
-        return bars([(r.title, r.value) for r in self.after.values()], title=self.name.capitalize(), x="", y="value")
+            return before_after(
+                pairs, title=f"{self.name.capitalize()} before and after", y="value"
+            )
+        return bars(
+            [(r.title, r.value) for r in self.after.values()],
+            title=self.name.capitalize(),
+            x="",
+            y="value",
+        )
 
     def __repr__(self) -> str:
         return f"{self.name.capitalize()} before -> after\n{self.summary()}"
@@ -130,7 +143,13 @@ class Release:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def write(self, folder: str | Path | None = None, *, format: str | None = None, force: bool = False) -> Path:  # noqa: A002 - the word of the plan file
+    def write(
+        self,
+        folder: str | Path | None = None,
+        *,
+        format: str | None = None,  # noqa: A002 - the word of the plan file
+        force: bool = False,
+    ) -> Path:
         """Write the release folder and, apart from it, the confidential ledger.
 
         Everything is written beside the target first and moved into place in one step: a crash or a
@@ -142,7 +161,11 @@ class Release:
             When identifiers are still in the data, a claim does not hold on the file as written, the
             target is or holds the source, or a release is there already and ``force`` is not set.
         """
-        given = folder if folder is not None else self.plan.resolve(self.plan.output.get("folder", "release"))
+        given = (
+            folder
+            if folder is not None
+            else self.plan.resolve(self.plan.output.get("folder", "release"))
+        )
         target = Path(given).absolute()
         form = format or str(self.plan.output.get("format", "csv"))
         refuse_target(target, self.original.source, force=force)
@@ -160,7 +183,7 @@ class Release:
             # The ledger goes first: whichever release stands at the target, its ledger exists.
             if place.exists():
                 shutil.rmtree(place)
-            os.replace(secret, place)
+            secret.replace(place)
             swap_into(public, target)
         return target
 
@@ -175,12 +198,19 @@ class Release:
         refuse_broken_claims(data_file, self.claims)
         (folder / "plan.yaml").write_text(to_yaml(self.plan.to_dict(public=True)), encoding="utf-8")
         facts = statement(self)
-        (folder / "statement.json").write_text(json.dumps(facts, indent=2, ensure_ascii=False), encoding="utf-8")
+        (folder / "statement.json").write_text(
+            json.dumps(facts, indent=2, ensure_ascii=False), encoding="utf-8"
+        )
         (folder / "statement.md").write_text(statement_text(facts), encoding="utf-8")
         (folder / "report.html").write_text(render(self), encoding="utf-8")
-        hashes = {name: digest for name, digest in file_hashes(folder)}
+        hashes = dict(file_hashes(folder))
         identity = hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:16]
-        manifest = {"release": identity, "tacit": tacit.__version__, "data": data_file.name, "files": hashes}
+        manifest = {
+            "release": identity,
+            "tacit": tacit.__version__,
+            "data": data_file.name,
+            "files": hashes,
+        }
         (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
 
     def write_secret(self, folder: Path, release_id: str, form: str) -> None:
@@ -190,9 +220,15 @@ class Release:
         if source.exists():
             plan.setdefault("source", {})["path"] = str(source.resolve())
         if "hierarchies" in plan:
-            plan["hierarchies"] = {c: str(self.plan.resolve(h).resolve()) if isinstance(h, str) else h for c, h in plan["hierarchies"].items()}
+            plan["hierarchies"] = {
+                c: str(self.plan.resolve(h).resolve()) if isinstance(h, str) else h
+                for c, h in plan["hierarchies"].items()
+            }
         if self.plan.register:
-            plan["register"] = {**self.plan.register, "path": str(self.plan.resolve(self.plan.register["path"]))}
+            plan["register"] = {
+                **self.plan.register,
+                "path": str(self.plan.resolve(self.plan.register["path"])),
+            }
         plan["output"] = {**plan.get("output", {}), "format": form}
         (folder / "plan.yaml").write_text(to_yaml(plain(plan)), encoding="utf-8")
         ledger = {
@@ -203,7 +239,9 @@ class Release:
             "before": [r.to_dict() for r in self.before],
             "after": [r.to_dict() for r in self.after],
         }
-        (folder / "ledger.json").write_text(json.dumps(plain(ledger), indent=2, ensure_ascii=False, default=str), encoding="utf-8")
+        (folder / "ledger.json").write_text(
+            json.dumps(plain(ledger), indent=2, ensure_ascii=False, default=str), encoding="utf-8"
+        )
 
 
 # -- measures --------------------------------------------------------------------------------------
@@ -230,25 +268,35 @@ def comparable(measure: Measure, released: Microdata) -> bool:
 def refuse_target(target: Path, source: str, *, force: bool) -> None:
     """Refuse a target that would destroy the source, somebody's files, or an earlier release."""
     if target.is_file():
-        raise DisclosureRefused(f"{target.name!r} is a file; a release is a folder. Choose another name.")
+        raise DisclosureRefused(
+            f"{target.name!r} is a file; a release is a folder. Choose another name."
+        )
     origin = Path(source)
     if source != "memory" and origin.exists():
         home = origin.resolve()
         if home == target.resolve() or target.resolve() in home.parents:
-            raise DisclosureRefused("the release folder holds the source data; choose another folder")
+            raise DisclosureRefused(
+                "the release folder holds the source data; choose another folder"
+            )
     if not target.exists() or not any(target.iterdir()):
         return
     if not (target / "manifest.json").exists():
-        raise DisclosureRefused(f"the folder {target.name!r} holds other files and is not a release; choose another folder")
+        raise DisclosureRefused(
+            f"the folder {target.name!r} holds other files and is not a release; choose another folder"
+        )
     if not force:
-        raise DisclosureRefused(f"there is a release in {target.name!r} already; use --force (force=True) to replace it")
+        raise DisclosureRefused(
+            f"there is a release in {target.name!r} already; use --force (force=True) to replace it"
+        )
 
 
 def refuse_identifiers(data: Microdata) -> None:
     """Refuse data with columns that name people or firms."""
     if data.identifiers:
         listed = ", ".join(repr(c) for c in data.identifiers)
-        raise DisclosureRefused(f"the data still hold identifiers ({listed}); add a step deidentify, pseudonymise or substitute before release")
+        raise DisclosureRefused(
+            f"the data still hold identifiers ({listed}); add a step deidentify, pseudonymise or substitute before release"
+        )
 
 
 def refuse_broken_claims(file: Path, claims: Sequence[Claim]) -> None:
@@ -282,11 +330,15 @@ def scratch(target: Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError as error:
-        raise InputError(f"cannot write to {str(target.parent)!r}: {error.strerror}. Choose a folder that you may write to.") from None
+        raise InputError(
+            f"cannot write to {str(target.parent)!r}: {error.strerror}. Choose a folder that you may write to."
+        ) from None
     try:
         yield work
     except OSError as error:
-        raise SdcError(f"the release could not be written: {error.strerror}. Nothing was changed.") from error
+        raise SdcError(
+            f"the release could not be written: {error.strerror}. Nothing was changed."
+        ) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -298,15 +350,15 @@ def swap_into(new: Path, target: Path) -> None:
             with file.open("rb") as handle:
                 os.fsync(handle.fileno())
     if not target.exists():
-        os.rename(new, target)
+        new.rename(target)
     elif not exchange(new, target):
         # Without an atomic exchange, the old folder steps aside first and comes back on failure.
         aside = new.with_name("old")
-        os.rename(target, aside)
+        target.rename(aside)
         try:
-            os.rename(new, target)
+            new.rename(target)
         except OSError:
-            os.rename(aside, target)
+            aside.rename(target)
             raise
 
 
@@ -327,7 +379,10 @@ def file_hashes(folder: Path) -> Iterator[tuple[str, str]]:
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.name != "manifest.json":
             with file.open("rb") as handle:
-                yield str(file.relative_to(folder)), hashlib.file_digest(handle, "sha256").hexdigest()
+                yield (
+                    str(file.relative_to(folder)),
+                    hashlib.file_digest(handle, "sha256").hexdigest(),
+                )
 
 
 # -- verifying -------------------------------------------------------------------------------------------
@@ -348,7 +403,10 @@ class Verification:
         return self.holds
 
     def __repr__(self) -> str:
-        return "\n".join(f"{'ok ' if ok else 'NOT'}  {name}{': ' + remark if remark else ''}" for name, ok, remark in self.checks)
+        return "\n".join(
+            f"{'ok ' if ok else 'NOT'}  {name}{': ' + remark if remark else ''}"
+            for name, ok, remark in self.checks
+        )
 
 
 def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
@@ -363,12 +421,16 @@ def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
         raise InputError(f"{target.name!r} is not a release: it has no manifest.json")
     manifest = json.loads(manifest_file.read_text(encoding="utf-8"))
     found = dict(file_hashes(target))
-    odd = sorted({n for n in {*found, *manifest["files"]} if found.get(n) != manifest["files"].get(n)})
+    odd = sorted(
+        {n for n in {*found, *manifest["files"]} if found.get(n) != manifest["files"].get(n)}
+    )
     checks = [("files are as released", not odd, ", ".join(odd))]
     facts = json.loads((target / "statement.json").read_text(encoding="utf-8"))
     frame = read_back(target / manifest["data"])
     for entry in facts["claims"]:
-        claim = Claim(entry["model"], entry["parameters"], entry["quasi_identifier"], tuple(entry["columns"]))
+        claim = Claim(
+            entry["model"], entry["parameters"], entry["quasi_identifier"], tuple(entry["columns"])
+        )
         checks.append((f"claim holds: {claim.sentence()}", claim.holds(frame), ""))
     secret = target.with_name(f"{target.name}-confidential") / manifest["release"]
     checks += rerun_checks(secret, data)
@@ -382,13 +444,21 @@ def rerun_checks(secret: Path, data: Microdata | None) -> list[tuple[str, bool, 
     ledger = json.loads((secret / "ledger.json").read_text(encoding="utf-8"))
     plan = Plan.load(secret / "plan.yaml")
     if data is None and ledger["source"] == "memory":
-        return [("re-run", True, "left out: the source was a frame in memory; pass it to tacit.verify")]
+        return [
+            ("re-run", True, "left out: the source was a frame in memory; pass it to tacit.verify")
+        ]
     try:
         original = plan.read() if data is None else data
     except SdcError as error:
         return [("source can be read", False, str(error))]
     same_source = fingerprint(original) == ledger["source_fingerprint"]
-    checks = [("source is the one protected", same_source, "" if same_source else "the source has changed since")]
+    checks = [
+        (
+            "source is the one protected",
+            same_source,
+            "" if same_source else "the source has changed since",
+        )
+    ]
     if same_source:
         again = fingerprint(plan.run(original).data)
         checks.append(("re-run gives the same data", again == ledger["data_fingerprint"], ""))

@@ -68,7 +68,11 @@ class Result:
         """Return a chart of the result: ``.save("file.svg")``, or show it in a notebook."""
         from tacit.plot.families import bars
 
-        items = [(k, float(v)) for k, v in self.numbers.items() if isinstance(v, int | float) and not isinstance(v, bool)]
+        items = [
+            (k, float(v))
+            for k, v in self.numbers.items()
+            if isinstance(v, int | float) and not isinstance(v, bool)
+        ]
         return bars(items, title=self.title, x="", y="value")
 
     def charts(self) -> Iterable[Chart]:
@@ -77,7 +81,11 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result without its detail, as plain data."""
-        return {"kind": self.kind, "value": plain(self.value), "numbers": {k: plain(v) for k, v in self.numbers.items()}}
+        return {
+            "kind": self.kind,
+            "value": plain(self.value),
+            "numbers": {k: plain(v) for k, v in self.numbers.items()},
+        }
 
     def __repr__(self) -> str:
         return f"{self.title}\n{'-' * len(self.title)}\n{self.summary()}" + (

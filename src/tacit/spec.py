@@ -29,7 +29,9 @@ Where = Literal["engine", "cells", "records"]
 class Spec(BaseModel):
     """Base of everything that can stand in a plan."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, validate_default=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", populate_by_name=True, validate_default=False
+    )
 
     family: ClassVar[str] = ""
     #: Roles that must be declared in the data before this can work.
@@ -206,7 +208,9 @@ class Measure(Spec):
 class Companions:
     """The other data that a measure may look at."""
 
-    def __init__(self, original: Microdata | None = None, register: Microdata | None = None) -> None:
+    def __init__(
+        self, original: Microdata | None = None, register: Microdata | None = None
+    ) -> None:
         self._original = original
         self._register = register
 
@@ -240,7 +244,9 @@ def has_role(data: Microdata, role: str) -> bool:
 
 def article(role: str) -> str:
     """Return a role with its article."""
-    return role if role.endswith("s") else f"a {role}" if role != "sensitive" else "sensitive columns"
+    return (
+        role if role.endswith("s") else f"a {role}" if role != "sensitive" else "sensitive columns"
+    )
 
 
 def snake(name: str) -> str:

@@ -6,17 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import tacit
+from tacit.governance import AccessClass
 from tacit.result import format_number, plain
 
 if TYPE_CHECKING:
     from tacit.release import Release
-
-ACCESS = {
-    "Pr": "private: insiders only",
-    "SPr": "semi-private: limited access",
-    "SPu": "semi-public: deniable access",
-    "Pu": "public: no restrictions",
-}
 
 
 def statement(release: Release) -> dict[str, Any]:
@@ -29,7 +23,11 @@ def statement(release: Release) -> dict[str, Any]:
         "columns": list(release.data.columns),
         "quasi_identifiers": {name: list(columns) for name, columns in release.data.quasi.items()},
         "steps": [
-            {"kind": a.kind, "techniques": list(a.techniques), "public_parameters": {k: v for k, v in a.parameters.items() if k != "kind"}}
+            {
+                "kind": a.kind,
+                "techniques": list(a.techniques),
+                "public_parameters": {k: v for k, v in a.parameters.items() if k != "kind"},
+            }
             for a in release.data.history
         ],
         "claims": [plain(claim.to_dict()) for claim in release.claims],
@@ -39,21 +37,31 @@ def statement(release: Release) -> dict[str, Any]:
 def statement_text(facts: Mapping[str, Any]) -> str:
     """Return the statement for people, in Markdown."""
     lines = [f"# {facts['title']}: statement of protection", ""]
-    lines.append(f"{facts['records']:,} records, {len(facts['columns'])} columns: {', '.join(facts['columns'])}.")
+    lines.append(
+        f"{facts['records']:,} records, {len(facts['columns'])} columns: {', '.join(facts['columns'])}."
+    )
     if facts["access"]:
-        lines += ["", f"Access: {ACCESS[facts['access']]}."]
+        lines += ["", f"Access: {AccessClass.parse(facts['access'])}."]
     lines += ["", "## What is claimed", ""]
     if facts["claims"]:
         for claim in facts["claims"]:
-            values = ", ".join(f"{k} = {format_number(v)}" for k, v in claim["parameters"].items() if not isinstance(v, list))
-            lines.append(f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}: {', '.join(claim['columns'])}.")
+            values = ", ".join(
+                f"{k} = {format_number(v)}"
+                for k, v in claim["parameters"].items()
+                if not isinstance(v, list)
+            )
+            lines.append(
+                f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}: {', '.join(claim['columns'])}."
+            )
             lines += [f"  Assumed: {text}" for text in claim["assumptions"]]
         lines += ["", "Each claim was recomputed on the released file before it was released."]
     else:
         lines.append("No protection model is claimed.")
     lines += ["", "## What was done", ""]
     for i, step in enumerate(facts["steps"], 1):
-        values = ", ".join(f"{k} = {format_number(v)}" for k, v in step["public_parameters"].items())
+        values = ", ".join(
+            f"{k} = {format_number(v)}" for k, v in step["public_parameters"].items()
+        )
         techniques = f" ({'; '.join(step['techniques'])})" if step["techniques"] else ""
         lines.append(f"{i}. {step['kind']}{techniques}{': ' + values if values else ''}")
     lines += ["", f"Made with tacit {facts['tacit']}.", ""]

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 import yaml
-from conftest import FOUNDATIONS
-from test_plan import PLAN
 
+from conftest import FOUNDATIONS
 from tacit.cli import main
+from test_plan import PLAN
 
 
 @pytest.fixture
@@ -28,7 +28,14 @@ def said(capsys):
 def test_run_prints_what_was_done_and_where_to_look(folder, capsys):
     assert main(["run", "plan.yaml"]) == 0
     out = said(capsys)
-    for part in ("Figure 29: 12 records in, 11 out", "1. datafly", "holds: k-anonymity with k = 2", "before", "after", "report.html"):
+    for part in (
+        "Figure 29: 12 records in, 11 out",
+        "1. datafly",
+        "holds: k-anonymity with k = 2",
+        "before",
+        "after",
+        "report.html",
+    ):
         assert part in out
     assert (folder / "release" / "report.html").exists()
 
@@ -68,7 +75,20 @@ def test_apply_and_measure_come_from_the_registry(folder, capsys):
     )  # fmt: skip
     assert code == 0
     assert "wrote 11 records" in said(capsys)
-    assert main(["measure", "k-anonymity", "safe.csv", "--keys", "Ethnicity,Birth,Sex,ZIP", "--plot", "classes.svg"]) == 0
+    assert (
+        main(
+            [
+                "measure",
+                "k-anonymity",
+                "safe.csv",
+                "--keys",
+                "Ethnicity,Birth,Sex,ZIP",
+                "--plot",
+                "classes.svg",
+            ]
+        )
+        == 0
+    )
     assert "smallest class (k) 2" in said(capsys)
     assert (folder / "classes.svg").read_text().startswith("<svg")
 
@@ -102,7 +122,9 @@ def test_one_sentence_for_each_mistake(folder, capsys, arguments, code, parts):
 
 
 def test_a_plan_with_several_faults_lists_them_all(folder, capsys):
-    (folder / "bad.yaml").write_text(yaml.safe_dump({**PLAN, "roles": {"keis": []}, "steps": [{"kind": "datafli"}]}))
+    (folder / "bad.yaml").write_text(
+        yaml.safe_dump({**PLAN, "roles": {"keis": []}, "steps": [{"kind": "datafli"}]})
+    )
     assert main(["check", "bad.yaml"]) == 2
     text = said(capsys)
     assert "Did you mean 'keys'?" in text
@@ -137,5 +159,7 @@ def test_profile_writes_a_plan_that_checks(folder, capsys):
 
 
 def test_the_installed_command_starts():
-    done = subprocess.run([sys.executable, "-m", "tacit", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tacit", "--version"], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "0.1.0"

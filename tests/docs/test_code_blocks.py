@@ -89,7 +89,7 @@ def desk(tmp_path, monkeypatch, hospital):
     shutil.copy(FIG28, tmp_path / "fig28.csv")
     shutil.copytree(hospital, tmp_path / "hospital")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tacit.registry, "_specs", dict(tacit.registry._specs))
+    monkeypatch.setattr(tacit.registry, "_specs", tacit.registry.specs())
     monkeypatch.setattr(claims, "_checks", dict(claims._checks))
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     return tmp_path
@@ -97,11 +97,13 @@ def desk(tmp_path, monkeypatch, hospital):
 
 def same(shown, printed, where):
     if shown.strip():
-        assert doctest.OutputChecker().check_output(shown, printed, LOOSE), f"{where} prints:\n{printed}"
+        assert doctest.OutputChecker().check_output(shown, printed, LOOSE), (
+            f"{where} prints:\n{printed}"
+        )
 
 
 @pytest.mark.filterwarnings("ignore::tacit.errors.SdcWarning")
-@pytest.mark.parametrize("page", page_params())
+@pytest.mark.parametrize("page", list(page_params()))
 def test_page(page, desk, capsys, request):
     engines = request.config.getoption("--engines").split(",")
     namespace = {"__name__": "__page__"}
@@ -121,7 +123,9 @@ def test_page(page, desk, capsys, request):
                 code = main(words)
                 out, err = capsys.readouterr()
                 printed = out
-                assert code == int(block.value("exits") or 0), f"{where}: tacit {' '.join(words)}\n{err}"
+                assert code == int(block.value("exits") or 0), (
+                    f"{where}: tacit {' '.join(words)}\n{err}"
+                )
                 same(shown, out + err, where)
         elif block.mark == "output":
             same(block.code, printed, where)

@@ -96,7 +96,9 @@ def test_the_site_builds_without_warnings_and_loads_nothing_from_outside(tmp_pat
     mkdocs = pytest.importorskip("mkdocs.config")
     from mkdocs.commands.build import build
 
-    config = mkdocs.load_config(str(ROOT / "mkdocs.yml"), strict=True, site_dir=str(tmp_path / "site"))
+    config = mkdocs.load_config(
+        str(ROOT / "mkdocs.yml"), strict=True, site_dir=str(tmp_path / "site")
+    )
     build(config)
     outside = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]* (?:src|href)="(?:https?:)?//')
     for page in (tmp_path / "site").rglob("*.html"):

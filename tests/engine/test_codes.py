@@ -57,11 +57,14 @@ def test_wildcard_sizes_match_the_definition(table):
     found = wildcard_sizes(Cells(keys, n))
     for i, one in enumerate(distinct):
         agreeing = sum(
-            all(a is None or b is None or a == b for a, b in zip(one, two, strict=True)) for two in table
+            all(a is None or b is None or a == b for a, b in zip(one, two, strict=True))
+            for two in table
         )
         assert found[i] == agreeing
 
 
 def test_class_sizes_over_no_keys_are_the_total():
-    cells = Cells({"a": Coded(np.array([0, 1], dtype=np.int32), pa.array(["x", "y"]))}, np.array([2, 3]))
+    cells = Cells(
+        {"a": Coded(np.array([0, 1], dtype=np.int32), pa.array(["x", "y"]))}, np.array([2, 3])
+    )
     assert cells.class_sizes([]).tolist() == [5, 5]

@@ -25,7 +25,10 @@ def frame(engine):
 
 def rows(frame, *order):
     table = frame.collect("pyarrow").to_native()
-    return sorted((tuple(r.values()) for r in table.to_pylist()), key=lambda r: tuple((v is None, str(v)) for v in r))
+    return sorted(
+        (tuple(r.values()) for r in table.to_pylist()),
+        key=lambda r: tuple((v is None, str(v)) for v in r),
+    )
 
 
 def test_counts(frame):
@@ -64,7 +67,10 @@ def test_cells_are_in_a_fixed_order(frame):
 
 
 def test_numbers_of_rows_follow_the_order_given(frame):
-    assert frame.sort(ROW).collect("pyarrow").get_column("w").to_list() == TABLE.column("w").to_pylist()
+    assert (
+        frame.sort(ROW).collect("pyarrow").get_column("w").to_list()
+        == TABLE.column("w").to_pylist()
+    )
 
 
 def test_parquet_written_and_scanned_again(frame, engine, tmp_path):

@@ -188,9 +188,9 @@ def test_order_of_text(engine):
     data = tacit.read({"k": list("aaabbb"), "g": grades}, keys="k", sensitive="g", engine=engine)
     with pytest.raises(InputError, match="have no order"):
         tacit.TCloseness(distance="ordered").measure(data)
-    assert (
-        tacit.TCloseness(distance="ordered", order=["poor", "fair", "good"]).measure(data).t == pytest.approx(0.0)
-    )
+    assert tacit.TCloseness(distance="ordered", order=["poor", "fair", "good"]).measure(
+        data
+    ).t == pytest.approx(0.0)
     skewed = tacit.read(
         {"k": list("aabb"), "g": ["poor", "fair", "fair", "good"]},
         keys="k",

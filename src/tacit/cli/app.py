@@ -21,6 +21,7 @@ app = App(
     help="Statistical disclosure control: protect data about people and firms, and show that it worked.",
     version=tacit.__version__,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 console = Console()
 
@@ -32,7 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        for verb in {"apply", "measure"} & set(app):  # left there by an earlier call in this process
+        for verb in {"apply", "measure"} & set(
+            app
+        ):  # left there by an earlier call in this process
             del app[verb]
         add_generated(app, tokens)
         code = app(tokens, exit_on_error=False, print_error=True)
@@ -125,7 +128,9 @@ def check(plan: Path, /) -> int:
 
     loaded = Plan.load(plan)
     loaded.check()
-    console.say(f"{plan.name}: {len(loaded.steps)} steps and {len(loaded.measures)} measures, ready to run")
+    console.say(
+        f"{plan.name}: {len(loaded.steps)} steps and {len(loaded.measures)} measures, ready to run"
+    )
     return 0
 
 
@@ -187,7 +192,14 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
 
 
 @app.command
-def profile(file: Path, /, *, out: Path | None = None, missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None, force: bool = False) -> int:
+def profile(
+    file: Path,
+    /,
+    *,
+    out: Path | None = None,
+    missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    force: bool = False,
+) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
 
     Parameters

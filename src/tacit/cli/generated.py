@@ -37,6 +37,17 @@ COMMON: Mapping[str, tuple[Any, str]] = {
 }
 
 
+ROLE_OPTIONS = (
+    "keys",
+    "identifiers",
+    "sensitive",
+    "weight",
+    "household",
+    "stratum",
+    "missing",
+)
+
+
 def add_generated(app: App, tokens: list[str]) -> None:
     """Add ``apply`` and ``measure``; of their sub-commands only the one that is asked for."""
     for verb, base, text in (
@@ -44,8 +55,20 @@ def add_generated(app: App, tokens: list[str]) -> None:
         ("measure", Measure, "Take one measure of a file."),
     ):
         group = App(name=verb, help=f"{text} KIND is one of 'tacit methods'.")
-        asked = tokens[1].replace("-", "_") if tokens[:1] == [verb] and len(tokens) > 1 and not tokens[1].startswith("-") else None
-        kinds = [asked] if asked else ([k for k, s in specs().items() if issubclass(s, base)] if tokens[:1] == [verb] else [])
+        asked = (
+            tokens[1].replace("-", "_")
+            if tokens[:1] == [verb] and len(tokens) > 1 and not tokens[1].startswith("-")
+            else None
+        )
+        kinds = (
+            [asked]
+            if asked
+            else (
+                [k for k, s in specs().items() if issubclass(s, base)]
+                if tokens[:1] == [verb]
+                else []
+            )
+        )
         for kind in kinds:
             cls = lookup(kind)
             if issubclass(cls, base):
@@ -61,10 +84,20 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
         return act(cls, source, options)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("source", inspect.Parameter.POSITIONAL_ONLY, annotation=Annotated[Path, Parameter(help="the data")])]
+    parameters = [
+        inspect.Parameter(
+            "source",
+            inspect.Parameter.POSITIONAL_ONLY,
+            annotation=Annotated[Path, Parameter(help="the data")],
+        )
+    ]
     for name, info in cls.model_fields.items():
         if name != "kind":
-            parameters.append(inspect.Parameter(option_name(name), keyword, default=None, annotation=option_type(info)))
+            parameters.append(
+                inspect.Parameter(
+                    option_name(name), keyword, default=None, annotation=option_type(info)
+                )
+            )
     extra: dict[str, tuple[Any, str]] = dict(COMMON)
     if is_method:
         extra["out"] = (Path, "the file to write, by ending: csv, parquet, xlsx, ...")
@@ -75,8 +108,17 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
         extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
     for name, (annotation, text) in extra.items():
         required = name == "out"
-        default = inspect.Parameter.empty if required else {"engine": "duckdb", "force": False}.get(name)
-        parameters.append(inspect.Parameter(name, keyword, default=default, annotation=Annotated[annotation, Parameter(help=text)]))
+        default = (
+            inspect.Parameter.empty if required else {"engine": "duckdb", "force": False}.get(name)
+        )
+        parameters.append(
+            inspect.Parameter(
+                name,
+                keyword,
+                default=default,
+                annotation=Annotated[annotation, Parameter(help=text)],
+            )
+        )
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     command.__doc__ = inspect.cleandoc(cls.__doc__ or "")
@@ -85,18 +127,32 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
 
 def option_name(field: str) -> str:
     """Return the option of a field; names that the common options use get a prefix."""
-    return f"with_{field}" if field in {*COMMON, "out", "force", "original", "register", "plot", "source"} else field
+    return (
+        f"with_{field}"
+        if field in {*COMMON, "out", "force", "original", "register", "plot", "source"}
+        else field
+    )
 
 
 def option_type(info: FieldInfo) -> Any:
     """Return how a field is given on the command line: simple types as they are, others as YAML."""
     simple = simple_type(info.annotation)
-    text = (info.description or "") + ("" if info.is_required() else f" [default: {default_text(info)}]")
+    text = (info.description or "") + (
+        "" if info.is_required() else f" [default: {default_text(info)}]"
+    )
     if simple in (int, float, bool, str, Path) or get_origin(simple) is Literal:
-        return Annotated[simple | None, Parameter(help=text, show_default=False, negative=() if simple is not bool else None)]
+        return Annotated[
+            simple | None,
+            Parameter(help=text, show_default=False, negative=() if simple is not bool else None),
+        ]
     if get_origin(simple) in (tuple, list):
-        return Annotated[list[str] | None, Parameter(help=text, consume_multiple=True, negative=(), show_default=False)]
-    return Annotated[str | None, Parameter(help=f"{text} (as YAML, e.g. '{{a: 1}}')", show_default=False)]
+        return Annotated[
+            list[str] | None,
+            Parameter(help=text, consume_multiple=True, negative=(), show_default=False),
+        ]
+    return Annotated[
+        str | None, Parameter(help=f"{text} (as YAML, e.g. '{{a: 1}}')", show_default=False)
+    ]
 
 
 def simple_type(annotation: Any) -> Any:
@@ -112,7 +168,7 @@ def simple_type(annotation: Any) -> Any:
 def default_text(info: FieldInfo) -> str:
     """Return a field's default in words."""
     value = info.get_default(call_default_factory=True)
-    return "none" if value is None or value == {} or value == () else str(value)
+    return "none" if value is None or value in ({}, ()) else str(value)
 
 
 def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
@@ -122,13 +178,19 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     from tacit.cli.render import progress_bar
     from tacit.context import Context
 
-    values = {n: parsed(options[option_name(n)], cls.model_fields[n]) for n in cls.model_fields if n != "kind" and options.get(option_name(n)) is not None}
+    values = {
+        n: parsed(options[option_name(n)], cls.model_fields[n])
+        for n in cls.model_fields
+        if n != "kind" and options.get(option_name(n)) is not None
+    }
     spec = cls(**values)
-    roles = {k: options[k] for k in ("keys", "identifiers", "sensitive", "weight", "household", "stratum", "missing") if options.get(k)}
+    roles = {name: split(options[name]) for name in ROLE_OPTIONS if options.get(name)}
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
     def read(path: Path) -> Any:
-        return tacit.read(path, **roles, hierarchies=rules, engine=options.get("engine") or "duckdb")
+        return tacit.read(
+            path, **roles, hierarchies=rules, engine=options.get("engine") or "duckdb"
+        )
 
     with progress_bar(console) as progress:
         data = read(source)
@@ -142,7 +204,12 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             write(result, options["out"], overwrite=bool(options.get("force")))
         else:
             assert isinstance(spec, Measure)
-            found = spec.measure(data, original=read(options["original"]) if options.get("original") else None, register=read(options["register"]) if options.get("register") else None, context=context)
+            found = spec.measure(
+                data,
+                original=read(options["original"]) if options.get("original") else None,
+                register=read(options["register"]) if options.get("register") else None,
+                context=context,
+            )
     if isinstance(spec, Method):
         from tacit.cli.render import describe
 
@@ -158,12 +225,23 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     return 0
 
 
+def split(value: Any) -> Any:
+    """Return a list with entries at commas taken apart; anything else as it is."""
+    if not isinstance(value, list):
+        return value
+    return [part for text in value for part in str(text).split(",") if part]
+
+
 def parsed(value: Any, info: FieldInfo) -> Any:
     """Return an option's value; lists may be separated by commas, mappings are YAML."""
     if isinstance(value, list):
-        return [part for text in value for part in str(text).split(",") if part]
+        return split(value)
     structured = isinstance(value, str) and info.annotation is not str and value[:1] in "{["
-    return yaml.safe_load(value) if structured or (isinstance(value, str) and simple_type(info.annotation) is Any) else value
+    return (
+        yaml.safe_load(value)
+        if structured or (isinstance(value, str) and simple_type(info.annotation) is Any)
+        else value
+    )
 
 
 def rule(text: str) -> tuple[str, Any]:
@@ -172,7 +250,9 @@ def rule(text: str) -> tuple[str, Any]:
 
     column, _, given = text.partition("=")
     if not given:
-        raise InputError(f"a hierarchy is given as column=rule, e.g. sex=flat or 'zip={{kind: digits, length: 5}}' (got {text!r})")
+        raise InputError(
+            f"a hierarchy is given as column=rule, e.g. sex=flat or 'zip={{kind: digits, length: 5}}' (got {text!r})"
+        )
     if given.startswith("{"):
         return column, yaml.safe_load(given)
     return column, given if Path(given).suffix else {"kind": given}

@@ -51,7 +51,9 @@ class Console:
         """Print what was done, risk and utility before and after, and where to look."""
         out = self.rich()
         title = release.plan.title or "Release"
-        out.print(f"\n[bold]{title}[/bold]: {release.ledger.records:,} records in, {len(release.data):,} out\n")
+        out.print(
+            f"\n[bold]{title}[/bold]: {release.ledger.records:,} records in, {len(release.data):,} out\n"
+        )
         out.print("[bold]What was done[/bold]")
         for i, action in enumerate(release.data.history, 1):
             out.print(f"  {i}. {action.kind}: {describe(action.details) or 'done'}", markup=False)
@@ -66,20 +68,36 @@ class Console:
         out.print("\n[bold]Where to look[/bold]")
         out.print(f"  {folder / 'report.html'}    the report, for reading", markup=False)
         out.print(f"  {folder}    may be given away", markup=False)
-        out.print(f"  {folder.with_name(folder.name + '-confidential')}    must not: seed, ledger, full plan\n", markup=False)
+        out.print(
+            f"  {folder.with_name(folder.name + '-confidential')}    must not: seed, ledger, full plan\n",
+            markup=False,
+        )
 
     def panel(self, panel: Panel) -> None:
         """Print one family's numbers before and after."""
         from rich.table import Table
 
-        table = Table(title=panel.name.capitalize(), title_justify="left", title_style="bold", header_style="", box=None, pad_edge=False, padding=(0, 2))
+        table = Table(
+            title=panel.name.capitalize(),
+            title_justify="left",
+            title_style="bold",
+            header_style="",
+            box=None,
+            pad_edge=False,
+            padding=(0, 2),
+        )
         table.add_column("measure")
         table.add_column("")
         table.add_column("before", justify="right")
         table.add_column("after", justify="right")
         last = ""
         for measure, label, before, after in panel.rows():
-            table.add_row(measure if measure != last else "", label, "" if before is None else format_number(before), format_number(after))
+            table.add_row(
+                measure if measure != last else "",
+                label,
+                "" if before is None else format_number(before),
+                format_number(after),
+            )
             last = measure
         self.rich().print()
         self.rich().print(table)
@@ -98,20 +116,35 @@ class Console:
     def spec(self, cls: type[Spec]) -> None:
         """Print one Spec: what it does, its parameters, where it runs."""
         out = self.rich()
-        out.print(f"[bold]{cls.model_fields['kind'].default}[/bold] ({cls.family}, tacit.{cls.__name__})\n")
+        out.print(
+            f"[bold]{cls.model_fields['kind'].default}[/bold] ({cls.family}, tacit.{cls.__name__})\n"
+        )
         out.print(inspect.cleandoc(cls.__doc__ or ""), markup=False)
         out.print("\nParameters")
         for name, info in cls.model_fields.items():
             if name != "kind":
-                need = "required" if info.is_required() else f"default {format_number(info.get_default(call_default_factory=True)) or 'none'}"
+                need = (
+                    "required"
+                    if info.is_required()
+                    else f"default {format_number(info.get_default(call_default_factory=True)) or 'none'}"
+                )
                 out.print(f"  {name}: {info.description} ({need})", markup=False)
-        out.print(f"\nNeeds: {', '.join(sorted(cls.needs)) or 'no roles'}. Runs on: {cls.runs_on}.", markup=False)
+        out.print(
+            f"\nNeeds: {', '.join(sorted(cls.needs)) or 'no roles'}. Runs on: {cls.runs_on}.",
+            markup=False,
+        )
 
 
 def describe(details: Mapping[str, Any]) -> str:
     """Return the short facts of a step."""
-    short = {k: v for k, v in details.items() if not isinstance(v, list | tuple) and (not isinstance(v, Mapping) or len(v) <= 8)}
-    return "; ".join(f"{k.replace('_', ' ')} {format_number(v)}" for k, v in short.items() if k != "heights")
+    short = {
+        k: v
+        for k, v in details.items()
+        if not isinstance(v, list | tuple) and (not isinstance(v, Mapping) or len(v) <= 8)
+    }
+    return "; ".join(
+        f"{k.replace('_', ' ')} {format_number(v)}" for k, v in short.items() if k != "heights"
+    )
 
 
 @contextmanager
@@ -120,12 +153,32 @@ def progress_bar(console: Console) -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda _message, _share: None
         return
-    from rich.progress import BarColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.progress import (
+        Progress as Bar,
+    )
 
-    with Bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console.rich(stderr=True), transient=True) as bar:
+    with Bar(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console.rich(stderr=True),
+        transient=True,
+    ) as bar:
         task = bar.add_task("starting", total=None)
 
         def show(message: str, share: float | None) -> None:
-            bar.update(task, description=message[:70], total=None if share is None else 1.0, completed=share or 0.0)
+            bar.update(
+                task,
+                description=message[:70],
+                total=None if share is None else 1.0,
+                completed=share or 0.0,
+            )
 
         yield show

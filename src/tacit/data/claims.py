@@ -58,7 +58,11 @@ class Claim:
 
     def sentence(self) -> str:
         """Return the claim in words."""
-        values = ", ".join(f"{k} = {v}" for k, v in self.parameters.items() if not isinstance(v, list | tuple | dict))
+        values = ", ".join(
+            f"{k} = {v}"
+            for k, v in self.parameters.items()
+            if not isinstance(v, list | tuple | dict)
+        )
         return f"{self.model} with {values} on {self.quasi_identifier} ({', '.join(self.columns)})"
 
     def to_dict(self) -> dict[str, Any]:

@@ -237,15 +237,56 @@ class Hierarchy:
         One entry more than there are values: null keeps a code of its own, one above the labels, until
         the top, where a missing and a suppressed value are the same.
         """
-        at = pc.index_in(ground_labels(values), value_set=self._ground_texts)
+        texts = ground_labels(values)
+        at = pc.index_in(texts, value_set=self._ground_texts)
         if at.null_count:
-            raise HierarchyError("some values of the data are not ground values of the hierarchy")
+            return self._lift_labels(texts.to_pylist())
         codes = at.to_numpy(zero_copy_only=False).astype(np.int32)
         below = [
             np.append(self.up[level][codes], np.int32(len(self.labels[level])))
             for level in range(self.height)
         ]
         return [*below, np.zeros(len(codes) + 1, dtype=np.int32)]
+
+    def _lift_labels(self, texts: Sequence[str]) -> list[Codes]:
+        """Lift values of which some stand above the ground already; below its own level a label is itself."""
+        places = [self.nodes.get(text) for text in texts]
+        strange = sum(place is None for place in places)
+        if strange:
+            raise HierarchyError(
+                f"{strange} of the different values are no labels of the hierarchy; "
+                "generalise before steps that replace values"
+            )
+        maps = []
+        for level in range(self.height):
+            own = len(self.labels[level]) + 1 + np.arange(len(texts))
+            climbed = [
+                self.climb(place, level) if place and place[0] <= level else own[i]
+                for i, place in enumerate(places)
+            ]
+            maps.append(np.array([*climbed, len(self.labels[level])], dtype=np.int32))
+        return [*maps, np.zeros(len(texts) + 1, dtype=np.int32)]
+
+    @functools.cached_property
+    def nodes(self) -> Mapping[str, tuple[int, int]]:
+        """Return (level, position) of each label; a label that recurs on several levels is the lowest."""
+        found: dict[str, tuple[int, int]] = {}
+        for level, labels in enumerate(self.labels):
+            for position, label in enumerate(labels):
+                found.setdefault(label, (level, position))
+        return found
+
+    def climb(self, node: tuple[int, int], level: int) -> int:
+        """Return the position of a node's ancestor at a level, or its own when it stands above."""
+        at, position = node
+        for parent in self.parents[at:level]:
+            position = int(parent[position])
+        return position
+
+    def lowest(self, values: pa.Array) -> int:
+        """Return the lowest level at which one of the values stands; the top when there are none."""
+        levels = [self.nodes[ground_label(v)][0] for v in values.to_pylist()]
+        return min(levels, default=self.height)
 
     @functools.cached_property
     def _ground_texts(self) -> pa.Array:

@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from tacit.data.claims import Claim
 from tacit.data.hierarchy import Hierarchy
+from tacit.data.nodes import raised
 from tacit.data.roles import Column
-from tacit.engine import codes, relational
+from tacit.engine import codes as coding
+from tacit.engine import relational
 from tacit.engine.base import ROW, Engine
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 
@@ -113,7 +115,9 @@ class Microdata:
         """Return the named quasi-identifiers, or the one of that name."""
         if name is None:
             if not self.quasi:
-                raise RoleMissing("no keys are declared. Declare them with tacit.read(..., keys=[...]).")
+                raise RoleMissing(
+                    "no keys are declared. Declare them with tacit.read(..., keys=[...])."
+                )
             return self.quasi
         if name not in self.quasi:
             raise ColumnNotFound([name], list(self.quasi), "the quasi-identifiers")
@@ -134,7 +138,9 @@ class Microdata:
         return relational.count_rows(self.frame)
 
     def __repr__(self) -> str:
-        lines = [f"Microdata: {len(self):,} records, {len(self.columns)} columns ({self.engine.name})"]
+        lines = [
+            f"Microdata: {len(self):,} records, {len(self.columns)} columns ({self.engine.name})"
+        ]
         lines += [f"  {name:<24} {column.role}" for name, column in self.columns.items()]
         return "\n".join(lines)
 
@@ -142,13 +148,13 @@ class Microdata:
         """Return a column's values in record order."""
         return self.to_arrow([name]).column(name)
 
-    def codes(self, name: str) -> codes.Coded:
+    def codes(self, name: str) -> coding.Coded:
         """Return a column as integer codes in record order, with its values ascending."""
-        return codes.encode(self.column(name))
+        return coding.encode(self.column(name))
 
-    def cells(self, keys: Sequence[str] | None = None, *, weight: str | None = None) -> codes.Cells:
+    def cells(self, keys: Sequence[str] | None = None, *, weight: str | None = None) -> coding.Cells:
         """Return the distinct key tuples with their counts, coded; one group-by on the engine."""
-        return codes.cells(self.frame, list(self.keys if keys is None else keys), weight)
+        return coding.cells(self.frame, list(self.keys if keys is None else keys), weight)
 
     def to_arrow(self, columns: Sequence[str] | None = None, *, with_row: bool = False) -> pa.Table:
         """Return the records, in order, as an Arrow table."""
@@ -168,9 +174,9 @@ class Microdata:
 
     def to_polars(self) -> Any:
         """Return the records as a Polars frame."""
-        import polars
+        import polars as pl
 
-        return polars.from_arrow(self.to_arrow())
+        return pl.from_arrow(self.to_arrow())
 
     def to_native(self) -> Any:
         """Return the records in the kind of frame they came in; Arrow for files."""
@@ -193,13 +199,17 @@ class Microdata:
         """Return the data with records from an Arrow table that has the row number."""
         return self.with_frame(self.engine.from_arrow(table))
 
-    def replace(self, values: Mapping[str, pa.Array | pa.ChunkedArray | npt.NDArray[Any]]) -> Microdata:
+    def replace(
+        self, values: Mapping[str, pa.Array | pa.ChunkedArray | npt.NDArray[Any]]
+    ) -> Microdata:
         """Return the data with whole columns replaced, values given in record order."""
         table = self.to_arrow(with_row=True)
         for name, array in values.items():
             column = array if isinstance(array, pa.Array | pa.ChunkedArray) else pa.array(array)
             if len(column) != table.num_rows:
-                raise InputError(f"column {name!r}: {len(column)} values for {table.num_rows} records")
+                raise InputError(
+                    f"column {name!r}: {len(column)} values for {table.num_rows} records"
+                )
             if name in self.columns:
                 table = table.set_column(table.column_names.index(name), name, column)
             else:
@@ -233,8 +243,16 @@ class Microdata:
         if level == 0:
             return self
         if level == self.hierarchy(column).height:
-            return self.with_frame(self.frame.with_columns(nw.lit(self.hierarchy(column).top).alias(column)))
-        return self.recode(column, self.hierarchy(column).mapping(level))
+            return self.with_frame(
+                self.frame.with_columns(nw.lit(self.hierarchy(column).top).alias(column))
+            )
+        hierarchy = self.hierarchy(column)
+        if not self.history:
+            return self.recode(column, hierarchy.mapping(level))
+        # An earlier step may have generalised the column already; its labels climb from where they are.
+        values = relational.distinct(self.frame, column)
+        labels = raised(hierarchy, values.to_pylist(), level, column)
+        return self.recode(column, pa.table({"old": values, "new": pa.array(labels, pa.string())}))
 
     def materialise(self) -> Microdata:
         """Return the data computed once, so that later steps do not repeat earlier ones."""

@@ -60,14 +60,22 @@ def numbers(data: Microdata, column: str) -> Numbers:
 
 def as_numbers(array: pa.ChunkedArray | pa.Array, column: str) -> Numbers:
     """Return an Arrow column of numbers as NumPy arrays."""
-    known = pc.is_valid(array).to_numpy(zero_copy_only=False) if isinstance(array, pa.Array) else pc.is_valid(array).to_numpy()
+    known = (
+        pc.is_valid(array).to_numpy(zero_copy_only=False)
+        if isinstance(array, pa.Array)
+        else pc.is_valid(array).to_numpy()
+    )
     whole = pa.types.is_integer(array.type)
     try:
         cast = array.cast(pa.int64() if whole else pa.float64())
     except pa.ArrowInvalid:
-        raise InputError(f"column {column!r} holds whole numbers beyond 64 bits; store it as numbers with decimals") from None
+        raise InputError(
+            f"column {column!r} holds whole numbers beyond 64 bits; store it as numbers with decimals"
+        ) from None
     filled = pc.fill_null(cast, 0)
-    values = filled.to_numpy(zero_copy_only=False) if isinstance(filled, pa.Array) else filled.to_numpy()
+    values = (
+        filled.to_numpy(zero_copy_only=False) if isinstance(filled, pa.Array) else filled.to_numpy()
+    )
     return Numbers(values, known.astype(bool), array.type)
 
 
@@ -96,13 +104,19 @@ def row_numbers(data: Microdata) -> Ints:
     return np.sort(table.column(ROW).to_numpy().astype(np.int64))
 
 
-def next_row_number(data: Microdata) -> int:
-    """Return the first row number that no record has carried."""
+#: Row numbers given after reading start at multiples of this, so that none was ever another record's.
+GENERATION = 1 << 52
+
+
+def unused_row_number(data: Microdata) -> int:
+    """Return a row number from which no record, present or dropped, has ever carried one."""
     top = data.frame.select(nw.col(ROW).max()).collect("pyarrow").item(0, ROW)
-    return 0 if top is None else int(top) + 1
+    return GENERATION * (1 if top is None else int(top) // GENERATION + 1)
 
 
-def renamed_values(data: Microdata, columns: Iterable[str], *, lose: str | None = None) -> Microdata:
+def renamed_values(
+    data: Microdata, columns: Iterable[str], *, lose: str | None = None
+) -> Microdata:
     """Return the data with descriptions that no longer fit new values taken off some columns.
 
     Value labels, missing codes and the format of the file of origin belong to the old values;

@@ -87,7 +87,9 @@ def where(text: str, schema: Schema) -> Rule:
     columns = names_in(tree, names)
     missing = [c for c in columns if c not in schema]
     if missing:
-        raise ColumnNotFound(missing, [n for n in schema if not n.startswith("__")], "the rule's data")
+        raise ColumnNotFound(
+            missing, [n for n in schema if not n.startswith("__")], "the rule's data"
+        )
     return Rule(text, columns, condition(tree, names, schema))
 
 
@@ -139,7 +141,8 @@ def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
 def names_in(tree: ast.expr, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return every column named in a tree, each once, in the order of writing."""
     found = sorted(
-        (n for n in ast.walk(tree) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset)
+        (n for n in ast.walk(tree) if isinstance(n, ast.Name)),
+        key=lambda n: (n.lineno, n.col_offset),
     )
     return tuple(dict.fromkeys(names.get(n.id, n.id) for n in found))
 
@@ -185,12 +188,14 @@ def term(node: ast.expr, names: Mapping[str, str]) -> Term:
             return ColumnTerm(names.get(node.id, node.id))
         case ast.Constant(value=None | bool() | int() | float() | str()):
             return Constant(node.value)
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=ast.Constant(value=int() | float() as value)) if (
-            not isinstance(value, bool)
-        ):
+        case ast.UnaryOp(
+            op=ast.USub() | ast.UAdd(), operand=ast.Constant(value=int() | float() as value)
+        ) if not isinstance(value, bool):
             return Constant(-value if isinstance(node.op, ast.USub) else value)
         case _:
-            raise InvalidParameter(f"the rule compares something that is no column and no constant. {LANGUAGE}")
+            raise InvalidParameter(
+                f"the rule compares something that is no column and no constant. {LANGUAGE}"
+            )
 
 
 def members(node: ast.expr) -> list[Any]:
@@ -231,7 +236,9 @@ def condition(node: ast.expr, names: Mapping[str, str], schema: Schema) -> nw.Ex
 def flag(name: str, schema: Schema) -> nw.Expr:
     """Return a column of true and false as a condition."""
     if family(schema[name]) != "true or false":
-        raise InputError(f"the rule uses column {name!r} as a condition, but it does not hold true or false; compare it with something")
+        raise InputError(
+            f"the rule uses column {name!r} as a condition, but it does not hold true or false; compare it with something"
+        )
     return ~nw.col(name).is_null() & nw.col(name)
 
 
@@ -252,7 +259,8 @@ def comparison(
             absent = nw.col(other.name).is_null()
             return absent if isinstance(op, EQUAL) else ~absent
     known = functools.reduce(
-        operator.and_, [~nw.col(t.name).is_null() for t in (first, second) if isinstance(t, ColumnTerm)]
+        operator.and_,
+        [~nw.col(t.name).is_null() for t in (first, second) if isinstance(t, ColumnTerm)],
     )
     if isinstance(op, EQUAL):
         return known & (a == b)
@@ -273,7 +281,9 @@ def operand(one: Term, other: Term, schema: Schema) -> Any:
     """Return one side of a comparison, typed like the other side."""
     if isinstance(one, ColumnTerm):
         if isinstance(other, ColumnTerm) and family(schema[one.name]) != family(schema[other.name]):
-            raise InputError(f"the rule compares columns {one.name!r} and {other.name!r}, which are of different kinds")
+            raise InputError(
+                f"the rule compares columns {one.name!r} and {other.name!r}, which are of different kinds"
+            )
         return nw.col(one.name)
     assert isinstance(other, ColumnTerm)
     value = None if one.value is None else coerced(one.value, other.name, schema)
@@ -291,10 +301,22 @@ def coerced(value: Any, column: str, schema: Schema) -> Any:
         return value
     if kind in {"dates", "times"} and isinstance(value, str):
         try:
-            return dt.date.fromisoformat(value) if kind == "dates" else dt.datetime.fromisoformat(value)
+            return (
+                dt.date.fromisoformat(value)
+                if kind == "dates"
+                else dt.datetime.fromisoformat(value)
+            )
         except ValueError:
-            raise InputError(f"the rule compares column {column!r} with text that is no date; write it like '2020-01-31'") from None
-    given = "text" if isinstance(value, str) else "true or false" if isinstance(value, bool) else "a number"
+            raise InputError(
+                f"the rule compares column {column!r} with text that is no date; write it like '2020-01-31'"
+            ) from None
+    given = (
+        "text"
+        if isinstance(value, str)
+        else "true or false"
+        if isinstance(value, bool)
+        else "a number"
+    )
     raise InputError(f"the rule compares column {column!r}, which holds {kind}, with {given}")
 
 

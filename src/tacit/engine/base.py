@@ -28,7 +28,14 @@ class Engine(Protocol):
         ...
 
     def scan_text(
-        self, path: Path, *, names: Sequence[str], separator: str, quote: str, header: bool, encoding: str
+        self,
+        path: Path,
+        *,
+        names: Sequence[str],
+        separator: str,
+        quote: str,
+        header: bool,
+        encoding: str,
     ) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string and ROW in file order; empty is null."""
         ...

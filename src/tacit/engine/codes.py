@@ -83,7 +83,9 @@ class Cells:
         """Return the number of records."""
         return int(self.n.sum())
 
-    def columns(self, subset: Sequence[str] | None = None) -> tuple[list[npt.NDArray[Any]], list[int]]:
+    def columns(
+        self, subset: Sequence[str] | None = None
+    ) -> tuple[list[npt.NDArray[Any]], list[int]]:
         """Return code arrays and their sizes for a subset of the keys."""
         picked = [self.keys[k] for k in (subset if subset is not None else self.keys)]
         return [c.codes for c in picked], [c.size for c in picked]
@@ -149,7 +151,9 @@ def densify(ids: Ints) -> tuple[Ints, int]:
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
-def wildcard_sizes(cells: Cells, subset: Sequence[str] | None = None, *, weighted: bool = False) -> Floats:
+def wildcard_sizes(
+    cells: Cells, subset: Sequence[str] | None = None, *, weighted: bool = False
+) -> Floats:
     """Return for each cell how many records agree with it when a null agrees with everything.
 
     This is the count that an intruder faces after local suppression, as in sdcMicro. Cells are
@@ -167,7 +171,9 @@ def wildcard_sizes(cells: Cells, subset: Sequence[str] | None = None, *, weighte
         for q, others in enumerate(members):
             common = np.flatnonzero(patterns[p] & patterns[q])
             both = np.concatenate([rows, others])
-            ids, bound = group_ids([columns[c][both] for c in common], [sizes[c] for c in common], n_rows=len(both))
-            sums = np.bincount(ids[len(rows):], weights=amount[others], minlength=bound)
+            ids, bound = group_ids(
+                [columns[c][both] for c in common], [sizes[c] for c in common], n_rows=len(both)
+            )
+            sums = np.bincount(ids[len(rows) :], weights=amount[others], minlength=bound)
             result[rows] += sums[ids[: len(rows)]]
     return result

@@ -103,7 +103,7 @@ def class_ids(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, in
     """Return mixed-radix class numbers and a bound on them; densified only when they overflow."""
     bound = int(sizes[0])
     fits = prod(int(s) for s in sizes) < 2**31
-    ids = columns[0].astype(np.int32 if fits else np.int64)
+    ids: Ints = columns[0].astype(np.int32 if fits else np.int64)
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         if bound * int(size) >= 2**62:
             ids, bound = densify(ids)
@@ -204,6 +204,10 @@ class CellTable:
         keys = self.members(union(wanted))
         while len(left):
             block = int(left[0])
+            if self.cardinality(block) > limit:
+                yield block, [block]
+                left = left[1:]
+                continue
             while (wider := self.widened(block, keys, left, limit)) is not None:
                 block = wider
             inside = (left & ~np.uint64(block)) == 0

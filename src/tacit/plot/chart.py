@@ -57,7 +57,9 @@ class Chart:
         form = target.suffix.lstrip(".").lower()
         if form not in FORMATS:
             hint = near_match(form, FORMATS)
-            raise InputError(f"a chart is saved as {', '.join(FORMATS)}, not {form!r}. {hint}".strip())
+            raise InputError(
+                f"a chart is saved as {', '.join(FORMATS)}, not {form!r}. {hint}".strip()
+            )
         match form:
             case "svg":
                 target.write_text(self.svg(), encoding="utf-8")
@@ -66,7 +68,9 @@ class Chart:
             case "pdf":
                 target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
             case "html":
-                target.write_text(vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8")
+                target.write_text(
+                    vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8"
+                )
             case _:
                 target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
         return target

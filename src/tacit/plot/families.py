@@ -10,9 +10,11 @@ from tacit.plot.theme import AFTER, BEFORE, GRID, INK_SOFT, TRACK, WARNING, WARN
 
 WIDTH = 560
 #: Room to the right of the longest bar for its number.
-HEADROOM = 1.16
+HEADROOM = 1.18
 #: Named in words in the alternative text; more would not be listened to.
 SPOKEN = 12
+#: Half of the space between the steps of a track, as a share of its length.
+GAP = 0.004
 
 WHEN: dict[str, Any] = {
     "field": "when",
@@ -26,7 +28,8 @@ def bars(
     items: Iterable[tuple[str, float]], *, title: str, x: str, y: str, subtitle: str = ""
 ) -> Chart:
     """Return one horizontal bar a named number."""
-    rows = [{"name": n, "value": v, "text": short_number(v)} for n, v in items]
+    given = list(items)
+    rows = [{"name": n, "value": v, "text": short_number(v)} for n, v in given]
     spec = {
         "title": heading(title, subtitle),
         "data": {"values": rows},
@@ -34,7 +37,7 @@ def bars(
         "height": {"step": 26},
         "encoding": {
             "y": {"field": "name", "type": "nominal", "sort": None, "title": x or None},
-            "x": numbers_axis([r["value"] for r in rows], y),
+            "x": numbers_axis([v for _, v in given], y),
         },
         "layer": [{"mark": {"type": "bar", "height": {"band": 0.66}}}, end_label()],
     }
@@ -164,21 +167,17 @@ def class_sizes_before_after(
         for when, sizes in (("before", before), ("after", after))
         for label, _, records in size_bins(sizes, k)
     ]
-    small = [{"size": label} for label, bound in low.items() if k and bound < k]
-    top = max([r["records"] for r in rows], default=0) * HEADROOM or 1
+    small = [label for label, bound in low.items() if k and bound < k]
+    top = count_axis(rows)["scale"]["domain"][1]
     shade = {
-        "data": {"values": [{**s, "low": 0, "high": top} for s in small]},
-        "mark": {"type": "rect", "color": WARNING_GROUND, "width": {"band": 1.25}},
-        "encoding": {
-            "x": size_axis(rows),
-            "y": {"field": "low", "type": "quantitative"},
-            "y2": {"field": "high"},
-        },
+        "data": {"values": [{"size": label, "records": top} for label in small]},
+        "mark": {"type": "bar", "color": WARNING_GROUND, "width": {"band": 1.25}},
+        "encoding": {"x": size_axis(rows), "y": count_axis(rows)},
     }
     note = {
-        "data": {"values": [{"size": small[0]["size"], "high": top, "text": f"below k = {k}"}]}
-        if small
-        else {"values": []},
+        "data": {
+            "values": [{"size": s, "records": top, "text": f"below k = {k}"} for s in small[:1]]
+        },
         "mark": {
             "type": "text",
             "align": "left",
@@ -187,11 +186,7 @@ def class_sizes_before_after(
             "dy": 4,
             "color": WARNING,
         },
-        "encoding": {
-            "x": size_axis(rows),
-            "y": {"field": "high", "type": "quantitative"},
-            "text": {"field": "text"},
-        },
+        "encoding": {"x": size_axis(rows), "y": count_axis(rows), "text": {"field": "text"}},
     }
     columns = {
         "data": {"values": rows},
@@ -239,7 +234,7 @@ def count_axis(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "field": "records",
         "type": "quantitative",
         "title": "records",
-        "scale": {"domain": [0, top]},
+        "scale": {"domain": [0, top], "nice": False},
         "axis": {"format": ",d", "tickMinStep": 1},
     }
 
@@ -265,14 +260,20 @@ def levels(
     given = [(n, int(lv), max(int(h), 1), meaning) for n, lv, h, meaning in items]
     tallest = max([h for _, _, h, _ in given], default=1)
     rows = [
-        {"name": n, "from": (i + 0.06) / h, "to": (i + 0.94) / h, "filled": i < level}
+        {"name": n, "from": i / h + GAP, "to": (i + 1) / h - GAP, "filled": i < level}
         for n, level, h, _ in given
         for i in range(h)
     ]
     words = [
         {"name": n, "at": 1, "text": f"{lv} of {h}{': ' + m if m else ''}"} for n, lv, h, m in given
     ]
-    name = {"field": "name", "type": "nominal", "sort": [g[0] for g in given], "title": None}
+    name = {
+        "field": "name",
+        "type": "nominal",
+        "sort": [g[0] for g in given],
+        "title": None,
+        "axis": {"domain": False},
+    }
     along = {
         "type": "quantitative",
         "scale": {"domain": [0, 1], "nice": False},
@@ -280,6 +281,7 @@ def levels(
             "values": [0, 1],
             "labelExpr": "datum.value == 0 ? 'as collected' : 'suppressed'",
             "grid": False,
+            "domain": False,
             "labelFlush": True,
         },
         "title": None,
@@ -385,8 +387,8 @@ def numbers_axis(values: Sequence[float], title: str) -> dict[str, Any]:
         "field": "value",
         "type": "quantitative",
         "title": title or None,
-        "scale": {"domain": domain},
-        "axis": {"format": ",~g" if top >= 1e-3 else "~g", "tickCount": 4},
+        "scale": {"domain": domain, "nice": False},
+        "axis": {"format": ",.6~r" if top >= 1e-3 else ".3~g", "tickCount": 4},
     }
 
 
@@ -413,7 +415,7 @@ def tick_number(count: int) -> str:
         return f"{count / 1e6:,.0f}M"
     if count >= 1_000_000:
         return f"{count / 1e6:,.1f}M"
-    return f"{count / 1e3:,.1f}k" if count >= 10_000 else f"{count:,}"
+    return f"{count / 1e3:,.1f}".removesuffix(".0") + "k" if count >= 10_000 else f"{count:,}"
 
 
 def share_text(part: int, whole: int) -> str:

@@ -17,7 +17,7 @@ FONT = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans-s
 THEME: dict[str, Any] = {
     "font": FONT,
     "background": "white",
-    "padding": {"left": 4, "top": 4, "right": 12, "bottom": 4},
+    "padding": {"left": 1, "top": 4, "right": 12, "bottom": 4},
     "view": {"stroke": None},
     "range": {"category": list(PALETTE)},
     "bar": {"color": AFTER},
@@ -27,7 +27,7 @@ THEME: dict[str, Any] = {
     "text": {"color": INK, "fontSize": 11},
     "title": {
         "anchor": "start",
-        "frame": "group",
+        "frame": "bounds",
         "fontSize": 14,
         "fontWeight": 600,
         "color": INK,

@@ -159,7 +159,7 @@ def by_programme(space: Space, k: int, start: Partition, seconds: float) -> Opti
 def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
     """Return the nodes that a partition no dearer than the known one can use.
 
-    A record that pays more than its own floor plus the whole slack is impossible. Of two nodes above
+    What its records pay above their own floors must not exceed the slack in all. Of two nodes above
     the same cells the cheaper one does.
     """
     costs, cells, numbers, seen = [], [], [], set()
@@ -172,8 +172,9 @@ def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
         allowed = np.flatnonzero(cost - floor <= slack)
         allowed = allowed[np.argsort(ids[allowed], kind="stable")]
         for members in np.split(allowed, np.flatnonzero(np.diff(ids[allowed])) + 1):
+            members = within_reach(cost - floor[members], members, space.n, k, slack)
             key = members.tobytes()
-            if space.n[members].sum() < k or key in seen:
+            if len(members) == 0 or key in seen:
                 continue
             seen.add(key)
             cells.append(members)
@@ -183,6 +184,15 @@ def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
         if used > PAIRS_UP_TO:
             raise TooLarge
     return Nodes(np.array(costs, dtype=np.int64), np.concatenate(cells), np.concatenate(numbers))
+
+
+def within_reach(excess: Ints, members: Ints, n: Ints, k: int, slack: int) -> Ints:
+    """Return the members of a node that can be in it together with the k - 1 that lose least."""
+    order = np.argsort(excess, kind="stable")
+    least = np.repeat(excess[order], np.minimum(n[members[order]], k))[:k]
+    if len(least) < k or least.sum() > slack:
+        return members[:0]
+    return members[excess + least[:-1].sum() <= slack]
 
 
 def solve(

@@ -1,4 +1,4 @@
-"""Local search for k-Similar: move, swap, found and dissolve, until nothing lowers the cost.
+"""Local search for k-Similar: move, swap, found, dissolve and regroup, until nothing lowers the cost.
 
 The kernels are written on scalars and arrays so that they run as they stand, and are compiled with
 numba, where it is installed, once there are many tuples. All costs are whole numbers and every change
@@ -24,6 +24,10 @@ Tick = Callable[[float | None], None]
 NEIGHBOURS = 24
 #: Cells from which compiling the kernels pays.
 COMPILE_FROM = 400
+#: Records up to which neighbouring clusters are regrouped to their optimum, compiled and not.
+REGROUP, REGROUP_SLOWLY = 10, 6
+#: Nearby clusters with which a cluster is regrouped.
+PARTNERS = 8
 #: Position of the counters in ``State.top``.
 FREE_PIECES, FREE_CLUSTERS, LOGGED = 0, 1, 2
 
@@ -61,11 +65,12 @@ def improve(
         return start, True
     state = begin(space, k, start)
     sweep = kernel(len(space))
-    batch = max(1, min(len(space), 2_000 if sweep is not look_at else 8))
+    fast = sweep is not look_at
+    batch, reach = (2_000, REGROUP) if fast else (8, REGROUP_SLOWLY)
     end = time.monotonic() + seconds
     full, changed, position = True, 0, 0
     while True:
-        changed += int(sweep(state, k, position, min(position + batch, len(space))))
+        changed += int(sweep(state, k, reach, position, min(position + batch, len(space))))
         position += batch
         tick(None)
         if time.monotonic() > end:
@@ -86,8 +91,8 @@ def improve(
 def begin(space: Space, k: int, start: Partition) -> State:
     """Return the state of a partition."""
     n_cells, n_pieces, n_clusters = len(space), len(start.cell), len(start)
-    room = min(space.total, 4 * n_pieces + 1024) + k + 2
-    clusters = max(space.total // k, n_clusters) + 2
+    room = min(space.total, 4 * n_pieces + 1024) + k + REGROUP + 2
+    clusters = max(space.total // k, n_clusters) + REGROUP + 2
     none = lambda size: np.full(size, -1, dtype=np.int64)  # noqa: E731
     state = State(
         paths=np.ascontiguousarray(space.paths), starts=space.starts, unit=space.unit,
@@ -96,8 +101,8 @@ def begin(space: Space, k: int, start: Partition) -> State:
         after=none(room), before=none(room), cell_after=none(room), cell_before=none(room),
         head=none(clusters), cell_head=none(n_cells), size=np.zeros(clusters, dtype=np.int64),
         levels=np.zeros((clusters, len(space.unit)), dtype=np.int64),
-        free_pieces=np.arange(room - 1, n_pieces - 1, -1), free_clusters=np.arange(clusters - 1, n_clusters - 1, -1),
-        log=np.zeros((room + 2, 4), dtype=np.int64),
+        free_pieces=np.arange(room - 1, -1, -1), free_clusters=np.arange(clusters - 1, -1, -1),
+        log=np.zeros((room + REGROUP + 2, 4), dtype=np.int64),
         top=np.array([room - n_pieces, clusters - n_clusters, 0]),
         awake=np.ones(n_cells, dtype=np.uint8),
     )  # fmt: skip
@@ -458,6 +463,115 @@ def dissolve(s: State, c: int) -> bool:
     return False
 
 
+def clusters_near(s: State, c: int, most: int) -> Ints:
+    """Return a few clusters of at most so many records that hold tuples near those of a cluster."""
+    found_here = np.full(PARTNERS, -1, dtype=np.int64)
+    count = 0
+    # Rank by rank, so that every piece has its nearest tuples heard before anyone's farther ones.
+    for i in range(s.nearby.shape[1]):
+        p = s.head[c]
+        while p >= 0 and count < PARTNERS:
+            y = s.nearby[s.cell[p], i]
+            t = s.cell_head[y] if y >= 0 else -1
+            while t >= 0 and count < PARTNERS:
+                d = s.cluster[t]
+                if d != c and s.size[d] <= most:
+                    known = False
+                    for j in range(count):
+                        known = known or found_here[j] == d
+                    if not known:
+                        found_here[count] = d
+                        count += 1
+                t = s.cell_after[t]
+            p = s.after[p]
+    return found_here[:count]
+
+
+def best_groups(s: State, cells: Ints, k: int) -> tuple[int, Ints]:
+    """Return the least cost of a few records and, a set of records a bit mask, the cluster to cut off."""
+    u, m = len(cells), len(s.unit)
+    levels = np.zeros((1 << u, m), dtype=np.int64)
+    count = np.zeros(1 << u, dtype=np.int64)
+    cost = np.zeros(1 << u, dtype=np.int64)
+    for high in range(u):
+        bit = 1 << high
+        for rest in range(bit):
+            mask = bit | rest
+            count[mask] = count[rest] + 1
+            each = 0
+            if rest > 0:
+                low = 0
+                while not rest >> low & 1:
+                    low += 1
+                for a in range(m):
+                    levels[mask, a] = max(levels[rest, a], common(s, cells[low], cells[high], a))
+                    each += levels[mask, a] * s.unit[a]
+            cost[mask] = each * count[mask]
+    best = np.full(1 << u, -1, dtype=np.int64)
+    cut = np.zeros(1 << u, dtype=np.int64)
+    best[0] = 0
+    for mask in range(1, 1 << u):
+        low = mask & -mask
+        others = mask ^ low
+        sub = others
+        while True:
+            group = sub | low
+            left = mask ^ group
+            if k <= count[group] < 2 * k and best[left] >= 0:
+                value = best[left] + cost[group]
+                if best[mask] < 0 or value < best[mask]:
+                    best[mask], cut[mask] = value, group
+            if sub == 0:
+                break
+            sub = (sub - 1) & others
+    return best[(1 << u) - 1], cut
+
+
+def regroup_these(s: State, chosen: Ints, k: int) -> bool:
+    """Put the records of some clusters in the best clusters that they can make."""
+    u, old = 0, 0
+    for c in chosen:
+        u += s.size[c]
+        old += s.size[c] * paid(s, c)
+    cells, source = np.zeros(u, dtype=np.int64), np.zeros(u, dtype=np.int64)
+    i = 0
+    for c in chosen:
+        t = s.head[c]
+        while t >= 0:
+            for _ in range(s.n[t]):
+                cells[i], source[i] = s.cell[t], c
+                i += 1
+            t = s.after[t]
+    value, cut = best_groups(s, cells, k)
+    if value >= old:
+        return False
+    left = (1 << u) - 1
+    while left:
+        s.top[FREE_CLUSTERS] -= 1
+        new = s.free_clusters[s.top[FREE_CLUSTERS]]
+        for i in range(u):
+            if cut[left] >> i & 1:
+                move(s, piece_of(s, cells[i], source[i]), 1, new)
+        left ^= cut[left]
+    for c in chosen:
+        s.free_clusters[s.top[FREE_CLUSTERS]] = c
+        s.top[FREE_CLUSTERS] += 1
+    return True
+
+
+def regroup(s: State, c: int, k: int, reach: int) -> bool:
+    """Regroup a cluster with one or two nearby ones, as long as they have few records in all."""
+    near = clusters_near(s, c, reach - s.size[c])
+    for i in range(len(near)):
+        if regroup_these(s, np.array([c, near[i]]), k):
+            return True
+    for i in range(len(near)):
+        for j in range(i):
+            if s.size[c] + s.size[near[i]] + s.size[near[j]] <= reach and regroup_these(s, np.array([c, near[i], near[j]]), k):
+                return True
+    return False
+
+
 def wake(s: State) -> None:
     """Forget the log and mark the cells of every cluster in it."""
     for row in range(s.top[LOGGED]):
@@ -473,19 +587,17 @@ def wake(s: State) -> None:
 def attempt(s: State, p: int, k: int) -> bool:
     """Try every change that starts from one piece; keep the first that saves."""
     c = s.cluster[p]
-    if paid(s, c) == 0 or s.top[FREE_PIECES] < k + 2:
-        return False
-    spare = s.size[c] > k
-    if spare and relocate(s, p, k):
+    if s.size[c] > k and (relocate(s, p, k) or found(s, p, k)):
         return True
-    if swap(s, p):
-        return True
-    if spare and found(s, p, k):
-        return True
-    return s.head[c] == p and dissolve(s, c)
+    return swap(s, p)
 
 
-def look_at(s: State, k: int, first: int, last: int) -> int:
+def attempt_cluster(s: State, c: int, k: int, reach: int) -> bool:
+    """Try every change that concerns a cluster as a whole."""
+    return regroup(s, c, k, reach) or dissolve(s, c)
+
+
+def look_at(s: State, k: int, reach: int, first: int, last: int) -> int:
     """Try the cells ``first`` to ``last - 1`` that are awake; return how many changes were kept."""
     changes = 0
     for x in range(first, last):
@@ -493,18 +605,35 @@ def look_at(s: State, k: int, first: int, last: int) -> int:
             continue
         s.awake[x] = 0
         p = s.cell_head[x]
-        while p >= 0:
+        while p >= 0 and s.top[FREE_PIECES] >= k + REGROUP + 2:
             # A change that is taken back leaves the numbers of pieces, not their order in the lists.
             following = s.cell_after[p]
-            if attempt(s, p, k):
-                changes += 1
-                wake(s)
-                following = s.cell_head[x]
+            c = s.cluster[p]
+            if paid(s, c) > 0:
+                kept = attempt(s, p, k)
+                # A cluster is tried as a whole once for all its cells: with the lowest.
+                if not kept and lowest_cell(s, c) == x:
+                    kept = attempt_cluster(s, c, k, reach)
+                if kept:
+                    changes += 1
+                    wake(s)
+                    following = s.cell_head[x]
             p = following
     return changes
 
 
+def lowest_cell(s: State, c: int) -> int:
+    """Return the lowest cell of a cluster."""
+    p = s.head[c]
+    lowest = s.cell[p]
+    while p >= 0:
+        lowest = min(lowest, s.cell[p])
+        p = s.after[p]
+    return lowest
+
+
 KERNELS = (
     common, paid, paid_with, paid_without, cost_of_joining, gain_of_leaving, piece_of, unlink, link, settle, move, undo,
-    relocate, swap, better_partner, found, dissolve, wake, attempt, look_at,
+    relocate, swap, better_partner, found, dissolve, clusters_near, best_groups, regroup_these, regroup, wake, attempt,
+    attempt_cluster, lowest_cell, look_at,
 )  # fmt: skip

@@ -38,10 +38,16 @@ class AddNoise(Method):
 
     kind: Literal["add_noise"] = "add_noise"
     columns: ColumnNames = Field(description="the numeric columns that get noise")
-    sd: PositiveFloat | None = Field(None, description="standard deviation of the noise; or give relative")
-    relative: PositiveFloat | None = Field(None, description="standard deviation of the noise as a share of the column's own")
+    sd: PositiveFloat | None = Field(
+        None, description="standard deviation of the noise; or give relative"
+    )
+    relative: PositiveFloat | None = Field(
+        None, description="standard deviation of the noise as a share of the column's own"
+    )
     distribution: Distribution = Field("normal", description="distribution of the noise")
-    whole: bool = Field(True, description="keep whole-number columns whole, by rounding the noisy value")
+    whole: bool = Field(
+        True, description="keep whole-number columns whole, by rounding the noisy value"
+    )
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -61,9 +67,17 @@ class AddNoise(Method):
         new, sds = {}, {}
         for c in self.columns:
             column = numbers(data, c)
-            sds[c] = self.sd if self.sd is not None else (self.relative or 0.0) * standard_deviation(column)
+            sds[c] = (
+                self.sd
+                if self.sd is not None
+                else (self.relative or 0.0) * standard_deviation(column)
+            )
             if sds[c] == 0 and column.known.any():
-                warnings.warn(f"add_noise: column {c!r} is constant, so relative noise leaves it as it is; give sd", WeakProtection, stacklevel=3)
+                warnings.warn(
+                    f"add_noise: column {c!r} is constant, so relative noise leaves it as it is; give sd",
+                    WeakProtection,
+                    stacklevel=3,
+                )
             noisy = column.values + noise(len(column.values), sds[c], self.distribution, ctx.rng)
             new[c] = column.restore(nearest_whole(noisy) if column.whole and self.whole else noisy)
         ctx.note(distribution=self.distribution, sd=sds)

@@ -41,21 +41,31 @@ class Datafly(Method):
     """
 
     kind: Literal["datafly"] = "datafly"
-    k: ClassSize | None = Field(None, description="smallest class size allowed; or give anonymity_level")
-    max_drop: float = Field(0, ge=0, description="records that may be dropped: a number, or a share below 1")
+    k: ClassSize | None = Field(
+        None, description="smallest class size allowed; or give anonymity_level"
+    )
+    max_drop: float = Field(
+        0, ge=0, description="records that may be dropped: a number, or a share below 1"
+    )
     anonymity_level: Probability | None = Field(
-        None, description="level A in [0, 1] instead of k: 0 changes nothing, 1 suppresses all keys, else k = floor(A N / 100)"
+        None,
+        description="level A in [0, 1] instead of k: 0 changes nothing, 1 suppresses all keys, else k = floor(A N / 100)",
     )
     distortion: Mapping[str, Probability] = Field(
-        default_factory=dict, description="profile 1: how much distortion of a column the recipient tolerates (default 1)"
+        default_factory=dict,
+        description="profile 1: how much distortion of a column the recipient tolerates (default 1)",
     )
     linking: Mapping[str, Probability] = Field(
-        default_factory=dict, description="profile 2: how likely a column is used for linking (default 1; 0 leaves it out)"
+        default_factory=dict,
+        description="profile 2: how likely a column is used for linking (default 1; 0 leaves it out)",
     )
     identifiers: Literal["drop", "keep"] = Field(
-        "drop", description="drop the identifier columns first, or keep them for a later step that substitutes them"
+        "drop",
+        description="drop the identifier columns first, or keep them for a later step that substitutes them",
     )
-    per_attribute: bool = Field(False, description="the older Datafly: each key by itself must reach k")
+    per_attribute: bool = Field(
+        False, description="the older Datafly: each key by itself must reach k"
+    )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
@@ -70,7 +80,9 @@ class Datafly(Method):
         """Add: keys without hierarchy, no requirement or two, k that no release can meet."""
         found = super().faults(data)
         found += [
-            RoleMissing(f"datafly: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only.")
+            RoleMissing(
+                f"datafly: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
+            )
             for key in data.keys
             if key not in data.hierarchies and self.linking.get(key, 1.0) > 0
         ]
@@ -79,7 +91,11 @@ class Datafly(Method):
         n = len(data)
         k = self.requirement(n)
         if k > max(n - drop_limit(self.max_drop, n), 0) and n > 0:
-            found.append(Infeasible(f"datafly: k = {k} cannot be met: there are not that many records to keep. Choose a smaller k."))
+            found.append(
+                Infeasible(
+                    f"datafly: k = {k} cannot be met: there are not that many records to keep. Choose a smaller k."
+                )
+            )
         return found
 
     def requirement(self, n: int) -> int:
@@ -91,7 +107,9 @@ class Datafly(Method):
     def groups(self, data: Microdata) -> dict[str, tuple[str, ...]]:
         """Return the groups of columns that must each reach k."""
         trusted = {key for key, chance in self.linking.items() if chance == 0}
-        groups = {name: tuple(c for c in keys if c not in trusted) for name, keys in data.quasi.items()}
+        groups = {
+            name: tuple(c for c in keys if c not in trusted) for name, keys in data.quasi.items()
+        }
         if self.per_attribute:
             groups = {f"{name}: {c}": (c,) for name, keys in groups.items() for c in keys}
         return {name: keys for name, keys in groups.items() if keys}
@@ -126,10 +144,17 @@ class Datafly(Method):
         for key, level in search.levels.items():
             result = result.generalise(key, level)
         result = keep_large_classes(result.materialise(), groups, k, rounds=search.survivors[1])
-        ctx.note(k=k, levels=dict(search.levels), heights={c: data.hierarchy(c).height for c in keys}, dropped=search.dropped, trace=trace)
+        ctx.note(
+            k=k,
+            levels=dict(search.levels),
+            heights={c: data.hierarchy(c).height for c in keys},
+            dropped=search.dropped,
+            trace=trace,
+        )
         return result
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
+        del result
         k = self.requirement(len(data))
         for name, columns in self.groups(data).items():
             yield Claim(
@@ -137,7 +162,10 @@ class Datafly(Method):
                 {"k": k},
                 name,
                 columns,
-                ("The quasi-identifier holds every column that an intruder can find in other files.", *trust_notes(self.linking)),
+                (
+                    "The quasi-identifier holds every column that an intruder can find in other files.",
+                    *trust_notes(self.linking),
+                ),
             )
 
 
@@ -172,10 +200,18 @@ class Search:
     levels: Mapping[str, int]
 
     @classmethod
-    def start(cls, data: Microdata, cells: Cells, keys: Sequence[str], groups: Mapping[str, tuple[str, ...]], k: int) -> Search:
-        """Start at the ground level of every key."""
+    def start(
+        cls,
+        data: Microdata,
+        cells: Cells,
+        keys: Sequence[str],
+        groups: Mapping[str, tuple[str, ...]],
+        k: int,
+    ) -> Search:
+        """Start at the lowest level of every key at which a value stands."""
         lifts = {key: data.hierarchy(key).lift(cells.keys[key].values) for key in keys}
-        return cls(cells, tuple(keys), groups, k, lifts, dict.fromkeys(keys, 0))
+        levels = {key: data.hierarchy(key).lowest(cells.keys[key].values) for key in keys}
+        return cls(cells, tuple(keys), groups, k, lifts, levels)
 
     def at(self, levels: Mapping[str, int]) -> Search:
         """Return the state at other levels."""
@@ -189,7 +225,9 @@ class Search:
         """Return a key's codes at its present level."""
         return self.lifts[key][self.levels[key]][self.cells.keys[key].codes]
 
-    def class_sizes(self, group: Sequence[str], alive: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    def class_sizes(
+        self, group: Sequence[str], alive: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.int64]:
         """Return the size of each cell's class, counting only cells that are kept."""
         sizes = [int(self.lifts[c][self.levels[c]].max(initial=0)) + 1 for c in group]
         ids, bound = group_ids([self.codes(c) for c in group], sizes)
@@ -229,7 +267,12 @@ class Search:
             return None
         return max(
             open_keys,
-            key=lambda c: (profile[c], self.distinct(c), -self.levels[c] / (len(self.lifts[c]) - 1), -self.keys.index(c)),
+            key=lambda c: (
+                profile[c],
+                self.distinct(c),
+                -self.levels[c] / (len(self.lifts[c]) - 1),
+                -self.keys.index(c),
+            ),
         )
 
     def row(self) -> dict[str, Any]:
@@ -241,7 +284,9 @@ class Search:
         }
 
 
-def keep_large_classes(data: Microdata, groups: Mapping[str, tuple[str, ...]], k: int, rounds: int) -> Microdata:
+def keep_large_classes(
+    data: Microdata, groups: Mapping[str, tuple[str, ...]], k: int, rounds: int
+) -> Microdata:
     """Drop, on the engine, the records in classes smaller than k, round by round."""
     frame = data.frame
     names = frame.collect_schema().names()

@@ -31,8 +31,12 @@ class Deidentify(Method):
     """
 
     kind: Literal["deidentify"] = "deidentify"
-    columns: tuple[ColumnName, ...] = Field((), description="the explicit identifiers; by default the columns with that role")
-    how: Literal["drop", "substitute"] = Field("drop", description="remove the columns, or replace their values one-to-one by made-up ones")
+    columns: tuple[ColumnName, ...] = Field(
+        (), description="the explicit identifiers; by default the columns with that role"
+    )
+    how: Literal["drop", "substitute"] = Field(
+        "drop", description="remove the columns, or replace their values one-to-one by made-up ones"
+    )
 
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("de-identification",)
@@ -41,7 +45,11 @@ class Deidentify(Method):
         """Add: nothing to remove; identifiers that cannot be substituted."""
         found = super().faults(data)
         if not self.targets(data):
-            found.append(RoleMissing("deidentify: no explicit identifiers are declared. Declare them with tacit.read(..., identifiers=[...]) or name columns."))
+            found.append(
+                RoleMissing(
+                    "deidentify: no explicit identifiers are declared. Declare them with tacit.read(..., identifiers=[...]) or name columns."
+                )
+            )
         elif not found and self.how == "substitute":
             found += self.substitution(data).faults(data)
         return found

@@ -41,9 +41,17 @@ class Generalise(Method):
     """
 
     kind: Literal["generalise"] = "generalise"
-    columns: tuple[ColumnName, ...] = Field((), description="the columns to generalise; by default the keys that have a hierarchy, or the columns of the mapping")
-    level: Annotated[Levels, Field(union_mode="left_to_right")] | None = Field(None, description="attribute level: the level of the hierarchy, one for all columns or a mapping of column to level")
-    threshold: PositiveInt | None = Field(None, description="cell level: labels carried by fewer records than this are raised")
+    columns: tuple[ColumnName, ...] = Field(
+        (),
+        description="the columns to generalise; by default the keys that have a hierarchy, or the columns of the mapping",
+    )
+    level: Annotated[Levels, Field(union_mode="left_to_right")] | None = Field(
+        None,
+        description="attribute level: the level of the hierarchy, one for all columns or a mapping of column to level",
+    )
+    threshold: PositiveInt | None = Field(
+        None, description="cell level: labels carried by fewer records than this are raised"
+    )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
@@ -53,7 +61,9 @@ class Generalise(Method):
         if (self.level is None) == (self.threshold is None):
             raise ValueError("give either level (whole columns) or threshold (rare cells)")
         if self.columns and isinstance(self.level, Mapping):
-            raise ValueError("columns does not go with a mapping of levels, which names the columns itself")
+            raise ValueError(
+                "columns does not go with a mapping of levels, which names the columns itself"
+            )
         return self
 
     def columns_named(self) -> tuple[str, ...]:
@@ -76,12 +86,24 @@ class Generalise(Method):
             return found
         columns = self.targets(data)
         if not columns:
-            found.append(RoleMissing("generalise: no key has a hierarchy. Name columns and give hierarchies with tacit.read(..., hierarchies={...})."))
+            found.append(
+                RoleMissing(
+                    "generalise: no key has a hierarchy. Name columns and give hierarchies with tacit.read(..., hierarchies={...})."
+                )
+            )
         for c in columns:
             if c not in data.hierarchies:
-                found.append(RoleMissing(f"generalise: column {c!r} has no hierarchy. Give one with tacit.read(..., hierarchies={{{c!r}: ...}})."))
+                found.append(
+                    RoleMissing(
+                        f"generalise: column {c!r} has no hierarchy. Give one with tacit.read(..., hierarchies={{{c!r}: ...}})."
+                    )
+                )
             elif self.level is not None and self.level_of(c) > (height := data.hierarchy(c).height):
-                found.append(HierarchyError(f"generalise: level {self.level_of(c)} of column {c!r} does not exist: its hierarchy has levels 0 to {height}"))
+                found.append(
+                    HierarchyError(
+                        f"generalise: level {self.level_of(c)} of column {c!r} does not exist: its hierarchy has levels 0 to {height}"
+                    )
+                )
         return found
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
@@ -97,15 +119,23 @@ class Generalise(Method):
                 cells = data.cells([c])
                 known = cells.keys[c].codes != cells.keys[c].null
                 values = cells.keys[c].decode(cells.keys[c].codes[known])
-                labels = raised_where_rare(hierarchy, values.to_pylist(), cells.n[known], self.threshold, c)
-            result = result.recode(c, pa.table({"old": values, "new": pa.array(labels, pa.string())}))
+                labels = raised_where_rare(
+                    hierarchy, values.to_pylist(), cells.n[known], self.threshold, c
+                )
+            result = result.recode(
+                c, pa.table({"old": values, "new": pa.array(labels, pa.string())})
+            )
         heights = {c: data.hierarchy(c).height for c in columns}
-        levels = {c: self.level_of(c) for c in columns} if self.threshold is None else "rare cells only"
+        levels = (
+            {c: self.level_of(c) for c in columns} if self.threshold is None else "rare cells only"
+        )
         ctx.note(columns=list(columns), levels=levels, heights=heights)
         return renamed_values(result.materialise(), columns)
 
 
-def raised_where_rare(hierarchy: Hierarchy, values: list[Any], n: npt.NDArray[np.int64], threshold: int, column: str) -> list[str]:
+def raised_where_rare(
+    hierarchy: Hierarchy, values: list[Any], n: npt.NDArray[np.int64], threshold: int, column: str
+) -> list[str]:
     """Return a label a value: rare labels climb until enough records carry them, or to the top.
 
     A label counts the records that carry that very label in the release: records left below it do not

@@ -42,8 +42,12 @@ class OutlierToMedian(Method):
 
     kind: Literal["outlier_to_median"] = "outlier_to_median"
     columns: ColumnNames = Field(description="the numeric columns to treat")
-    c: PositiveFloat = Field(3.0, description="how many robust standard deviations from the median are too far")
-    by: tuple[ColumnName, ...] = Field((), description="treat each class of these columns by itself")
+    c: PositiveFloat = Field(
+        3.0, description="how many robust standard deviations from the median are too far"
+    )
+    by: tuple[ColumnName, ...] = Field(
+        (), description="treat each class of these columns by itself"
+    )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("outlier to median",)
@@ -61,7 +65,9 @@ class OutlierToMedian(Method):
         new, changed, flat = {}, {}, []
         for c in self.columns:
             column = numbers(data, c)
-            middle, scale, zero = centre_and_scale(column.values.astype(np.float64), column.known, groups, n_groups)
+            middle, scale, zero = centre_and_scale(
+                column.values.astype(np.float64), column.known, groups, n_groups
+            )
             far = outliers(column.values, column.known, middle[groups], scale[groups], self.c)
             replacement = nearest_whole(middle) if column.whole else middle
             new[c] = column.restore(np.where(far, replacement[groups], column.values))
@@ -71,12 +77,16 @@ class OutlierToMedian(Method):
         return data.replace(new)
 
 
-def outliers(values: npt.NDArray[np.number], known: Flags, middle: Floats, scale: Floats, c: float) -> Flags:
+def outliers(
+    values: npt.NDArray[np.number], known: Flags, middle: Floats, scale: Floats, c: float
+) -> Flags:
     """Return which values are too far from the middle."""
     return known & (np.abs(values - middle) > c * scale)
 
 
-def centre_and_scale(values: Floats, known: Flags, groups: Ints, n_groups: int) -> tuple[Floats, Floats, bool]:
+def centre_and_scale(
+    values: Floats, known: Flags, groups: Ints, n_groups: int
+) -> tuple[Floats, Floats, bool]:
     """Return the median and the robust standard deviation of each group; True when a MAD was 0."""
     x, g = values[known], groups[known]
     middle = group_medians(x, g, n_groups)

@@ -55,14 +55,28 @@ class Pseudonymise(Method):
     """
 
     kind: Literal["pseudonymise"] = "pseudonymise"
-    columns: tuple[ColumnName, ...] = Field((), description="the columns to replace; by default the explicit identifiers")
-    method: Literal["hmac", "encrypt", "scramble"] = Field("hmac", description="one-way tokens, reversible tokens, or (weak) scrambled digits")
-    key: str | None = Secret(None, description="the secret key, at least 16 bytes in hexadecimal or base64")
-    key_file: str | None = Secret(None, description="a file that holds the key, in hexadecimal or base64")
-    key_env: str | None = Secret(None, description="an environment variable that holds the key, in hexadecimal or base64")
+    columns: tuple[ColumnName, ...] = Field(
+        (), description="the columns to replace; by default the explicit identifiers"
+    )
+    method: Literal["hmac", "encrypt", "scramble"] = Field(
+        "hmac", description="one-way tokens, reversible tokens, or (weak) scrambled digits"
+    )
+    key: str | None = Secret(
+        None, description="the secret key, at least 16 bytes in hexadecimal or base64"
+    )
+    key_file: str | None = Secret(
+        None, description="a file that holds the key, in hexadecimal or base64"
+    )
+    key_env: str | None = Secret(
+        None, description="an environment variable that holds the key, in hexadecimal or base64"
+    )
     bits: int = Field(128, ge=64, le=256, multiple_of=8, description="length of a one-way token")
-    width: int = Field(48, ge=16, le=4096, description="bytes to which values are padded before they are encrypted")
-    domain: str | None = Field(None, description="name under which column keys are derived; by default the column's own")
+    width: int = Field(
+        48, ge=16, le=4096, description="bytes to which values are padded before they are encrypted"
+    )
+    domain: str | None = Field(
+        None, description="name under which column keys are derived; by default the column's own"
+    )
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
@@ -74,7 +88,9 @@ class Pseudonymise(Method):
         if len(given) > 1:
             raise ValueError("give only one of key, key_file and key_env")
         if not given and self.method == "encrypt":
-            raise ValueError("method 'encrypt' needs a key, key_file or key_env: without it nothing could be reversed")
+            raise ValueError(
+                "method 'encrypt' needs a key, key_file or key_env: without it nothing could be reversed"
+            )
         if self.key is not None:
             key_bytes(self.key)
         return self
@@ -87,7 +103,11 @@ class Pseudonymise(Method):
         """Add: nothing to replace."""
         found = super().faults(data)
         if not self.targets(data):
-            found.append(RoleMissing("pseudonymise: no explicit identifiers are declared. Declare them with tacit.read(..., identifiers=[...]) or name columns."))
+            found.append(
+                RoleMissing(
+                    "pseudonymise: no explicit identifiers are declared. Declare them with tacit.read(..., identifiers=[...]) or name columns."
+                )
+            )
         return found
 
     def secret(self) -> bytes | None:
@@ -100,7 +120,9 @@ class Pseudonymise(Method):
         if self.key_env is not None:
             text = os.environ.get(self.key_env)
             if text is None:
-                raise InputError(f"pseudonymise: the environment variable {self.key_env!r} is not set")
+                raise InputError(
+                    f"pseudonymise: the environment variable {self.key_env!r} is not set"
+                )
             return key_bytes(text)
         return None if self.key is None else key_bytes(self.key)
 
@@ -111,7 +133,11 @@ class Pseudonymise(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.method == "scramble":
-            warnings.warn("pseudonymise: scrambled digits are easily put back in order; use hmac or encrypt", WeakProtection, stacklevel=3)
+            warnings.warn(
+                "pseudonymise: scrambled digits are easily put back in order; use hmac or encrypt",
+                WeakProtection,
+                stacklevel=3,
+            )
         given = self.secret()
         key = secrets.token_bytes(32) if given is None else given
         result = data
@@ -119,9 +145,20 @@ class Pseudonymise(Method):
         for c in columns:
             ctx.tick(f"pseudonymise {c}")
             values = distinct(data.frame, c)
-            tokens = self.tokens([ground_label(v) for v in values.to_pylist()], self.column_key(key, c), values.type, c)
-            result = result.recode(c, pa.table({"old": values, "new": pa.array(tokens, pa.string())}))
-        ctx.note(columns=list(columns), method=self.method, key="given" if given is not None else "drawn afresh and not kept")
+            tokens = self.tokens(
+                [ground_label(v) for v in values.to_pylist()],
+                self.column_key(key, c),
+                values.type,
+                c,
+            )
+            result = result.recode(
+                c, pa.table({"old": values, "new": pa.array(tokens, pa.string())})
+            )
+        ctx.note(
+            columns=list(columns),
+            method=self.method,
+            key="given" if given is not None else "drawn afresh and not kept",
+        )
         return renamed_values(result.materialise(), columns, lose="identifiers")
 
     def tokens(self, texts: list[str], key: bytes, kind: pa.DataType, column: str) -> list[str]:
@@ -130,7 +167,9 @@ class Pseudonymise(Method):
             case "hmac":
                 found = [one_way(t, key, self.bits) for t in texts]
                 if len(set(found)) < len(texts):
-                    raise Infeasible(f"pseudonymise: two values of column {column!r} got the same token. Ask for more bits.")
+                    raise Infeasible(
+                        f"pseudonymise: two values of column {column!r} got the same token. Ask for more bits."
+                    )
                 return found
             case "encrypt":
                 seal = encryptor(key)
@@ -147,7 +186,9 @@ class Pseudonymise(Method):
             When the method is not ``encrypt``, or a token was not made with this key for this column.
         """
         if self.method != "encrypt":
-            raise InputError(f"pseudonymise: method {self.method!r} cannot be reversed; only 'encrypt' can")
+            raise InputError(
+                f"pseudonymise: method {self.method!r} cannot be reversed; only 'encrypt' can"
+            )
         key = self.secret()
         assert key is not None
         if not self.columns:
@@ -168,11 +209,15 @@ def key_bytes(text: str) -> bytes:
         if re.fullmatch(r"(?:[0-9a-fA-F]{2})+", plain):
             key = bytes.fromhex(plain)
         else:
-            key = base64.b64decode(plain.replace("-", "+").replace("_", "/") + "=" * (-len(plain) % 4), validate=True)
+            key = base64.b64decode(
+                plain.replace("-", "+").replace("_", "/") + "=" * (-len(plain) % 4), validate=True
+            )
     except (binascii.Error, ValueError):
         raise InputError("the key is neither hexadecimal nor base64") from None
     if len(key) < SHORTEST_KEY:
-        raise InputError(f"the key is too short: at least {SHORTEST_KEY} bytes are needed (32 hexadecimal digits)")
+        raise InputError(
+            f"the key is too short: at least {SHORTEST_KEY} bytes are needed (32 hexadecimal digits)"
+        )
     return key
 
 
@@ -193,7 +238,9 @@ def padded(text: str, kind: pa.DataType, width: int, column: str) -> bytes:
     """Return a value's type and text, padded to the width (ISO/IEC 7816-4)."""
     plain = f"{kind}\0{text}".encode()
     if len(plain) + 1 > width:
-        raise InputError(f"pseudonymise: a value of column {column!r} is too long for width = {width}. Choose a larger width.")
+        raise InputError(
+            f"pseudonymise: a value of column {column!r} is too long for width = {width}. Choose a larger width."
+        )
     return plain + b"\x80" + bytes(width - len(plain) - 1)
 
 
@@ -211,13 +258,27 @@ def opened(tokens: list[str], key: bytes, column: str) -> pa.Array:
             kinds.add(kind)
             texts.append(text)
     except (InvalidTag, ValueError):
-        raise InputError(f"pseudonymise: column {column!r} holds values that are no tokens of this key and column name") from None
+        raise InputError(
+            f"pseudonymise: column {column!r} holds values that are no tokens of this key and column name"
+        ) from None
     return as_type(pa.array(texts, pa.string()), kinds.pop() if len(kinds) == 1 else "string")
 
 
 #: Types that are put back after reversal; everything else stays text.
 TYPES: dict[str, Any] = {
-    **{str(t): t for t in (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())},
+    **{
+        str(t): t
+        for t in (
+            pa.int8(),
+            pa.int16(),
+            pa.int32(),
+            pa.int64(),
+            pa.uint8(),
+            pa.uint16(),
+            pa.uint32(),
+            pa.uint64(),
+        )
+    },
     **{str(t): t for t in (pa.float32(), pa.float64(), pa.bool_(), pa.date32())},
 }
 

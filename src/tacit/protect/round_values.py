@@ -41,7 +41,10 @@ class RoundValues(Method):
     kind: Literal["round_values"] = "round_values"
     columns: ColumnNames = Field(description="the numeric columns to round")
     base: PositiveFloat = Field(description="the number of which released values are multiples")
-    direction: Direction = Field("nearest", description="to the nearest multiple (half away from zero), down, up, or up or down at random without bias")
+    direction: Direction = Field(
+        "nearest",
+        description="to the nearest multiple (half away from zero), down, up, or up or down at random without bias",
+    )
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -59,20 +62,38 @@ class RoundValues(Method):
         return data.replace(new)
 
 
-def rounded(array: pa.ChunkedArray, base: Fraction, direction: Direction, rng: np.random.Generator, column: str) -> pa.Array:
+def rounded(
+    array: pa.ChunkedArray,
+    base: Fraction,
+    direction: Direction,
+    rng: np.random.Generator,
+    column: str,
+) -> pa.Array:
     """Return a column rounded to multiples of the base."""
     if pa.types.is_decimal(array.type):
         return rounded_decimals(array, base, direction, rng)
     column_numbers = as_numbers(array, column)
     if column_numbers.whole and base.denominator == 1:
         try:
-            return column_numbers.restore(rounded_whole(column_numbers.values, int(base), direction, rng))
+            return column_numbers.restore(
+                rounded_whole(column_numbers.values, int(base), direction, rng)
+            )
         except (pa.ArrowInvalid, OverflowError):
-            raise InputError(f"round_values: column {column!r} has values too close to the end of its type to be rounded") from None
-    return column_numbers.restore(rounded_floats(column_numbers.values.astype(np.float64), base, direction, rng))
+            raise InputError(
+                f"round_values: column {column!r} has values too close to the end of its type to be rounded"
+            ) from None
+    return column_numbers.restore(
+        rounded_floats(column_numbers.values.astype(np.float64), base, direction, rng)
+    )
 
 
-def goes_up(rest: npt.NDArray[np.number], step: float, negative: npt.NDArray[np.bool_], direction: Direction, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def goes_up(
+    rest: npt.NDArray[np.number],
+    step: float,
+    negative: npt.NDArray[np.bool_],
+    direction: Direction,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.bool_]:
     """Return which values take the multiple above, from what they exceed the multiple below by."""
     match direction:
         case "nearest":
@@ -97,7 +118,9 @@ def rounded_whole(values: Ints, base: int, direction: Direction, rng: np.random.
     return result
 
 
-def rounded_floats(values: Floats, base: Fraction, direction: Direction, rng: np.random.Generator) -> Floats:
+def rounded_floats(
+    values: Floats, base: Fraction, direction: Direction, rng: np.random.Generator
+) -> Floats:
     """Round numbers with decimals, read as the decimal numbers they are written as."""
     scaled = values * base.denominator / base.numerator
     below = np.floor(scaled)
@@ -115,16 +138,23 @@ def rounded_floats(values: Floats, base: Fraction, direction: Direction, rng: np
     return multiple * base.numerator / base.denominator + 0.0
 
 
-def rounded_decimals(array: pa.ChunkedArray, base: Fraction, direction: Direction, rng: np.random.Generator) -> pa.Array:
+def rounded_decimals(
+    array: pa.ChunkedArray, base: Fraction, direction: Direction, rng: np.random.Generator
+) -> pa.Array:
     """Round a column of decimals exactly; the scale grows when the base needs it."""
     values = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     if direction == "random":
         exact = [None if v is None else Fraction(v) for v in values.to_pylist()]
         draws = rng.random(len(exact))
-        new = [None if x is None else one_rounded(x, base, direction, float(u)) for x, u in zip(exact, draws, strict=True)]
+        new = [
+            None if x is None else one_rounded(x, base, direction, float(u))
+            for x, u in zip(exact, draws, strict=True)
+        ]
         return as_decimals(new, values.type, base)
     coded = pc.dictionary_encode(values)
-    distinct = [one_rounded(Fraction(v), base, direction, 0.0) for v in coded.dictionary.to_pylist()]
+    distinct = [
+        one_rounded(Fraction(v), base, direction, 0.0) for v in coded.dictionary.to_pylist()
+    ]
     return as_decimals(distinct, values.type, base).take(coded.indices)
 
 
@@ -143,7 +173,9 @@ def one_rounded(x: Fraction, base: Fraction, direction: Direction, draw: float) 
     return (below + up) * base
 
 
-def as_decimals(values: list[Fraction | None] | list[Fraction], kind: pa.DataType, base: Fraction) -> pa.Array:
+def as_decimals(
+    values: list[Fraction | None] | list[Fraction], kind: pa.DataType, base: Fraction
+) -> pa.Array:
     """Return exact numbers as decimals with room for the base."""
     exponent = (Decimal(base.numerator) / Decimal(base.denominator)).as_tuple().exponent
     scale = max(kind.scale, -exponent if isinstance(exponent, int) else 0)

@@ -48,7 +48,9 @@ class Substitute(Method):
     """
 
     kind: Literal["substitute"] = "substitute"
-    columns: ColumnNames = Field(description="the columns whose values are replaced, each by itself")
+    columns: ColumnNames = Field(
+        description="the columns whose values are replaced, each by itself"
+    )
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
@@ -70,7 +72,9 @@ class Substitute(Method):
         for c in self.columns:
             ctx.tick(f"substitute {c}")
             values = distinct(data.frame, c)
-            result = result.recode(c, pa.table({"old": values, "new": substituted(values, ctx.rng, c)}))
+            result = result.recode(
+                c, pa.table({"old": values, "new": substituted(values, ctx.rng, c)})
+            )
         ctx.note(columns=list(self.columns))
         return renamed_values(result.materialise(), self.columns, lose="identifiers")
 
@@ -85,7 +89,9 @@ def substituted(values: pa.Array, rng: np.random.Generator, column: str) -> pa.A
     taken = set(texts)
     new: list[str] = [""] * len(texts)
     for form in sorted(groups):
-        for i, text in zip(groups[form], fresh_texts(form, len(groups[form]), taken, rng, column), strict=True):
+        for i, text in zip(
+            groups[form], fresh_texts(form, len(groups[form]), taken, rng, column), strict=True
+        ):
             new[i] = text
     return pa.array([int(t) for t in new] if whole else new, type=values.type)
 
@@ -118,7 +124,9 @@ def places(form: str) -> list[str]:
     return found
 
 
-def fresh_texts(form: str, m: int, taken: set[str], rng: np.random.Generator, column: str) -> list[str]:
+def fresh_texts(
+    form: str, m: int, taken: set[str], rng: np.random.Generator, column: str
+) -> list[str]:
     """Return m different texts of a format that are not taken, drawn at random."""
     letters = places(form)
     space = 1
@@ -142,12 +150,16 @@ def fresh_texts(form: str, m: int, taken: set[str], rng: np.random.Generator, co
 
 def fits(text: str, letters: Sequence[str]) -> bool:
     """Return True when a text could be a replacement of that format."""
-    return len(text) == len(letters) and all(c in choices for c, choices in zip(text, letters, strict=True))
+    return len(text) == len(letters) and all(
+        c in choices for c, choices in zip(text, letters, strict=True)
+    )
 
 
 def draw(m: int, letters: Sequence[str], rng: np.random.Generator) -> list[str]:
     """Return m random texts."""
-    return join([np.array(list(choices))[rng.integers(len(choices), size=m)] for choices in letters], m)
+    return join(
+        [np.array(list(choices))[rng.integers(len(choices), size=m)] for choices in letters], m
+    )
 
 
 def spell(numbers: npt.NDArray[np.int64], letters: Sequence[str]) -> list[str]:

@@ -42,26 +42,48 @@ class Suppress(Method):
     """
 
     kind: Literal["suppress"] = "suppress"
-    level: Level = Field("cell", description="what is withheld: whole columns, whole records or single cells")
-    columns: tuple[ColumnName, ...] = Field((), description="the columns to empty; for rare values by default the keys")
-    where: WhereRule | None = Field(None, description="the records concerned, as a rule such as age > 90 and region == 'N'")
-    k: ClassSize | None = Field(None, description="tuple level: remove records in classes smaller than k on the keys")
-    threshold: PositiveInt | None = Field(None, description="cell level: empty values shared by fewer records than this")
-    cells: tuple[tuple[PositiveInt, PositiveInt | ColumnName], ...] = Field((), description="cell level: (record, column) pairs, both counted from 1; the column may be named")
-    mark: Literal["null", "top"] = Field("null", description="what stands in a suppressed cell: nothing, or the top of the column's hierarchy")
+    level: Level = Field(
+        "cell", description="what is withheld: whole columns, whole records or single cells"
+    )
+    columns: tuple[ColumnName, ...] = Field(
+        (), description="the columns to empty; for rare values by default the keys"
+    )
+    where: WhereRule | None = Field(
+        None, description="the records concerned, as a rule such as age > 90 and region == 'N'"
+    )
+    k: ClassSize | None = Field(
+        None, description="tuple level: remove records in classes smaller than k on the keys"
+    )
+    threshold: PositiveInt | None = Field(
+        None, description="cell level: empty values shared by fewer records than this"
+    )
+    cells: tuple[tuple[PositiveInt, PositiveInt | ColumnName], ...] = Field(
+        (),
+        description="cell level: (record, column) pairs, both counted from 1; the column may be named",
+    )
+    mark: Literal["null", "top"] = Field(
+        "null",
+        description="what stands in a suppressed cell: nothing, or the top of the column's hierarchy",
+    )
 
     techniques: ClassVar[tuple[str, ...]] = ("suppression",)
 
     @model_validator(mode="after")
     def _one_rule(self) -> Suppress:
         given = {name for name in ("where", "k", "threshold", "cells") if getattr(self, name)}
-        allowed = {"attribute": set[str](), "tuple": {"where", "k"}, "cell": {"where", "threshold", "cells"}}[self.level]
+        allowed = {
+            "attribute": set[str](),
+            "tuple": {"where", "k"},
+            "cell": {"where", "threshold", "cells"},
+        }[self.level]
         stray = sorted(given - allowed)
         if stray:
             raise ValueError(f"{stray[0]} does not go with level {self.level!r}")
         if allowed and len(given) != 1:
             raise ValueError(f"level {self.level!r} needs one of {', '.join(sorted(allowed))}")
-        if not self.columns and (self.level == "attribute" or (self.level == "cell" and self.where)):
+        if not self.columns and (
+            self.level == "attribute" or (self.level == "cell" and self.where)
+        ):
             raise ValueError("columns must say what to empty")
         if self.columns and (self.level == "tuple" or self.cells):
             raise ValueError("columns does not go with removing records or with cells")
@@ -78,11 +100,19 @@ class Suppress(Method):
         if found:
             return found
         if (self.k or (self.threshold and not self.columns)) and not data.keys:
-            found.append(RoleMissing("suppress: no keys are declared. Declare them with tacit.read(..., keys=[...])."))
+            found.append(
+                RoleMissing(
+                    "suppress: no keys are declared. Declare them with tacit.read(..., keys=[...])."
+                )
+            )
         if any(isinstance(c, int) and c > len(data.columns) for _, c in self.cells):
-            found.append(InputError("suppress: a cell names a column number beyond the last column"))
+            found.append(
+                InputError("suppress: a cell names a column number beyond the last column")
+            )
         elif self.cells and max(row for row, _ in self.cells) > len(data):
-            found.append(InputError("suppress: a cell names a record number beyond the last record"))
+            found.append(
+                InputError("suppress: a cell names a record number beyond the last record")
+            )
         if self.where:
             where(self.where, data.frame.collect_schema())
         if self.mark == "top" and self.level != "tuple" and not found:
@@ -139,13 +169,20 @@ class Suppress(Method):
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
-        assumption = "The quasi-identifier holds every column that an intruder can find in other files."
+        assumption = (
+            "The quasi-identifier holds every column that an intruder can find in other files."
+        )
         if self.k is not None:
             for name, columns in data.quasi.items():
                 yield Claim("k-anonymity", {"k": self.k}, name, columns, (assumption,))
         if self.threshold is not None and self.mark == "null":
             columns = self.targets(data)
-            yield Claim("k-combinations", {"k": self.threshold, "combinations": [[c] for c in columns]}, "single columns", columns)
+            yield Claim(
+                "k-combinations",
+                {"k": self.threshold, "combinations": [[c] for c in columns]},
+                "single columns",
+                columns,
+            )
 
 
 def by_column(cells: Iterable[tuple[int, int | str]], names: Sequence[str]) -> dict[str, list[int]]:
@@ -160,7 +197,12 @@ def hidden(column: str, keep: nw.Expr, top: str | None) -> nw.Expr:
     """Return a column emptied where ``keep`` is false."""
     if top is None:
         return nw.when(keep).then(nw.col(column)).alias(column)
-    return nw.when(nw.col(column).is_null() | keep).then(nw.col(column)).otherwise(nw.lit(top)).alias(column)
+    return (
+        nw.when(nw.col(column).is_null() | keep)
+        .then(nw.col(column))
+        .otherwise(nw.lit(top))
+        .alias(column)
+    )
 
 
 def top_faults(data: Microdata, columns: Sequence[str]) -> list[SdcError]:
@@ -169,9 +211,17 @@ def top_faults(data: Microdata, columns: Sequence[str]) -> list[SdcError]:
     found: list[SdcError] = []
     for c in columns:
         if c not in data.hierarchies:
-            found.append(RoleMissing(f"suppress: column {c!r} has no hierarchy, so it has no top. Give one, or use mark='null'."))
+            found.append(
+                RoleMissing(
+                    f"suppress: column {c!r} has no hierarchy, so it has no top. Give one, or use mark='null'."
+                )
+            )
         elif schema[c] != nw.String:
-            found.append(InputError(f"suppress: column {c!r} does not hold text, so it cannot hold the top's label. Use mark='null'."))
+            found.append(
+                InputError(
+                    f"suppress: column {c!r} does not hold text, so it cannot hold the top's label. Use mark='null'."
+                )
+            )
     return found
 
 

@@ -37,10 +37,18 @@ class Swap(Method):
     """
 
     kind: Literal["swap"] = "swap"
-    columns: tuple[ColumnName, ...] = Field((), description="the columns exchanged together; by default all keys")
-    pairs: tuple[tuple[PositiveInt, PositiveInt], ...] = Secret((), description="pairs of record numbers, counted from 1, that exchange values")
-    share: Probability | None = Secret(None, description="share of the records that take part in random pairs")
-    within: tuple[ColumnName, ...] = Field((), description="exchange only between records that agree on these columns")
+    columns: tuple[ColumnName, ...] = Field(
+        (), description="the columns exchanged together; by default all keys"
+    )
+    pairs: tuple[tuple[PositiveInt, PositiveInt], ...] = Secret(
+        (), description="pairs of record numbers, counted from 1, that exchange values"
+    )
+    share: Probability | None = Secret(
+        None, description="share of the records that take part in random pairs"
+    )
+    within: tuple[ColumnName, ...] = Field(
+        (), description="exchange only between records that agree on these columns"
+    )
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -69,12 +77,20 @@ class Swap(Method):
         """Add: nothing to exchange, records that do not exist, too few records for the unit swap."""
         found = super().faults(data)
         if not self.targets(data):
-            found.append(RoleMissing("swap: no keys are declared. Declare them with tacit.read(..., keys=[...]) or name columns."))
+            found.append(
+                RoleMissing(
+                    "swap: no keys are declared. Declare them with tacit.read(..., keys=[...]) or name columns."
+                )
+            )
         n = len(data)
         if self.pairs and max(max(p) for p in self.pairs) > n:
             found.append(InputError("swap: a pair names a record number beyond the last record"))
         if self.unit and 0 < n <= 2:
-            found.append(Infeasible("swap: with one or two records the owner of swapped values is plain; the unit swap needs at least three"))
+            found.append(
+                Infeasible(
+                    "swap: with one or two records the owner of swapped values is plain; the unit swap needs at least three"
+                )
+            )
         return found
 
     @property
@@ -93,7 +109,9 @@ class Swap(Method):
         """Return, for each record, the record whose values it gets."""
         groups, _ = classes(data, self.within)
         if self.pairs:
-            first, second = (np.array(side, dtype=np.int64) - 1 for side in zip(*self.pairs, strict=True))
+            first, second = (
+                np.array(side, dtype=np.int64) - 1 for side in zip(*self.pairs, strict=True)
+            )
             if np.any(groups[first] != groups[second]):
                 raise InputError("swap: a pair joins records that differ on the 'within' columns")
             return exchanged(len(groups), first, second)
@@ -101,7 +119,11 @@ class Swap(Method):
             wanted = int(np.floor(self.share * len(groups) / 2 + 0.5))
             first, second = random_pairs(groups, wanted, rng)
             if len(first) < wanted:
-                warnings.warn("swap: fewer records than asked could be paired within their classes", WeakProtection, stacklevel=4)
+                warnings.warn(
+                    "swap: fewer records than asked could be paired within their classes",
+                    WeakProtection,
+                    stacklevel=4,
+                )
             return exchanged(len(groups), first, second)
         values, _ = classes(data, columns)
         return deranged(values, groups, rng)

@@ -36,7 +36,9 @@ class KAnonymity(Measure):
     """
 
     kind: Literal["k_anonymity"] = "k_anonymity"
-    k: ClassSize = Field(2, description="the class size that is asked for; smaller classes violate it")
+    k: ClassSize = Field(
+        2, description="the class size that is asked for; smaller classes violate it"
+    )
     quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
     missing: Literal["category", "wildcard"] = Field(
         "category",
@@ -50,7 +52,9 @@ class KAnonymity(Measure):
         parts: dict[str, Classes] = {}
         for name, keys in data.quasi_identifiers(self.quasi).items():
             ctx.tick(f"class sizes on {name}")
-            parts[name] = by_wildcard(data, keys) if self.missing == "wildcard" else by_category(data, keys)
+            parts[name] = (
+                by_wildcard(data, keys) if self.missing == "wildcard" else by_category(data, keys)
+            )
         worst = min(parts.values(), key=lambda part: part.smallest)
         records = sum(worst.sizes_of_records.values())
         violations = max(part.records_below(self.k) for part in parts.values())
@@ -130,7 +134,12 @@ class KAnonymityResult(Result):
         """Return one chart a quasi-identifier, worst first."""
         for name, part in sorted(self.parts.items(), key=lambda item: item[1].smallest):
             classes = {size: n // size for size, n in part.sizes_of_records.items()}
-            yield class_sizes(classes, k=self.requested, title=f"Records by class size: {name}", subtitle=", ".join(part.keys))
+            yield class_sizes(
+                classes,
+                k=self.requested,
+                title=f"Records by class size: {name}",
+                subtitle=", ".join(part.keys),
+            )
 
 
 def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
@@ -140,7 +149,9 @@ def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
     by_size = np.unique_counts(sizes)
     records = {int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)}
     names = {N: "records", "__w__": "weighted"}
-    return Classes(keys, table.rename({c: names[c] for c in table.columns if c in names}), records, len(sizes))
+    return Classes(
+        keys, table.rename({c: names[c] for c in table.columns if c in names}), records, len(sizes)
+    )
 
 
 def by_wildcard(data: Microdata, keys: tuple[str, ...]) -> Classes:

@@ -67,7 +67,7 @@ def compare(
 
     References
     ----------
-    Sweeney (2001), Foundations of privacy protection from a computer science perspective, Figure 34.
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figure 34.
     """
     if not systems:
         raise InputError("compare: give at least one system, e.g. {'Datafly': tacit.Datafly(k=2)}")

@@ -62,7 +62,7 @@ class Precision(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of privacy protection from a computer science perspective, Figures 31, 32,
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figures 31, 32,
     34; Sweeney (2002), Achieving k-anonymity privacy protection using generalization and suppression,
     IJUFKS 10(5), 571-588.
     """

@@ -117,7 +117,7 @@ def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     if unknown:
         hint = near_match(unknown[0], known)
         raise InputError(f"{doer} has no option {', '.join(map(repr, unknown))}. {hint or 'Options: ' + ', '.join(known) + '.'}")
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     if isinstance(values.get("missing"), str | int | float):
         values["missing"] = (values["missing"],)
     bad = sorted(set(dict(values.get("types") or {}).values()) - {"text", "integer", "number", "date"})
@@ -139,7 +139,7 @@ def format_of(path: Path) -> Format:
             f"cannot tell the format of {path.name!r} from its ending. {hint + ' ' if hint else ''}"
             f"Known endings: {', '.join(FORMATS)}."
         )
-    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")  # type: ignore[return-value]
+    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")
 
 
 def require_file(path: Path) -> None:
@@ -177,14 +177,14 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
         refuse_target(file, data.source, overwrite=overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     module = format_of_ending(ending)
-    with beside(target) as temporary:
+    with beside(target, overwrite=overwrite) as temporary:
         module.write(data, temporary, chosen)
     return target
 
 
 def format_of_ending(ending: str) -> Format:
     """Return the module of an ending that is known."""
-    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")  # type: ignore[return-value]
+    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")
 
 
 def companions(target: Path) -> tuple[Path, ...]:
@@ -207,12 +207,14 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def beside(target: Path) -> Iterator[Path]:
+def beside(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a folder's worth of room beside the target; on success move what was written into place."""
     room = target.parent / f".{target.stem}-{secrets.token_hex(4)}.partial"
     room.mkdir(mode=0o700)
     try:
         yield room / target.name
+        for made in room.iterdir():
+            refuse_target(target.parent / made.name, "memory", overwrite=overwrite)
         # The data file goes last: when it is there, all is there.
         for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
             final = target.parent / made.name

@@ -33,7 +33,7 @@ def from_json(text: str | bytes) -> dict[str, Column]:
             name: Column(
                 name,
                 label=d.get("label", ""),
-                labels={code: label for code, label in d.get("labels", ())},
+                labels=dict(d.get("labels", ())),
                 missing=tuple(d.get("missing", ())),
                 format=d.get("format", {}),
             )

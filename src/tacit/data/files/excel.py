@@ -42,8 +42,8 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     sheets = open_workbook(path)
     name = options.sheet if options.sheet is not None else next(iter(sheets.sheet_names), "")
     if name not in sheets.sheet_names:
-        names = ", ".join(map(repr, sheets.sheet_names))
-        raise UnreadableFile(f"no sheet {name!r} in {path.name!r}. {near_match(name, sheets.sheet_names) or f'Sheets: {names}.'}")
+        held = "Sheets: " + ", ".join(map(repr, sheets.sheet_names)) + "."
+        raise UnreadableFile(f"no sheet {name!r} in {path.name!r}. {near_match(name, sheets.sheet_names) or held}")
     rows = sheet_rows(sheets, name, path)
     if not rows:
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")

@@ -136,12 +136,12 @@ def way_back(native: Any, engine: Engine) -> Callable[[pa.Table], Any]:
     if module.startswith("pandas"):
         return lambda table: table.to_pandas()
     if module.startswith("polars"):
-        import polars
+        import polars as pl
 
         lazy = type(native).__name__ == "LazyFrame"
-        return lambda table: polars.from_arrow(table).lazy() if lazy else polars.from_arrow(table)  # type: ignore[union-attr]
+        return lambda table: pl.from_arrow(table).lazy() if lazy else pl.from_arrow(table)  # type: ignore[union-attr]
     if module.startswith("pyspark"):
-        return lambda table: native.sparkSession.createDataFrame(table)
+        return native.sparkSession.createDataFrame
     if "duckdb" in module:
         return lambda table: engine.from_arrow(table).to_native()
     return lambda table: table

@@ -136,7 +136,7 @@ def is_whole(array: pa.Array) -> bool:
     return bool(np.all((np.abs(numbers) < EXACT) & (numbers == np.floor(numbers))))
 
 
-def like(value: Any, whole: bool) -> Any:  # noqa: FBT001
+def like(value: Any, whole: bool) -> Any:
     """Return a code in the type of its column."""
     if isinstance(value, float) and whole and value.is_integer():
         return int(value)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from tacit.data.hierarchies.argus import read_grc, read_hrc
 from tacit.data.hierarchies.dates import dates
 from tacit.data.hierarchies.files import read_csv
@@ -81,6 +83,18 @@ def load(given: Any, *, base: str | Path | None = None) -> Hierarchy | Rule:
     if "path" in options:
         options["path"] = resolve(options["path"], base)
     return KINDS[kind](**options)
+
+
+def for_column(given: Any, values: pa.Array, column: str) -> Hierarchy:
+    """Return what is given for a column as a hierarchy bound to the values that occur in it."""
+    try:
+        found = load(given)
+        hierarchy = found if isinstance(found, Hierarchy) else found.build(values.to_pylist())
+    except HierarchyError as error:
+        named = HierarchyError(f"column {column!r}: {error}")
+        named.faults = error.faults
+        raise named from None
+    return hierarchy.bind(values, column)
 
 
 def to_dict(given: Any) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""Charts as part of a page: inline SVG, labelled, with nothing that refers outside."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from markupsafe import Markup
+
+from tacit.plot.chart import Chart
+
+ROOT = re.compile(r"<svg\b[^>]*>")
+SIZE = re.compile(r'\b(width|height)="([\d.]+)"')
+IDENTIFIER = re.compile(r'\bid="([^"]+)"')
+
+
+def inline(chart: Chart, prefix: str) -> Markup:
+    """Return a chart as SVG for a page that holds several.
+
+    Identifiers get the prefix, so that no chart uses another's clip paths; the name spaces, which HTML
+    does not need, are left out; the alternative text is the title of the image.
+    """
+    text = chart.svg()
+    for name in set(IDENTIFIER.findall(text)):
+        text = text.replace(f'id="{name}"', f'id="{prefix}{name}"').replace(
+            f"url(#{name})", f"url(#{prefix}{name})"
+        )
+    found = ROOT.search(text)
+    assert found, "a chart is drawn as SVG"
+    width, height = (float(dict(SIZE.findall(found.group()))[side]) for side in ("width", "height"))
+    alt = html.escape(chart.alt, quote=True)
+    root = (
+        f'<svg class="chart" role="img" aria-label="{alt}" viewBox="0 0 {width:g} {height:g}" '
+        f'width="{width:g}" height="{height:g}"><title>{alt}</title>'
+    )
+    # Safe: drawn by our own renderer, which escapes the texts of the chart.
+    return Markup(root + silent(text[found.end() :]))  # noqa: S704
+
+
+def silent(body: str) -> str:
+    """Return the marks of a chart without the labels of single marks: the title says it all."""
+    return re.sub(r'\s(?:aria-[\w-]+|role)="[^"]*"', "", body)

@@ -1,0 +1,261 @@
+"""Summaries: frequency tables whose small cells are hidden, and stay hidden beside their margins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+from scipy.optimize import linprog
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.data.values import Flags, Ints
+from tacit.errors import SolverError
+from tacit.fields import ColumnName, PositiveInt
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+
+
+@register
+class Summaries(Measure):
+    """A frequency table of one or two columns in which small counts are hidden.
+
+    A count from 1 to ``threshold - 1`` is hidden (primary). When margins are published, a hidden count could
+    be found by subtraction, so further counts are hidden (complementary): for each unsafe cell the
+    rectangle of four cells, margins included, that adds least to what is hidden. Then the table is
+    attacked: for every hidden cell the smallest and largest count that fit everything published are
+    computed by linear programming. No hidden cell may be determined, and the largest possible count of
+    a small cell must reach the threshold. If no pattern achieves that the table is withheld.
+
+    Zeros are published: they are never small, and hiding them would protect nothing where they are known.
+
+    References
+    ----------
+    Cox (1980), Suppression methodology and statistical disclosure control, JASA 75, 377-385.
+    Sweeney, Foundations of Privacy Protection from a Computer Science Perspective, section 4.1.
+    """
+
+    kind: Literal["summaries"] = "summaries"
+    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=2)] = Field(
+        description="one or two columns to tabulate"
+    )
+    threshold: PositiveInt = Field(3, description="smallest count that may be shown")
+    margins: bool = Field(
+        True, description="publish row, column and grand totals, and protect against subtraction"
+    )
+
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SummariesResult:
+        del other
+        ctx.tick("summaries: counting")
+        table, labels = frequency_table(data, self.columns)
+        ctx.tick("summaries: hiding")
+        if self.margins:
+            full = with_margins(table)
+            hidden = protect(full, self.threshold)
+        else:
+            full, hidden = table, small(table, self.threshold)
+        primary = small(full, self.threshold)
+        interior = hidden[: table.shape[0], : table.shape[1]]
+        cells = int(np.count_nonzero(table))
+        n_hidden = int(interior.sum())
+        frame = self.cells_frame(full, hidden, primary, labels, table.shape)
+        return SummariesResult(
+            kind=self.kind,
+            title=f"Frequencies of {' by '.join(self.columns)}",
+            value=n_hidden / cells if cells else 0.0,
+            numbers={
+                "records": int(table.sum()),
+                "cells that are not empty": cells,
+                "small cells hidden": int(primary[: table.shape[0], : table.shape[1]].sum()),
+                "further cells hidden": n_hidden
+                - int(primary[: table.shape[0], : table.shape[1]].sum()),
+                "margins hidden": int(hidden.sum()) - n_hidden,
+            },
+            frame=nw.from_native(frame, eager_only=True),
+            explanation=(
+                "Hidden counts have no number in the column 'count'. Every hidden count was checked against all that is published. "
+                "The value compared is the share of cells that are hidden."
+            ),
+            table=full,
+            hidden=hidden,
+            primary=primary,
+        )
+
+    def cells_frame(
+        self,
+        full: Ints,
+        hidden: Flags,
+        primary: Flags,
+        labels: Sequence[list[str | None]],
+        shape: tuple[int, ...],
+    ) -> pa.Table:
+        """Return one row a cell: its labels, whether it is a total, the count shown, and its status."""
+        rows, columns = np.indices(full.shape).reshape(2, -1)
+        named: dict[str, Any] = {}
+        for name, at, label in zip(self.columns, (rows, columns), labels, strict=False):
+            named[name] = pa.array(
+                [label[i] if i < len(label) else "Total" for i in at], pa.string()
+            )
+        n_columns = shape[1] if len(self.columns) == 2 else 1
+        total = (rows >= shape[0]) | (columns >= n_columns)
+        status = np.where(
+            primary, "primary", np.where(hidden, "complementary", "published")
+        ).ravel()
+        frame = pa.table(
+            {
+                **named,
+                "total": pa.array(total),
+                "count": pa.array(full.ravel(), mask=hidden.ravel()),
+                "status": pa.array(status.tolist(), pa.string()),
+            }
+        )
+        # A one-way table is a column of counts; its second margin only repeats the first.
+        return (
+            frame
+            if len(self.columns) == 2 or full.shape[1] == 1
+            else frame.filter(pa.array(columns == 0))
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class SummariesResult(Result):
+    """The table with margins (last row and column), what is hidden, and what is hidden for being small.
+
+    ``table`` is confidential; ``frame`` shows only what may be published.
+    """
+
+    table: Ints = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
+    hidden: Flags = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    primary: Flags = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+
+
+def frequency_table(data: Microdata, columns: Sequence[str]) -> tuple[Ints, list[list[str | None]]]:
+    """Return counts by one or two columns (rows, columns) and their labels; missing is a category."""
+    cells = data.cells(columns)
+    at, labels = [], []
+    for c in columns:
+        coded = cells.keys[c]
+        present = np.unique(coded.codes)
+        at.append(np.searchsorted(present, coded.codes))
+        labels.append([None if v is None else str(v) for v in coded.decode(present).to_pylist()])
+    shape = (len(labels[0]), len(labels[1]) if len(columns) == 2 else 1)
+    table = np.zeros(shape, dtype=np.int64)
+    np.add.at(table, (at[0], at[1] if len(columns) == 2 else np.zeros_like(at[0])), cells.n)
+    return table, labels
+
+
+def with_margins(table: Ints) -> Ints:
+    """Return the table with a last row and column of totals."""
+    rows = np.vstack([table, table.sum(axis=0)])
+    return np.hstack([rows, rows.sum(axis=1, keepdims=True)])
+
+
+def small(table: Ints, threshold: int) -> Flags:
+    """Return which counts are too small to be shown."""
+    return (table > 0) & (table < threshold)
+
+
+def protect(full: Ints, threshold: int) -> Flags:
+    """Return which cells of a table with margins to hide so that no small count can be worked out."""
+    hidden = small(full, threshold)
+    primary = hidden.copy()
+    for cell in zip(*np.nonzero(primary), strict=True):
+        at = (int(cell[0]), int(cell[1]))
+        while not is_safe(full, hidden, at, threshold):
+            corners = cheapest_rectangle(full, hidden, at)
+            if corners is None:
+                break
+            hidden[corners] = True
+    if verified(full, hidden, primary, threshold):
+        return hidden
+    # No rectangles left: hide all that is not empty but the grand total, and at last everything.
+    hidden = full > 0
+    hidden[-1, -1] = primary[-1, -1]
+    return hidden if verified(full, hidden, primary, threshold) else np.ones_like(hidden)
+
+
+def verified(full: Ints, hidden: Flags, primary: Flags, threshold: int) -> bool:
+    """Attack every hidden cell; small ones must be able to reach the threshold."""
+    return all(
+        is_safe(full, hidden, (int(i), int(j)), threshold if primary[i, j] else 0)
+        for i, j in zip(*np.nonzero(hidden), strict=True)
+    )
+
+
+def is_safe(full: Ints, hidden: Flags, cell: tuple[int, int], threshold: int) -> bool:
+    """Return True when a hidden count is not determined and may be as large as the threshold."""
+    low, high = attacker_interval(full, hidden, cell)
+    return low < high and high >= threshold
+
+
+def attacker_interval(full: Ints, hidden: Flags, cell: tuple[int, int]) -> tuple[float, float]:
+    """Return the smallest and largest count of a cell that agree with all that is published.
+
+    The relations of a two-way table with margins form a network, so the linear programme has whole
+    numbers at its corners and its bounds are those for counts.
+    """
+    cells = np.argwhere(hidden)
+    index = -np.ones(full.shape, dtype=np.int64)
+    index[hidden] = np.arange(len(cells))
+    known = np.where(hidden, 0, full)
+    signs = np.ones(full.shape)
+    lines, right = [], []
+    for axis in (0, 1):
+        for line in range(full.shape[axis]):
+            places = np.take(index, line, axis=axis)
+            sign = np.take(signs, line, axis=axis).copy()
+            sign[-1] = -1
+            if not (places >= 0).any():
+                continue
+            row = np.zeros(len(cells))
+            row[places[places >= 0]] = sign[places >= 0]
+            lines.append(row)
+            right.append(-float((np.take(known, line, axis=axis) * sign).sum()))
+    cost = np.zeros(len(cells))
+    cost[index[cell]] = 1.0
+    low, high = (extreme(cost, np.array(lines), np.array(right), sense) for sense in (1, -1))
+    return low, high
+
+
+def extreme(cost: Any, lines: Any, right: Any, sense: int) -> float:
+    """Return the smallest (sense 1) or largest (sense -1) value of one hidden count."""
+    found = linprog(sense * cost, A_eq=lines, b_eq=right, bounds=(0, None), method="highs")
+    if found.status == 3:  # unbounded: nothing published limits the count
+        return -sense * float("inf")
+    if found.status != 0:
+        raise SolverError(
+            "summaries: the attack on a hidden cell could not be computed; the table is not released"
+        )
+    return float(np.rint(sense * found.fun))
+
+
+def cheapest_rectangle(
+    full: Ints, hidden: Flags, cell: tuple[int, int]
+) -> tuple[Ints, Ints] | None:
+    """Return the rectangle through a cell that hides least in addition; None when it adds nothing.
+
+    Its four counts must be positive, so that each can be larger or smaller by one at least, and the
+    grand total stays published.
+    """
+    i, j = cell
+    cost = np.where(hidden, 0, full)
+    usable = full > 0
+    usable[-1, -1] = hidden[-1, -1]
+    rows = np.flatnonzero(usable[:, j] & (np.arange(full.shape[0]) != i))
+    columns = np.flatnonzero(usable[i] & (np.arange(full.shape[1]) != j))
+    grid = np.ix_(rows, columns)
+    price = (cost[grid] + cost[rows, j][:, None] + cost[i, columns][None, :]).astype(np.float64)
+    price[~usable[grid] | (price == 0)] = np.inf
+    if price.size == 0 or not np.isfinite(price).any():
+        return None
+    r, c = np.unravel_index(int(np.argmin(price)), price.shape)
+    row, column = int(rows[r]), int(columns[c])
+    return np.array([i, row, row]), np.array([column, j, column])

@@ -1,0 +1,236 @@
+"""Uniqueness: for every small set of columns, how many records stand alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
+from tacit.errors import ColumnNotFound, RoleMissing, SdcError
+from tacit.fields import ClassSize, ColumnNames, PositiveInt, Probability
+from tacit.plot.chart import Chart
+from tacit.plot.families import bars, heading
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+
+SHOWN = 20
+
+
+@register
+class Uniqueness(Measure):
+    r"""Share of records that are alone, for every set of up to max_size columns.
+
+    For a set X of columns let f(x) be the number of records with the values x. A record is at risk
+    on X when f(x) <= threshold; with threshold 1 it is unique. The share
+
+    .. math:: u(X) = \frac{1}{n} \#\{ i : f(x_i) \le \mathrm{threshold} \}
+
+    never falls when a column is added, so the smallest sets that reach a given share say which
+    columns together are a quasi-identifier. A missing value counts as a value of its own.
+
+    References
+    ----------
+    Sweeney (1997), Computational disclosure control for medical microdata: the Datafly system, and
+    Figure 13 of Sweeney (2001), Computational Disclosure Control, PhD thesis, MIT.
+    """
+
+    kind: Literal["uniqueness"] = "uniqueness"
+    max_size: PositiveInt = Field(3, description="most columns in a set")
+    columns: ColumnNames | None = Field(None, description="the columns; by default the keys")
+    threshold: ClassSize = Field(
+        1, description="largest class whose records count as at risk; 1 means unique"
+    )
+    reach: Probability = Field(
+        0.5, description="share for which the smallest sets that reach it are listed"
+    )
+
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: no columns named and no keys declared."""
+        found = super().faults(data)
+        if self.columns is None and not data.keys:
+            found.append(
+                RoleMissing(
+                    "uniqueness needs columns: name them, or declare keys with tacit.read(..., keys=...)."
+                )
+            )
+        return found
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> UniquenessResult:
+        del other
+        names = tuple(dict.fromkeys(self.columns or data.keys))
+        ctx.tick("coding the columns")
+        cells = unordered_cells(data.frame, names, data.engine)
+        sets = all_subsets(names, self.max_size)
+        rows: dict[tuple[str, ...], Counts] = {}
+        for subset, sizes in subset_counts(cells, sets):
+            ctx.tick(f"set {len(rows) + 1} of {len(sets)}", len(rows) / len(sets))
+            rows[subset] = Counts.of(sizes, self.threshold)
+        table = [(s, rows[s]) for s in sets]
+        n = cells.total
+        shares = {s: c.at_risk / n if n else 0.0 for s, c in table}
+        reaching = minimal_sets(shares, self.reach)
+        top = max(sets, key=lambda s: shares[s])
+        return UniquenessResult(
+            kind=self.kind,
+            title=f"Uniqueness over sets of up to {self.max_size} of {len(names)} columns",
+            value=shares[top],
+            numbers={
+                "records": n,
+                "sets": len(sets),
+                "largest share at risk": shares[top],
+                "on the set": ", ".join(top),
+                f"smallest sets reaching {self.reach:g}": len(reaching),
+                **{f"largest share, {size} columns": v for size, v in best_by_size(shares).items()},
+            },
+            frame=as_frame(table, shares),
+            explanation=(
+                f"A record is at risk on a set of columns when at most {self.threshold} "
+                "record(s) share its values. The value compared before and after is the largest share."
+            ),
+            names=names,
+            shares=shares,
+            minimal=reaching,
+        )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the class sizes of one set of columns say."""
+
+    uniques: int
+    at_risk: int
+    classes: int
+    smallest: int
+
+    @classmethod
+    def of(cls, sizes: npt.NDArray[np.int64], threshold: int) -> Counts:
+        """Summarise class sizes."""
+        small = sizes[sizes <= threshold]
+        smallest = int(sizes.min(initial=np.iinfo(np.int64).max)) if len(sizes) else 0
+        return cls(int((sizes == 1).sum()), int(small.sum()), len(sizes), smallest)
+
+
+@dataclass(frozen=True, repr=False)
+class UniquenessResult(Result):
+    """Shares at risk by set of columns.
+
+    Attributes
+    ----------
+    names
+        The columns that were combined.
+    shares
+        Share of records at risk, by set.
+    minimal
+        The sets that reach the asked share while none of their proper subsets does.
+    """
+
+    names: tuple[str, ...] = ()
+    shares: dict[tuple[str, ...], float] = None  # type: ignore[assignment]
+    minimal: tuple[tuple[str, ...], ...] = ()
+
+    def share(self, *columns: str) -> float:
+        """Return the share of records at risk on a set of columns, named in any order."""
+        wanted = frozenset(columns)
+        for subset, share in self.shares.items():
+            if frozenset(subset) == wanted:
+                return share
+        raise ColumnNotFound(
+            [" x ".join(columns)], [" x ".join(s) for s in self.shares], "the sets"
+        )
+
+    def smallest_sets(self, share: float) -> tuple[tuple[str, ...], ...]:
+        """Return the sets that reach a share while none of their proper subsets does."""
+        return minimal_sets(self.shares, share)
+
+    def plot(self) -> Chart:
+        """Return the sets with the largest shares as bars."""
+        ranked = sorted(self.shares.items(), key=lambda item: (-item[1], len(item[0])))[:SHOWN]
+        items = [(" x ".join(s), v) for s, v in ranked]
+        return bars(items, title="Records at risk by set of columns", x="", y="share of records")
+
+    def charts(self) -> Iterable[Chart]:
+        """Return the bars and, with two columns or more, the map of pairs."""
+        yield self.plot()
+        if any(len(s) == 2 for s in self.shares):
+            yield pair_map(self.names, self.shares)
+
+
+def minimal_sets(shares: dict[tuple[str, ...], float], share: float) -> tuple[tuple[str, ...], ...]:
+    """Return the sets that reach a share while none of their proper subsets does, small ones first."""
+    found: list[tuple[str, ...]] = []
+    for subset, value in sorted(shares.items(), key=lambda item: len(item[0])):
+        if value >= share and not any(set(f) < set(subset) for f in found):
+            found.append(subset)
+    return tuple(found)
+
+
+def best_by_size(shares: dict[tuple[str, ...], float]) -> dict[int, float]:
+    """Return the largest share among the sets of each size."""
+    best: dict[int, float] = {}
+    for subset, value in shares.items():
+        best[len(subset)] = max(best.get(len(subset), 0.0), value)
+    return best
+
+
+def as_frame(
+    table: Sequence[tuple[tuple[str, ...], Counts]], shares: dict[tuple[str, ...], float]
+) -> nw.DataFrame[Any]:
+    """Return one row a set of columns."""
+    columns = {
+        "columns": [" x ".join(s) for s, _ in table],
+        "size": [len(s) for s, _ in table],
+        "uniques": [c.uniques for _, c in table],
+        "at_risk": [c.at_risk for _, c in table],
+        "share": [shares[s] for s, _ in table],
+        "classes": [c.classes for _, c in table],
+        "smallest": [c.smallest for _, c in table],
+    }
+    return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def pair_map(names: Sequence[str], shares: dict[tuple[str, ...], float]) -> Chart:
+    """Return a heat map of the shares on pairs, with single columns on the diagonal."""
+    rows = [
+        {"a": subset[0], "b": subset[-1], "share": value}
+        for subset, value in shares.items()
+        if len(subset) <= 2
+    ]
+    side = {"type": "nominal", "sort": list(names), "title": None}
+    spec = {
+        "title": heading("Records at risk by pair of columns", "single columns on the diagonal"),
+        "data": {"values": rows},
+        "width": {"step": 44},
+        "height": {"step": 32},
+        "encoding": {"x": {"field": "b", **side}, "y": {"field": "a", **side}},
+        "layer": [
+            {
+                "mark": "rect",
+                "encoding": {
+                    "color": {
+                        "field": "share",
+                        "type": "quantitative",
+                        "title": "share",
+                        "scale": {"scheme": "oranges", "domain": [0, 1]},
+                    }
+                },
+            },
+            {
+                "mark": {"type": "text", "fontSize": 10},
+                "encoding": {"text": {"field": "share", "type": "quantitative", "format": ".2f"}},
+            },
+        ],
+    }
+    shown = "; ".join(f"{r['a']} with {r['b']} {r['share']:.3g}" for r in rows[:12])
+    return Chart(spec, f"Heat map of shares of records at risk by pair of columns. {shown}.")
