@@ -207,9 +207,9 @@ def command_line_page() -> str:
 def plan_page() -> str:
     """Return the format of a plan, section by section."""
     from tacit.data.files import FORMATS, WRITABLE, Options
+    from tacit.governance import AccessClass
     from tacit.plan import ROLE_NAMES, SECTIONS
     from tacit.registry import specs
-    from tacit.statement import ACCESS
 
     described = attribute_docs(Options)
     reading = [
@@ -251,7 +251,7 @@ def plan_page() -> str:
             + ", ".join(f"`{w}`" for w in WRITABLE)
             + ".",
             "## Access",
-            table(("class", "meaning"), [(f"`{c}`", words) for c, words in ACCESS.items()]),
+            table(("class", "meaning"), [(f"`{c.value}`", f"{c.title}: {c.meaning}") for c in AccessClass]),
         ]
     )
 

@@ -164,7 +164,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_siz
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
-        st.tuples(st.none() | texts.map("t{}".format), st.none() | st.integers(-(10**17), 10**17), st.none() | st.floats(-1e12, 1e12)),
+        st.tuples(st.none() | texts.map("t{}".format), st.none() | st.integers(-(10**17), 10**17), st.none() | st.floats(-1e12, 1e12, allow_subnormal=False)),
         min_size=1,
     )
 )

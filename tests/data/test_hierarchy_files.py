@@ -172,15 +172,15 @@ def test_grc_makes_a_level_a_file(file):
     rule = hierarchy.read_grc([file("tens.grc", TENS), file("halves.grc", HALVES)])
     h = rule.build(list(range(100)))
     assert h.names == ("code", "tens", "halves", "suppressed")
-    assert h.path(19) == ("19", "1", "1", "*")
-    assert h.path(60) == ("60", "3", "2", "*")
-    assert h.path(61) == ("61", "4", "2", "*")
+    assert h.path(19) == ("19", "tens 1", "halves 1", "*")
+    assert h.path(60) == ("60", "tens 3", "halves 2", "*")
+    assert h.path(61) == ("61", "tens 4", "halves 2", "*")
     assert hierarchy.load(rule.to_dict()) == rule
 
 
 def test_grc_labels_come_from_the_code_list(file):
     path = file("tens.grc", TENS)
-    with pytest.raises(UnreadableFile, match="tens.cdl"):
+    with pytest.raises(UnreadableFile, match=r"tens\.cdl"):
         hierarchy.read_grc(path, labels=True)
     codes = file("tens.cdl", '1, under 20\n2,"20, to 39"\n\n3,40 to 60\n')
     assert hierarchy.read_cdl(codes) == {"1": "under 20", "2": "20, to 39", "3": "40 to 60"}
@@ -192,10 +192,25 @@ def test_grc_labels_come_from_the_code_list(file):
 
 def test_grc_codes_that_are_not_named(file):
     path = file("m.grc", "1:1,2\n3:3,4\n<MISSING> 9\n")
-    with pytest.raises(HierarchyError, match="'m.grc' does not cover 1 of the 4"):
+    with pytest.raises(HierarchyError, match=r"'m\.grc' does not cover 1 of the 4"):
         hierarchy.read_grc(path).build(["1", "4", "5", "9"])
     h = hierarchy.read_grc(path, keep=True).build(["1", "4", "5", "9"])
     assert [h.path(v)[1] for v in ("1", "4", "5", "9")] == ["1", "3", "5", "9"]
+
+
+def test_grc_numbers_and_words_do_not_mix(file):
+    path = file("n.grc", "young:-29\nold:30-\n")
+    assert hierarchy.read_grc(path).build([7, 30]).path(30)[1] == "old"
+    with pytest.raises(HierarchyError, match="does not cover 1 of the 2"):
+        hierarchy.read_grc(path).build(["7", "unknown"])
+    assert len(hierarchy.read_grc(path).build([])) == 0
+
+
+def test_grc_codes_have_one_meaning(file):
+    path = file("k.grc", "20:1-3\n")
+    h = hierarchy.read_grc(path, keep=True).build(["2", "20"])
+    assert [h.path(v)[1] for v in ("2", "20")] == ["k 20", "20"]
+    assert hierarchy.read_grc(path).build(["2"]).path("2")[1] == "20"
 
 
 def test_grc_text_codes_compare_right_justified(file):
@@ -210,7 +225,7 @@ def test_grc_text_codes_compare_right_justified(file):
 
 def test_grc_levels_must_nest(file):
     rule = hierarchy.read_grc([file("a.grc", "1:1-5\n2:6-9\n"), file("b.grc", "1:1-4\n2:5-9\n")])
-    with pytest.raises(HierarchyError, match="'a.grc', 'b.grc'.*\n.*level 1: 1 of its labels"):
+    with pytest.raises(HierarchyError, match=r"'a\.grc', 'b\.grc'.*\n.*level 1: 1 of its labels"):
         rule.build(list(range(1, 10)))
 
 
@@ -305,6 +320,7 @@ def test_load_by_ending_and_by_kind(file):
     assert hierarchy.load("a.csv", base=csv.parent).paths() == paths[0]
     assert hierarchy.load({"kind": "csv", "path": "a.csv"}, base=csv.parent).paths() == paths[0]
     assert hierarchy.load([file("x.grc", "1:1-9\n")]).build([3]).path(3) == ("3", "1", "*")
+    assert hierarchy.load({"kind": "digits", "length": "5"}) == hierarchy.digits(5)
     assert hierarchy.load({"kind": "tree", "tree": {"*": ["a", "b"]}}).paths() == paths[0]
     assert hierarchy.load({"kind": "levels", "levels": [{"a": "*", "b": "*"}]}).paths() == paths[0]
 
@@ -325,6 +341,9 @@ def test_to_dict_is_the_inverse(file):
         ({"kind": "datse"}, "no kind of hierarchy 'datse'. Did you mean 'dates'"),
         ({"kind": "dates", "fromat": "%Y"}, "no option 'fromat'. Did you mean 'format'"),
         ({"kind": "digits"}, "option 'length' is missing"),
+        ({"kind": "digits", "length": "five"}, "length: Input should be a valid integer"),
+        ({"kind": "intervals", "cuts": ["a"]}, "cuts: Input should be a valid number"),
+        ({"kind": "flat", "top": ["*"]}, "top: Input should be a valid string"),
         ({"format": "%Y"}, "needs 'kind' or 'path'"),
         ({"kind": "paths", "paths": [["a", "*"]], "where": "x"}, "no option 'where'"),
         ("age.xlsx", "Known endings"),

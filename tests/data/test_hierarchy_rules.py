@@ -1,3 +1,4 @@
+# ruff: noqa: DTZ001 - columns of data hold times without a zone
 """Rules that build a hierarchy from the values of the data."""
 
 import datetime as dt

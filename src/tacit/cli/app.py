@@ -33,9 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        for verb in {"apply", "measure"} & set(
-            app
-        ):  # left there by an earlier call in this process
+        # An earlier call in this process has left its own.
+        for verb in {"apply", "measure"} & set(app):
             del app[verb]
         add_generated(app, tokens)
         code = app(tokens, exit_on_error=False, print_error=True)

@@ -383,7 +383,13 @@ def ground_label(value: Any) -> str:
 def ground_labels(values: pa.Array) -> pa.Array:
     """Return the texts under which the values of a column stand in a hierarchy."""
     kind = values.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind):
+    same_text = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_integer,
+        pa.types.is_date,
+    )
+    if any(check(kind) for check in same_text):
         return pc.cast(values, pa.string())
     return pa.array([ground_label(v) for v in values.to_pylist()], type=pa.string())
 

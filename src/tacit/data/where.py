@@ -24,9 +24,11 @@ from typing import Annotated, Any
 import narwhals.stable.v2 as nw
 from pydantic import AfterValidator, Field
 
+from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 
 MAX_LENGTH = 10_000
+MAX_DEPTH = 60
 
 QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`]+)`""", re.DOTALL)
 
@@ -85,7 +87,7 @@ def where(text: str, schema: Schema) -> Rule:
     """
     tree, names = parsed(text)
     columns = names_in(tree, names)
-    missing = [c for c in columns if c not in schema]
+    missing = [c for c in columns if c not in schema or c == ROW]
     if missing:
         raise ColumnNotFound(
             missing, [n for n in schema if not n.startswith("__")], "the rule's data"
@@ -100,9 +102,7 @@ def columns_of(text: str | None) -> tuple[str, ...]:
 
 def checked(text: str) -> str:
     """Return a rule's text if it can be read; used as a field validator."""
-    tree, names = parsed(text)
-    check(tree)
-    names_in(tree, names)
+    parsed(text)
     return text
 
 
@@ -116,7 +116,7 @@ WhereRule = Annotated[
 
 
 def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the syntax tree, and the names that stood in backticks by their stand-ins."""
+    """Return the checked syntax tree, and the names that stood in backticks by their stand-ins."""
     if len(text) > MAX_LENGTH:
         raise InvalidParameter(f"a rule may have at most {MAX_LENGTH} characters")
     names: dict[str, str] = {}
@@ -135,7 +135,26 @@ def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
             tree = ast.parse(f"({source}\n)", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InvalidParameter(f"the rule cannot be read. {LANGUAGE}") from None
+    if depth(tree) > MAX_DEPTH:
+        raise InvalidParameter(
+            "the rule is nested too deeply; write it with fewer brackets and nots"
+        )
+    check(tree)
     return tree, names
+
+
+def depth(tree: ast.expr) -> int:
+    """Return how deeply a tree is nested, without recursion."""
+    deepest, waiting = 0, [(tree, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        deepest = max(deepest, level)
+        waiting += [
+            (child, level + 1)
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, ast.expr)
+        ]
+    return deepest
 
 
 def names_in(tree: ast.expr, names: Mapping[str, str]) -> tuple[str, ...]:
@@ -213,7 +232,6 @@ def members(node: ast.expr) -> list[Any]:
 
 def condition(node: ast.expr, names: Mapping[str, str], schema: Schema) -> nw.Expr:
     """Return the expression of a condition; it is never null."""
-    check(node)
     match node:
         case ast.BoolOp():
             parts = [condition(v, names, schema) for v in node.values]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,10 +85,21 @@ def get_engine(name: str = "duckdb", url: str | None = None) -> Engine:
     if name == "duckdb":
         from tacit.engine.duckdb import DuckDbEngine
 
-        return DuckDbEngine()
+        return closed_at_exit(DuckDbEngine())
     if name == "spark":
         from tacit.engine.spark import SparkEngine
 
-        return SparkEngine(url)
+        return closed_at_exit(SparkEngine(url))
     hint = near_match(name, ENGINES)
     raise EngineMissing(f"no engine {name!r}; there are {' and '.join(ENGINES)}. {hint}".strip())
+
+
+def closed_at_exit(engine: Engine) -> Engine:
+    """Return the engine; it is closed in good order when the process ends."""
+
+    def close() -> None:
+        get_engine.cache_clear()
+        engine.close()
+
+    atexit.register(close)
+    return engine

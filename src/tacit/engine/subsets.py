@@ -9,7 +9,7 @@ first reduced to the keys that still matter. What is too large for a dense table
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -20,14 +20,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.engine.base import Engine
-from tacit.engine.codes import Cells, Coded, cells, densify, encode
+from tacit.engine.codes import Cells, Coded, densify, encode
 from tacit.engine.relational import N, counts
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
-
-#: The number of a record's class.
-ID = "__class__"
 
 #: Dense tables have at most this many entries, and no fewer than this are worth avoiding.
 LARGEST, SMALLEST = 1 << 24, 1 << 12
@@ -45,17 +42,16 @@ def all_subsets(keys: Sequence[str], max_size: int) -> list[tuple[str, ...]]:
 def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str], engine: Engine) -> Cells:
     """Reduce records to coded cells in any order: counting does not ask for one, and sorting costs.
 
-    The engine joins each key's codes and groups by one integer, which moves far less than the
-    values themselves; keys with too many values for one integer go the usual way.
+    The engine joins each key's codes and groups by integers that pack them, which moves far less
+    than the values themselves.
     """
-    values = [values_of(frame, k) for k in keys]
-    sizes = [len(v) + 1 for v in values]
-    if not keys or prod(sizes) >= 2**62:
-        return cells(frame, keys)
-    table = counts(with_class_id(frame, keys, values, engine), [ID]).collect("pyarrow").to_native()
-    columns = unravelled(table.column(ID).to_numpy(), sizes)
-    coded = {k: Coded(c, v) for k, c, v in zip(keys, columns, values, strict=True)}
-    return Cells(coded, table.column(N).to_numpy().astype(np.int64))
+    values = {k: values_of(frame, k) for k in keys}
+    packing = Packing.of([len(v) + 1 for v in values.values()])
+    table = counts(packing.attach(frame, values, engine), packing.names)
+    found = table.collect("pyarrow").to_native()
+    columns = packing.unpack([found.column(name).to_numpy() for name in packing.names])
+    coded = {k: Coded(c, v) for (k, v), c in zip(values.items(), columns, strict=True)}
+    return Cells(coded, found.column(N).to_numpy().astype(np.int64))
 
 
 def values_of(frame: nw.LazyFrame[Any], key: str) -> pa.Array:
@@ -63,22 +59,65 @@ def values_of(frame: nw.LazyFrame[Any], key: str) -> pa.Array:
     return encode(counts(frame, [key]).collect("pyarrow").to_native().column(key)).values
 
 
-def with_class_id(
-    frame: nw.LazyFrame[Any], keys: Sequence[str], values: Sequence[pa.Array], engine: Engine
-) -> nw.LazyFrame[Any]:
-    """Return the frame with the mixed-radix number of each record's class on the keys.
+@dataclass(frozen=True)
+class Packing:
+    """How the codes of several keys share integers: consecutive keys, mixed radix, below 2^62."""
 
-    A null, and a value that is not listed, takes the code after the last.
-    """
-    names = frame.collect_schema().names()
-    total = nw.lit(0)
-    for i, (key, known) in enumerate(zip(keys, values, strict=True)):
-        value, code = f"__value_{i}__", f"__code_{i}__"
-        codes = pa.array(np.arange(len(known)), pa.int64())
-        table = engine.from_arrow(pa.table({value: known, code: codes}))
-        frame = frame.join(table, left_on=key, right_on=value, how="left")
-        total = total * (len(known) + 1) + nw.col(code).fill_null(len(known))
-    return frame.select(*names, total.cast(nw.Int64).alias(ID))
+    sizes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, sizes: Sequence[int]) -> Packing:
+        """Pack as many keys into each integer as fit."""
+        groups: list[list[int]] = [[]]
+        for size in sizes:
+            if groups[-1] and prod(groups[-1]) * size >= 2**62:
+                groups.append([])
+            groups[-1].append(int(size))
+        return cls(tuple(tuple(g) for g in groups))
+
+    @property
+    def names(self) -> list[str]:
+        """Return the columns that hold the integers."""
+        return [f"__class_{i}__" for i in range(len(self.sizes))]
+
+    def attach(
+        self, frame: nw.LazyFrame[Any], values: Mapping[str, pa.Array], engine: Engine
+    ) -> nw.LazyFrame[Any]:
+        """Return the frame with the packed codes of each record, by joins on single values.
+
+        A null, and a value that is not listed, takes the code after the last.
+        """
+        order = frame.collect_schema().names()
+        listed = iter(values.items())
+        packed = []
+        for name, sizes in zip(self.names, self.sizes, strict=True):
+            total = nw.lit(0)
+            for i, size in enumerate(sizes):
+                key, known = next(listed)
+                value, code = f"{name}_value_{i}", f"{name}_code_{i}"
+                codes = pa.array(np.arange(len(known)), pa.int64())
+                table = engine.from_arrow(pa.table({value: known, code: codes}))
+                frame = frame.join(table, left_on=key, right_on=value, how="left")
+                total = total * size + nw.col(code).fill_null(len(known))
+            packed.append(total.cast(nw.Int64).alias(name))
+        return frame.select(*order, *packed)
+
+    def pack(self, columns: Sequence[Codes]) -> list[Ints]:
+        """Return the integers for codes."""
+        listed = iter(columns)
+        packed = []
+        for sizes in self.sizes:
+            total = np.zeros(len(columns[0]), dtype=np.int64)
+            for size in sizes:
+                total = total * size + next(listed)
+            packed.append(total)
+        return packed
+
+    def unpack(self, packed: Sequence[Ints]) -> list[npt.NDArray[np.int32]]:
+        """Return the codes for integers."""
+        return [
+            c for ids, sizes in zip(packed, self.sizes, strict=True) for c in unravelled(ids, sizes)
+        ]
 
 
 def subset_counts(

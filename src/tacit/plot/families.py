@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tacit.plot.chart import Chart
@@ -243,7 +243,7 @@ def count_axis(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def levels(
-    items: Iterable[tuple[str, int, int, str]],
+    items: Iterable[tuple[str, float, int, str]],
     *,
     title: str = "Generalisation of each column",
     subtitle: str = "",
@@ -253,19 +253,21 @@ def levels(
     Parameters
     ----------
     items
-        Column, level reached, height of its hierarchy, and what the level means (may be empty).
+        Column, level reached (on average, where values differ in level), height of its hierarchy, and
+        what the level means (may be empty).
     title, subtitle
         Heading of the chart.
     """
-    given = [(n, int(lv), max(int(h), 1), meaning) for n, lv, h, meaning in items]
+    given = [(n, lv, max(int(h), 1), meaning) for n, lv, h, meaning in items]
     tallest = max([h for _, _, h, _ in given], default=1)
     rows = [
-        {"name": n, "from": i / h + GAP, "to": (i + 1) / h - GAP, "filled": i < level}
+        {"name": n, "from": start, "to": end, "filled": filled}
         for n, level, h, _ in given
-        for i in range(h)
+        for start, end, filled in track(level, h)
     ]
     words = [
-        {"name": n, "at": 1, "text": f"{lv} of {h}{': ' + m if m else ''}"} for n, lv, h, m in given
+        {"name": n, "at": 1, "text": f"{lv:.2g} of {h}{': ' + m if m else ''}"}
+        for n, lv, h, m in given
     ]
     name = {
         "field": "name",
@@ -313,6 +315,18 @@ def levels(
     }
     shown = "; ".join(f"{w['name']} level {w['text']}" for w in words)
     return Chart(spec, f"{title}. {shown}.")
+
+
+def track(level: float, height: int) -> Iterator[tuple[float, float, bool]]:
+    """Yield the pieces of a track of the length 1: start, end, and whether it is filled."""
+    for step in range(height):
+        start, end = step / height + GAP, (step + 1) / height - GAP
+        filled = min(max(level - step, 0.0), 1.0)
+        middle = start + filled * (end - start)
+        if filled > 0:
+            yield start, middle, True
+        if filled < 1:
+            yield middle, end, False
 
 
 def column_changes(

@@ -24,8 +24,8 @@ Tick = Callable[[float | None], None]
 NEIGHBOURS = 24
 #: Cells from which compiling the kernels pays.
 COMPILE_FROM = 400
-#: Records up to which neighbouring clusters are regrouped to their optimum, compiled and not.
-REGROUP, REGROUP_SLOWLY = 10, 6
+#: Records up to which neighbouring clusters are regrouped to their optimum, when compiled.
+REGROUP = 10
 #: Nearby clusters with which a cluster is regrouped.
 PARTNERS = 8
 #: Position of the counters in ``State.top``.
@@ -66,7 +66,7 @@ def improve(
     state = begin(space, k, start)
     sweep = kernel(len(space))
     fast = sweep is not look_at
-    batch, reach = (2_000, REGROUP) if fast else (8, REGROUP_SLOWLY)
+    batch, reach = (2_000, REGROUP) if fast else (8, 0)
     end = time.monotonic() + seconds
     full, changed, position = True, 0, 0
     while True:
@@ -561,6 +561,8 @@ def regroup_these(s: State, chosen: Ints, k: int) -> bool:
 
 def regroup(s: State, c: int, k: int, reach: int) -> bool:
     """Regroup a cluster with one or two nearby ones, as long as they have few records in all."""
+    if s.size[c] + k > reach:
+        return False
     near = clusters_near(s, c, reach - s.size[c])
     for i in range(len(near)):
         if regroup_these(s, np.array([c, near[i]]), k):

@@ -13,9 +13,11 @@ from tacit.protect._clusters_space import Ints, Partition, Space, interleaved, l
 Tick = Callable[[float | None], None]
 
 #: Pieces in one part.
-PART = 48
+PART = 36
 #: Seconds for one part.
-PART_SECONDS = 5.0
+PART_SECONDS = 3.0
+#: Share of the cost that a round over all parts must save to be worth another.
+WORTHWHILE = 0.001
 
 
 def polish(
@@ -24,22 +26,22 @@ def polish(
     """Solve parts of neighbouring clusters exactly; return the partition and whether it ended in time.
 
     Neighbours are taken from orders of the tuples in which another attribute varies fastest each time,
-    until one round over all orders brings nothing.
+    until two rounds in turn save next to nothing. A part that has been solved is not solved again.
     """
     end = time.monotonic() + seconds
     orders = [order for a in range(len(space.unit)) for order in (interleaved(space, a), lexical(space, a))]
     best, idle, at = start, 0, 0
-    while idle < len(orders) and len(best) > 1:
+    solved: set[bytes] = set()
+    while idle < 2 and len(best) > 1:
         better = best
         for part in parts(best, orders[at % len(orders)], offset=at // len(orders) % 2):
             tick(None)
             left = end - time.monotonic()
             if left <= 0:
                 return better.tidy(), False
-            better = solve_part(space, k, better, part, min(left, PART_SECONDS))
-        idle = 0 if better is not best else idle + 1
-        # One part that holds everything has been solved: other orders show the same.
-        idle = len(orders) if len(best.cell) <= PART else idle
+            better = solve_part(space, k, better, part, min(left, PART_SECONDS), solved)
+        old, new = price(space, best, space.unit), price(space, better, space.unit)
+        idle = idle + 1 if old - new <= WORTHWHILE * old else 0
         best, at = better.tidy(), at + 1
     return best, True
 
@@ -56,7 +58,7 @@ def parts(partition: Partition, order: Ints, offset: int) -> Iterator[Ints]:
     yield from np.split(clusters, np.flatnonzero(np.diff(number)) + 1)
 
 
-def solve_part(space: Space, k: int, partition: Partition, clusters: Ints, seconds: float) -> Partition:
+def solve_part(space: Space, k: int, partition: Partition, clusters: Ints, seconds: float, solved: set[bytes]) -> Partition:
     """Return the partition with some of its clusters replaced by the best that their records can make."""
     inside = np.isin(partition.cluster, clusters)
     if len(clusters) < 2:
@@ -66,11 +68,12 @@ def solve_part(space: Space, k: int, partition: Partition, clusters: Ints, secon
     part = Space(space.paths[cells], space.starts, n, space.unit, space.plain, space.scale)
     numbers = np.unique(partition.cluster[inside], return_inverse=True)[1]
     old = Partition(local.astype(np.int64), numbers.astype(np.int64), partition.n[inside])
-    before = price(part, old)
-    if before == 0:
+    known = np.concatenate([cells, n]).tobytes()
+    if known in solved or price(part, old) == 0:
         return partition
+    solved.add(known)
     try:
-        new = by_programme(part.without_profile(), k, old, seconds).partition
+        new = by_programme(part, k, old, seconds).partition
     except TooLarge:
         return partition
     if price(part, new, part.unit) >= price(part, old, part.unit):

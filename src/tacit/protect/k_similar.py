@@ -20,7 +20,7 @@ from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, encode
 from tacit.errors import Approximate, ColumnNotFound, HierarchyError, Infeasible, LimitReached, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ClassSize, PositiveFloat
-from tacit.protect import _clusters_exact, _clusters_greedy, _clusters_local
+from tacit.protect import _clusters_exact, _clusters_greedy, _clusters_local, _clusters_polish
 from tacit.protect._clusters_space import (
     Ints,
     Partition,
@@ -34,6 +34,8 @@ from tacit.protect._clusters_space import (
 from tacit.registry import register
 from tacit.spec import Method, Role
 
+#: Distinct tuples up to which local search ends with solving parts exactly.
+POLISH_UP_TO = 2_000
 #: Records up to which the mergers are kept, by tuple numbers.
 TRACE_UP_TO = 200
 
@@ -298,8 +300,16 @@ def by_local(space: Space, k: int, seconds: float, first: Ints, ctx: Context) ->
 
 def improve(space: Space, k: int, begun: Partition, end: float, ctx: Context) -> tuple[Partition, bool]:
     """Improve a partition until a moment; the result is never dearer."""
-    left = max(0.0, end - time.monotonic())
-    found, done = _clusters_local.improve(space, k, begun, seconds=left, tick=lambda _share: ctx.tick("k_similar: improving"))
+
+    def tick(share: float | None) -> None:
+        ctx.tick("k_similar: improving", share)
+
+    def left() -> float:
+        return max(0.0, end - time.monotonic())
+
+    found, done = _clusters_local.improve(space, k, begun, seconds=left(), tick=tick)
+    if done and len(space) <= POLISH_UP_TO:
+        found, done = _clusters_polish.polish(space, k, found, seconds=left(), tick=tick)
     assert price(space, found, space.unit) <= price(space, begun, space.unit)
     return found, done
 

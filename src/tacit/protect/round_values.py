@@ -127,7 +127,7 @@ def rounded_floats(
     rest = scaled - below
     # 0.15 / 0.1 is 1.4999... in binary: what is within a few units of the last place of a half or of
     # a whole multiple is meant to be one.
-    slack = 4 * np.finfo(np.float64).eps * np.maximum(np.abs(scaled), 1)
+    slack = np.minimum(4 * np.finfo(np.float64).eps * np.maximum(np.abs(scaled), 1), 0.01)
     rest = np.where(np.abs(rest - 0.5) <= slack, 0.5, rest)
     rest = np.where(rest <= slack, 0.0, rest)
     whole = rest >= 1 - slack

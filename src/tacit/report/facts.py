@@ -107,22 +107,36 @@ def asked_for(release: Release, quasi: str) -> int | None:
     return max(claimed or measured, default=None)
 
 
-def levels(release: Release) -> list[tuple[str, int, int, str]]:
-    """Return (column, level, height, meaning) for each column that a step could raise."""
-    reached: dict[str, int] = {}
-    heights: dict[str, int] = {}
+def levels(release: Release) -> list[tuple[str, float, int, str]]:
+    """Return (column, level, height, meaning) for each column that a step could raise.
+
+    Where a step raised single values, the level is their average.
+    """
+    reached: dict[str, float] = {}
+    mixed: set[str] = set()
     for action in release.data.history:
         found = action.details.get("levels")
-        if isinstance(found, Mapping) and all(isinstance(v, int) for v in found.values()):
-            for column, level in found.items():
-                reached[column] = max(level, reached.get(column, 0))
-            heights.update(action.details.get("heights") or {})
+        for column, level in found.items() if isinstance(found, Mapping) else ():
+            average, differs = average_level(level)
+            reached[column] = max(average, reached.get(column, 0))
+            if differs:
+                mixed.add(column)
     rows = []
     for column, level in reached.items():
         hierarchy = release.original.hierarchies.get(column)
-        height = heights.get(column, hierarchy.height if hierarchy else level)
-        rows.append((column, level, height, meaning(level, height, hierarchy)))
+        height = hierarchy.height if hierarchy else max(int(level), 1)
+        words = "on average" if column in mixed else meaning(int(level), height, hierarchy)
+        rows.append((column, level, height, words))
     return rows
+
+
+def average_level(level: int | Mapping[Any, int]) -> tuple[float, bool]:
+    """Return the average of a level or of counts by level, and whether values differ in level."""
+    if not isinstance(level, Mapping):
+        return int(level), False
+    counts = {int(at): int(n) for at, n in level.items() if n}
+    total = sum(counts.values())
+    return sum(at * n for at, n in counts.items()) / max(total, 1), len(counts) > 1
 
 
 def meaning(level: int, height: int, hierarchy: Hierarchy | None) -> str:

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import tacit
+from tacit.governance import AccessClass
 from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes_before_after, column_changes, levels, share_text
 from tacit.registry import lookup
 from tacit.report import facts, words
 from tacit.report.svg import inline
 from tacit.result import Result, format_number
-from tacit.statement import ACCESS
 
 if TYPE_CHECKING:
     import jinja2
@@ -61,7 +61,7 @@ def view(release: Release) -> dict[str, Any]:
         "iso_date": today.isoformat(),
         "version": tacit.__version__,
         "access": release.plan.access,
-        "access_words": ACCESS.get(release.plan.access, ""),
+        "access_words": access_words(release.plan.access),
         "tiles": tiles(release, classes),
         "claims": claims,
         "holds": all(c["holds"] for c in claims),
@@ -79,6 +79,14 @@ def view(release: Release) -> dict[str, Any]:
         "sql": words.sql_check(release),
         "glossary": words.glossary(release, kinds),
     }
+
+
+def access_words(name: str) -> str:
+    """Return an access class in words; nothing where none was chosen."""
+    if not name:
+        return ""
+    level = AccessClass.parse(name)
+    return f"{level.title}: {level.rule}"
 
 
 @dataclass
@@ -197,7 +205,7 @@ def levels_view(release: Release, drawing: Drawing) -> dict[str, Any] | None:
         return None
     return {
         "rows": [
-            {"column": c, "level": lv, "height": h, "meaning": meaning or "-"}
+            {"column": c, "level": f"{lv:.2g}", "height": h, "meaning": meaning or "-"}
             for c, lv, h, meaning in reached
         ],
         "chart": drawing(levels(reached)),

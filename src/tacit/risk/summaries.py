@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field
 from scipy.optimize import linprog
 
@@ -77,7 +78,7 @@ class Summaries(Measure):
                 "small cells hidden": int(primary[: table.shape[0], : table.shape[1]].sum()),
                 "further cells hidden": n_hidden
                 - int(primary[: table.shape[0], : table.shape[1]].sum()),
-                "margins hidden": int(hidden.sum()) - n_hidden,
+                "margins hidden": frame.filter(pc.and_(frame["total"], pc.is_null(frame["count"]))).num_rows,
             },
             frame=nw.from_native(frame, eager_only=True),
             explanation=(
@@ -177,8 +178,8 @@ def protect(full: Ints, threshold: int) -> Flags:
     if verified(full, hidden, primary, threshold):
         return hidden
     # No rectangles left: hide all that is not empty but the grand total, and at last everything.
-    hidden = full > 0
-    hidden[-1, -1] = primary[-1, -1]
+    hidden = (full > 0) & ~total_cells(full)
+    hidden |= primary
     return hidden if verified(full, hidden, primary, threshold) else np.ones_like(hidden)
 
 
@@ -228,13 +229,24 @@ def attacker_interval(full: Ints, hidden: Flags, cell: tuple[int, int]) -> tuple
 def extreme(cost: Any, lines: Any, right: Any, sense: int) -> float:
     """Return the smallest (sense 1) or largest (sense -1) value of one hidden count."""
     found = linprog(sense * cost, A_eq=lines, b_eq=right, bounds=(0, None), method="highs")
-    if found.status == 3:  # unbounded: nothing published limits the count
+    if found.status in {3, 4}:  # unbounded: nothing published limits the count
         return -sense * float("inf")
     if found.status != 0:
         raise SolverError(
             "summaries: the attack on a hidden cell could not be computed; the table is not released"
         )
     return float(np.rint(sense * found.fun))
+
+
+def total_cells(full: Ints) -> Flags:
+    """Return the cells that are the grand total: more than one when a margin has a single line."""
+    found = np.zeros(full.shape, dtype=bool)
+    found[-1, -1] = True
+    if full.shape[0] == 2:
+        found[:, -1] = True
+    if full.shape[1] == 2:
+        found[-1, :] = True
+    return found
 
 
 def cheapest_rectangle(
@@ -247,8 +259,7 @@ def cheapest_rectangle(
     """
     i, j = cell
     cost = np.where(hidden, 0, full)
-    usable = full > 0
-    usable[-1, -1] = hidden[-1, -1]
+    usable = (full > 0) & (hidden | ~total_cells(full))
     rows = np.flatnonzero(usable[:, j] & (np.arange(full.shape[0]) != i))
     columns = np.flatnonzero(usable[i] & (np.arange(full.shape[1]) != j))
     grid = np.ix_(rows, columns)

@@ -192,7 +192,7 @@ def column_loss(table: pa.Table, hierarchy: Hierarchy | None) -> Loss:
         if len(x)
         else np.zeros(0, dtype=bool)
     )
-    n_x = np.bincount(x, weights=n, minlength=len(x_texts))
+    n_x = np.bincount(x, weights=n, minlength=len(x_texts)).astype(np.float64)
     total = float(n.sum())
     n_node = node_counts(x, y, x_texts, y_texts, n_x, hierarchy)
     suppressed = np.array([t is None for t in y_texts], dtype=bool)[y] if len(y) else known

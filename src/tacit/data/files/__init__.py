@@ -147,7 +147,8 @@ def require_file(path: Path) -> None:
     if not path.exists():
         near = near_match(path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else [])
         raise UnreadableFile(f"no file {str(path)!r}. {near}".strip())
-    if path.is_file() and path.stat().st_size == 0:
+    described_elsewhere = path.suffix.lower() in {".asc", ".saf"}
+    if path.is_file() and path.stat().st_size == 0 and not described_elsewhere:
         raise UnreadableFile(f"the file {path.name!r} is empty")
 
 

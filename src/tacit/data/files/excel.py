@@ -128,7 +128,7 @@ def converted(value: Any, kind: str) -> Any:
     if kind == "date":
         return dt.date.fromisoformat(value) if isinstance(value, str) else value
     if kind == "datetime":
-        return dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+        return dt.datetime.fromisoformat(value) if isinstance(value, str) else midnight(value)
     if kind == "time":
         return dt.time.fromisoformat(value) if isinstance(value, str) else value
     return value
@@ -146,11 +146,15 @@ def narrowest(values: Sequence[Any]) -> pa.Array:
     if kinds == {dt.date}:
         return pa.array(values, pa.date32())
     if kinds <= {dt.date, dt.datetime}:
-        moments = [dt.datetime(v.year, v.month, v.day) if type(v) is dt.date else v for v in values]  # noqa: DTZ001 - Excel knows no zones
-        return pa.array(moments, pa.timestamp("us"))
+        return pa.array([midnight(v) for v in values], pa.timestamp("us"))
     if kinds == {dt.time}:
         return pa.array(values, pa.time64("us"))
     return pa.array([None if v is None else as_text(v) for v in values], pa.string())
+
+
+def midnight(value: Any) -> Any:
+    """Return a date as the moment it begins; a moment stays."""
+    return dt.datetime(value.year, value.month, value.day) if type(value) is dt.date else value  # noqa: DTZ001 - Excel knows no zones
 
 
 def as_text(value: Any) -> str:

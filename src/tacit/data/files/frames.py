@@ -8,6 +8,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 import pyarrow.compute as pc
+from narwhals.exceptions import DuplicateError
 
 from tacit.engine.base import ROW, Engine
 from tacit.errors import InputError, UnreadableFile
@@ -17,8 +18,10 @@ def is_frame(source: Any) -> bool:
     """Return True for anything that narwhals knows as a frame, and for a dict of columns."""
     if isinstance(source, dict | nw.DataFrame | nw.LazyFrame):
         return True
-    known = nw.from_native(source, pass_through=True)
-    return isinstance(known, nw.DataFrame | nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(source, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except DuplicateError:
+        return True
 
 
 def is_spark(source: Any) -> bool:
@@ -54,10 +57,13 @@ def column(values: Any) -> Any:
 
 
 def check_names(native: Any) -> None:
-    """Refuse names that occur twice, are no text, or are reserved."""
-    names = list(getattr(native, "column_names", None) or getattr(native, "columns", ()) or ())
-    if type(native).__module__.startswith("polars") and type(native).__name__ == "LazyFrame":
+    """Refuse names that occur twice or are reserved."""
+    if type(native).__name__ == "LazyFrame":
         names = native.collect_schema().names()
+    else:
+        names = list(native.column_names if isinstance(native, pa.Table) else native.columns)
+    if not names:
+        raise InputError("the data have no columns")
     texts = [str(n) for n in names]
     double = sorted({n for n in texts if texts.count(n) > 1})
     if double:

@@ -169,7 +169,7 @@ def write(data: Any, path: Path, options: Options) -> None:
         raise require("polars", "files", f"writing {path.suffix} files") from None
     table = data.to_arrow()
     stata = path.suffix.lower() == ".dta"
-    described = {n: fitting(data.columns[n], table.column(n).type) for n in table.column_names}
+    described = {n: fitting(data.columns[n], table.column(n).type, stata=stata) for n in table.column_names}
     series = {n: to_series(pl, table.column(n), described[n], stata=stata) for n in table.column_names}
     common: dict[str, Any] = {
         "column_labels": {n: c.label for n, c in described.items() if c.label},
@@ -189,10 +189,13 @@ def write(data: Any, path: Path, options: Options) -> None:
         raise InputError(f"cannot write {path.name!r}: {writer_fault(error, table.column_names)}") from None
 
 
-def fitting(column: Column, kind: pa.DataType) -> Column:
-    """Return the description without codes of another type: a column that was recoded keeps its title."""
+def fitting(column: Column, kind: pa.DataType, *, stata: bool) -> Column:
+    """Return the description without codes of another type: a column that was recoded keeps its title.
+
+    Stata has no labels for text.
+    """
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    fits = {code: text for code, text in column.labels.items() if isinstance(code, str) != number}
+    fits = {code: text for code, text in column.labels.items() if isinstance(code, str) != number and (number or not stata)}
     missing = tuple(m for m in column.missing if isinstance(m, str) != number)
     layout = column.format if number else {k: v for k, v in column.format.items() if k not in {"letters", "missing_ranges"}}
     return replace(column, labels=fits, missing=missing, format=layout)

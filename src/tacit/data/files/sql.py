@@ -34,7 +34,8 @@ def is_url(source: Any) -> bool:
 
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read a query's or a table's records from a database file."""
-    start = path.open("rb").read(16)
+    with path.open("rb") as file:
+        start = file.read(16)
     if start.startswith(SQLITE_MAGIC):
         return loaded(read_sqlite(path, options), engine)
     if start[8:12] == DUCKDB_MAGIC:

@@ -22,7 +22,8 @@ from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 
 # ``\z`` and not ``$``: on some engines ``$`` also matches before a last line feed.
 INTEGER = r"^(0|-?[1-9][0-9]{0,17})\z"
-EXPONENT = r"([eE][-+]?(0?[0-9]{1,2}|1[0-9]{2}|2[0-8][0-9]))?"
+# Exponents that a double holds: beyond them a number would become zero or infinite.
+EXPONENT = r"([eE](\+?(0?[0-9]{1,2}|1[0-9]{2}|2[0-8][0-9])|-(0?[0-9]{1,2}|[12][0-9]{2}|30[0-8])))?"
 NUMBER = rf"^-?((0|[1-9][0-9]{{0,14}})(\.[0-9]+)?|\.[0-9]+){EXPONENT}\z"
 
 #: What a caller may force: leading zeros and signs are then allowed.

@@ -151,12 +151,13 @@ class Recodes:
     def build(self, values: Sequence[Any]) -> Hierarchy:
         """Return the hierarchy of the codes."""
         texts = [ground_label(v) for v in values]
-        columns = [self._column(recode, texts) for recode in self.files]
+        columns = [self._column(i, texts) for i in range(len(self.files))]
         names = ("code", *(Path(recode.path).stem for recode in self.files), "suppressed")
         where = "the hierarchy of " + ", ".join(repr(Path(r.path).name) for r in self.files)
         return Hierarchy.from_columns([texts, *columns], names=names, where=where)
 
-    def _column(self, recode: Recode, texts: Sequence[str]) -> list[str]:
+    def _column(self, number: int, texts: Sequence[str]) -> list[str]:
+        recode = self.files[number]
         chosen = assign(recode, texts)
         stays = np.array([self.keep or t in recode.missing for t in texts], dtype=bool)
         uncovered = int(np.count_nonzero((chosen < 0) & ~stays))
@@ -165,11 +166,19 @@ class Recodes:
                 f"{Path(recode.path).name!r} does not cover {uncovered} of the {len(texts)} different values in "
                 "the data. Add their codes to the file, or say keep=True to leave them as they are."
             )
-        new = [self._label(recode, span.new) for span in recode.spans]
+        new = self._labels(number)
         return [new[i] if i >= 0 else t for i, t in zip(chosen, texts, strict=True)]
 
-    def _label(self, recode: Recode, code: str) -> str:
-        return recode.labels.get(code, code) if self.labels else code
+    def _labels(self, number: int) -> list[str]:
+        """Return the label of each span: its code, with the file's name where the code is used twice."""
+        recode = self.files[number]
+        codes = [span.new for span in recode.spans]
+        if self.labels:
+            return [recode.labels.get(code, code) for code in codes]
+        below = {span.new for other in self.files[:number] for span in other.spans}
+        if below.intersection(codes) or has_other_meaning(recode, codes, self.keep):
+            return [f"{Path(recode.path).stem} {code}" for code in codes]
+        return codes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as it stands in a plan."""
@@ -194,6 +203,8 @@ def read_grc(
         One file, or several: each makes a level, the finest first. Every file recodes the codes of
         the data, as mu-ARGUS does; a file whose classes do not join those of the file before is
         refused when the hierarchy is built.
+        Where a new code is also a code of the data, or of an earlier file, with another meaning, the
+        file's name stands before its new codes (``Age 3``): a released value must have one meaning.
     keep
         Leave codes that the file does not name as they are, instead of refusing them. The file's own
         ``<MISSING>`` codes always stay.
@@ -322,26 +333,35 @@ def assign(recode: Recode, texts: Sequence[str]) -> npt.NDArray[np.int64]:
     return chosen
 
 
+def has_other_meaning(recode: Recode, codes: Sequence[str], keep: bool) -> bool:
+    """Tell whether some new code, taken as an old one, would be recoded to another or left alone."""
+    chosen = assign(recode, codes)
+    return any(
+        keep if i < 0 else recode.spans[i].new != code
+        for i, code in zip(chosen, codes, strict=True)
+    )
+
+
 def comparable(
     texts: Sequence[str], spans: Sequence[Span]
 ) -> tuple[npt.NDArray[Any], list[tuple[Any, Any]]]:
     """Return codes and bounds in a form in which ranges can be compared.
 
-    Numbers are compared as numbers. Otherwise codes are compared as right-justified text, as ARGUS
-    does.
+    Where all bounds are numbers, codes are compared as numbers, and a code that is none lies in no
+    range. Otherwise codes are compared as right-justified text, as ARGUS does.
     """
     ends = [end for span in spans for end in (span.first, span.last) if end is not None]
-    try:
-        keys = np.array([float(t) for t in texts])
+    if all(as_float(end) is not None for end in ends):
+        keys = np.array([as_float(t) for t in texts], dtype=np.float64)
         return keys, [(as_float(s.first), as_float(s.last)) for s in spans]
-    except ValueError:
-        width = max((len(t) for t in [*texts, *ends]), default=1)
-        just = np.array([t.rjust(width) for t in texts], dtype=f"<U{width}")
-        return just, [
-            (s.first and s.first.rjust(width), s.last and s.last.rjust(width)) for s in spans
-        ]
+    width = max(len(t) for t in [*texts, *ends])
+    just = np.array([t.rjust(width) for t in texts], dtype=f"<U{width}")
+    return just, [(s.first and s.first.rjust(width), s.last and s.last.rjust(width)) for s in spans]
 
 
 def as_float(text: str | None) -> float | None:
-    """Return a bound as a number; an open end stays open."""
-    return None if text is None else float(text)
+    """Return a code as a number, or None when it is an open end or no number."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

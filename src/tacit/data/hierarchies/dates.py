@@ -53,7 +53,7 @@ class Dates:
                 f"dates({self.format!r}): {bad} of {len(values)} different values are not dates of that form"
             )
         columns = [[ground_label(v) for v in values]]
-        columns += [[LEVELS[level](d) for d in days] for level in self.levels]
+        columns += [level_labels(level, days) for level in self.levels]
         ground = "time" if "day" in self.levels else "day"
         return Hierarchy.from_columns(columns, names=(ground, *self.levels, "suppressed"))
 
@@ -75,6 +75,16 @@ class Dates:
         extra = {} if self.levels == USUAL else {"levels": list(self.levels)}
         century = {} if self.century == CENTURY else {"century": self.century}
         return {"kind": "dates", "format": self.format, **extra, **century}
+
+
+def level_labels(level: str, days: Sequence[dt.date]) -> list[str]:
+    """Return each date's label at a level; from the month up it is made once a month."""
+    label = LEVELS[level]
+    if level in ("day", "week"):
+        return [label(d) for d in days]
+    months = {(d.year, d.month): d for d in days}
+    labels = {month: label(d) for month, d in months.items()}
+    return [labels[d.year, d.month] for d in days]
 
 
 def dates(

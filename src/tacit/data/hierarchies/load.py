@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic import ValidationError, validate_call
 
 from tacit.data.hierarchies.argus import read_grc, read_hrc
 from tacit.data.hierarchies.dates import dates
@@ -82,7 +83,17 @@ def load(given: Any, *, base: str | Path | None = None) -> Hierarchy | Rule:
     check_options(kind, options)
     if "path" in options:
         options["path"] = resolve(options["path"], base)
-    return KINDS[kind](**options)
+    return make(kind, options)
+
+
+def make(kind: str, options: Mapping[str, Any]) -> Hierarchy | Rule:
+    """Call the function of a kind, its options checked against their types."""
+    try:
+        made: Hierarchy | Rule = validate_call(KINDS[kind])(**options)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, e['loc'][:1]))}: {e['msg']}" for e in error.errors()]
+        raise HierarchyError(f"hierarchy of kind {kind!r}", list(dict.fromkeys(faults))) from None
+    return made
 
 
 def for_column(given: Any, values: pa.Array, column: str) -> Hierarchy:

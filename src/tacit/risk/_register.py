@@ -1,0 +1,418 @@
+"""Linking a release to a population register: whom could each released record be?
+
+The candidates of a released record are the members of the register whose ground values generalise to
+the released ones (Sweeney's relation g). A released value may stand at any level of its hierarchy; a
+missing value or a top matches everybody; a text that is no label of the hierarchy matches nobody. A
+member whose own value is missing is matched by missing values and tops only.
+
+Nothing is compared pair by pair. Released records are grouped by the vector of levels at which their
+values stand; for each such vector the register, reduced to coded cells by the engine, is counted once
+at those levels and the records look their numbers up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.context import Context
+from tacit.data.hierarchy import TOP, Hierarchy, ground_label
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+from tacit.engine.codes import encode, group_ids
+from tacit.engine.subsets import unordered_cells, values_of
+from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.spec import Companions
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+#: Codes that match nothing: a text that is no label, and a member without a value.
+NOBODY, UNKNOWN = -1, -2
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What linking a release to a register shows, one entry a released record.
+
+    Attributes
+    ----------
+    candidates
+        Members of the register that the record could be.
+    in_subjects
+        Candidates among the subjects, the people of the original data; None without the original.
+    has_subject
+        True when the record stems from the original (added records do not).
+    covers
+        True when the record's own subject is among its candidates.
+    reached
+        Released records that have this record's subject among their candidates (0 without subject).
+    n_register, n_subjects
+        Size of the register and number of subjects.
+    """
+
+    candidates: Ints
+    in_subjects: Ints | None
+    has_subject: Bools
+    covers: Bools
+    reached: Ints
+    n_register: int
+    n_subjects: int
+
+    @property
+    def n(self) -> int:
+        """Return the number of released records."""
+        return len(self.candidates)
+
+    @property
+    def pseudo_entities(self) -> int:
+        """Return how many released records match nobody in the register."""
+        return int((self.candidates == 0).sum())
+
+    def frame(self, **extra: Any) -> nw.DataFrame[Any]:
+        """Return the detail, one row a released record, by position from 0."""
+        columns: dict[str, Any] = {"position": np.arange(self.n), "candidates": self.candidates}
+        if self.in_subjects is not None:
+            columns["subjects"] = self.in_subjects
+            columns["covers_own_subject"] = self.covers
+        return nw.from_native(pa.table({**columns, **extra}), eager_only=True)
+
+
+def link(
+    data: Microdata, other: Companions, quasi: str | None, subject: str | None, ctx: Context
+) -> Linked:
+    """Link released data to a register (or to the original, which then stands for the population)."""
+    keys = data.keys if quasi is None else data.quasi_identifiers(quasi)[quasi]
+    if not keys:
+        raise RoleMissing("no keys are declared. Declare them with tacit.read(..., keys=[...]).")
+    original = other.original if other.has_original else None
+    register = other.register if other.has_register else original or data
+    require(register, keys, "the register")
+    released = data.to_arrow(list(keys), with_row=True)
+    scales = {k: Scale.of(k, released.column(k), data, register) for k in keys}
+    live = [k for k in keys if not scales[k].only_top]
+    ctx.tick("reducing the register to cells")
+    members, n = reduced(register, live, scales)
+    rows = released.column(ROW).to_numpy()
+    people = Subjects.of(original, register, keys, live, scales, subject, rows)
+    return matched(scales, live, members, n, people, len(rows), ctx)
+
+
+def require(data: Microdata, columns: Sequence[str], where: str) -> None:
+    """Say which columns a companion lacks."""
+    missing = [c for c in columns if c not in data.columns]
+    if missing:
+        raise ColumnNotFound(missing, list(data.columns), where)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The levels of one key, and where the released values stand on them.
+
+    Attributes
+    ----------
+    ground
+        The register's ground labels, by position.
+    maps
+        For each level: each ground position's code. Extra levels, one a text, serve texts that are
+        labels of several levels.
+    level, code
+        The level and the code of each released record's value; code NOBODY matches nobody.
+    top
+        The level at which everybody agrees.
+    """
+
+    ground: Mapping[str, int]
+    maps: tuple[npt.NDArray[np.int32], ...]
+    level: npt.NDArray[np.int16]
+    code: npt.NDArray[np.int32]
+    top: int
+
+    @classmethod
+    def of(cls, key: str, released: pa.ChunkedArray, data: Microdata, register: Microdata) -> Scale:
+        """Place the released values of a key on the levels of its hierarchy."""
+        hierarchy = hierarchy_for(key, data, register)
+        maps = list(hierarchy.up)
+        top = hierarchy.height
+        coded = encode(released)
+        levels = np.full(coded.size, top, dtype=np.int16)
+        codes = np.zeros(coded.size, dtype=np.int32)
+        places = label_places(hierarchy)
+        for i, value in enumerate(coded.values.to_pylist()):
+            text = ground_label(value)
+            if text == TOP or text == hierarchy.top:
+                continue
+            found = places.get(text, [])
+            if not found:
+                codes[i] = NOBODY
+            elif len(found) == 1:
+                levels[i], codes[i] = found[0]
+            else:
+                inside = np.any([hierarchy.up[level] == code for level, code in found], axis=0)
+                levels[i] = len(maps)
+                maps.append(np.where(inside, 0, NOBODY).astype(np.int32))
+        return cls(hierarchy.position, tuple(maps), levels[coded.codes], codes[coded.codes], top)
+
+    @property
+    def only_top(self) -> bool:
+        """Return True when the key says nothing: every released value is missing or a top."""
+        return bool(((self.level == self.top) & (self.code != NOBODY)).all())
+
+    @property
+    def representative(self) -> npt.NDArray[np.int32]:
+        """Return for each ground position one that equals it at every level that is used.
+
+        The last two entries serve positions NOBODY and UNKNOWN.
+        """
+        lowest = int(self.level.min(initial=self.top))
+        ground = np.arange(len(self.ground), dtype=np.int32)
+        if lowest > 0 and not (self.level > self.top).any():
+            codes = self.maps[lowest]
+            first = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
+            first[codes[::-1]] = ground[::-1]
+            ground = first[codes]
+        return np.append(ground, np.array([UNKNOWN, NOBODY], dtype=np.int32))
+
+    def lift(self, level: int, positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the codes of ground positions at a level; one without a value matches the top only."""
+        lifted = self.maps[level][np.maximum(positions, 0)] if len(self.ground) else positions
+        return lifted if level == self.top else np.where(positions < 0, UNKNOWN, lifted)
+
+    def positions(self, values: pa.Array, key: str) -> npt.NDArray[np.int32]:
+        """Return the ground positions of values, with one more entry for null."""
+        known = [self.ground.get(ground_label(v), NOBODY) for v in values.to_pylist()]
+        if NOBODY in known:
+            raise InputError(
+                f"the hierarchy of column {key!r} does not cover {known.count(NOBODY)} of the "
+                f"{len(known)} different values in the register. Read the register with a hierarchy "
+                "for this column."
+            )
+        return np.array([*known, UNKNOWN], dtype=np.int32)
+
+
+def hierarchy_for(key: str, data: Microdata, register: Microdata) -> Hierarchy:
+    """Return the register's hierarchy of a key, else the data's, else "as it is, or suppressed"."""
+    for source in (register, data):
+        if key in source.hierarchies:
+            return source.hierarchies[key]
+    labels = sorted({ground_label(v) for v in values_of(register.frame, key).to_pylist()} - {TOP})
+    if not labels:
+        return Hierarchy(((), (TOP,)), (np.zeros(0, dtype=np.int32),))
+    return Hierarchy.from_paths([[label, TOP] for label in labels])
+
+
+def label_places(hierarchy: Hierarchy) -> dict[str, list[tuple[int, int]]]:
+    """Return where each label stands, each set of ground values once (padding repeats labels)."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for level, labels in enumerate(hierarchy.labels[:-1]):
+        for code, label in enumerate(labels):
+            places.setdefault(label, []).append((level, code))
+    return {label: nested(hierarchy, found) for label, found in places.items()}
+
+
+def nested(hierarchy: Hierarchy, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the places that lie in no higher one of the list."""
+    if len(found) == 1:
+        return found
+    inside = [hierarchy.up[level] == code for level, code in found]
+    return [
+        place
+        for i, place in enumerate(found)
+        if not any(j > i and bool((inside[j] >= inside[i]).all()) for j in range(len(found)))
+    ]
+
+
+def reduced(
+    register: Microdata, live: Sequence[str], scales: Mapping[str, Scale]
+) -> tuple[dict[str, npt.NDArray[np.int32]], Ints]:
+    """Return the register as cells: ground positions of each key that matters, and counts."""
+    if not live:
+        return {}, np.array([len(register)], dtype=np.int64)
+    cells = unordered_cells(register.frame, live, register.engine)
+    members = {
+        k: scales[k].representative[scales[k].positions(c.values, k)[c.codes]]
+        for k, c in cells.keys.items()
+    }
+    ids, bound = group_ids(
+        [m - UNKNOWN for m in members.values()], [len(scales[k].ground) + 2 for k in live]
+    )
+    n = np.bincount(ids, weights=cells.n, minlength=bound).astype(np.int64)
+    first = np.zeros(bound, dtype=np.int64)
+    first[ids] = np.arange(len(ids))
+    occurs = np.flatnonzero(n)
+    return {k: m[first[occurs]] for k, m in members.items()}, n[occurs]
+
+
+@dataclass(frozen=True)
+class Subjects:
+    """The people of the original data, seen through the register.
+
+    Attributes
+    ----------
+    known
+        Whether the original is at hand.
+    positions
+        For each subject that the register holds: ground positions of the keys that matter.
+    of_record
+        For each released record: its subject's place among those found, or -1.
+    has_subject
+        For each released record: whether it stems from the original.
+    found
+        Number of subjects that the register holds.
+    n
+        Number of subjects.
+    """
+
+    known: bool
+    positions: Mapping[str, npt.NDArray[np.int32]]
+    of_record: Ints
+    has_subject: Bools
+    found: int
+    n: int
+
+    @classmethod
+    def of(
+        cls,
+        original: Microdata | None,
+        register: Microdata,
+        keys: Sequence[str],
+        live: Sequence[str],
+        scales: Mapping[str, Scale],
+        subject: str | None,
+        rows: Ints,
+    ) -> Subjects:
+        """Find the subjects' ground values: in the register by identifier, else in the original."""
+        if original is None:
+            nobody = np.full(len(rows), -1, dtype=np.int64)
+            return cls(False, {}, nobody, np.zeros(len(rows), dtype=bool), 0, 0)
+        require(original, keys, "the original data")
+        if subject is None or register is original:
+            table = original.to_arrow(list(live), with_row=True)
+        else:
+            table = by_identifier(original, register, live, subject)
+        numbers = table.column(ROW).to_numpy()
+        positions = {}
+        for key in live:
+            coded = encode(table.column(key))
+            positions[key] = scales[key].positions(coded.values, key)[coded.codes]
+        everyone = original.to_arrow([], with_row=True).column(ROW).to_numpy()
+        has_subject = index_of(rows, everyone) >= 0
+        of_record = index_of(rows, numbers)
+        return cls(True, positions, of_record, has_subject, len(numbers), len(everyone))
+
+
+def by_identifier(
+    original: Microdata, register: Microdata, keys: Sequence[str], subject: str
+) -> pa.Table:
+    """Return the register's key values for each subject, with the subject's record number."""
+    require(original, [subject], "the original data")
+    require(register, [subject], "the register")
+    identity = "__subject__"
+    ids = original.to_arrow([subject], with_row=True).rename_columns([identity, ROW])
+    values = [k for k in keys if k != subject]
+    found = register.frame.select(*values, subject)
+    joined = found.join(
+        register.engine.from_arrow(ids), left_on=subject, right_on=identity, how="inner"
+    )
+    table = register.engine.to_arrow(joined.select(*dict.fromkeys([*keys, ROW])))
+    numbers = table.column(ROW).to_numpy()
+    if len(np.unique(numbers)) < len(numbers):
+        raise InputError(
+            f"column {subject!r} does not identify the members of the register: a subject has several "
+            "entries. Name a column that is unique in the register."
+        )
+    return table
+
+
+def index_of(wanted: Ints, known: Ints) -> Ints:
+    """Return the position in ``known`` of each wanted number, or -1."""
+    if not len(known):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    order = np.argsort(known, kind="stable")
+    place = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
+    found = order[place]
+    return np.where(known[found] == wanted, found, -1)
+
+
+def level_vectors(
+    scales: Mapping[str, Scale], live: Sequence[str], n: int
+) -> Iterator[tuple[dict[str, int], Ints]]:
+    """Yield each vector of levels that occurs, with the records that have it and match somebody."""
+    possible = np.ones(n, dtype=bool)
+    for key in live:
+        possible &= scales[key].code != NOBODY
+    rows = np.flatnonzero(possible)
+    if not len(rows):
+        return
+    sizes = [len(scales[k].maps) for k in live]
+    ids, _ = group_ids([scales[k].level[rows] for k in live], sizes, n_rows=len(rows))
+    order = np.argsort(ids, kind="stable")
+    cuts = np.flatnonzero(np.diff(ids[order])) + 1
+    for part in np.split(rows[order], cuts):
+        levels = {k: int(scales[k].level[part[0]]) for k in live}
+        yield {k: v for k, v in levels.items() if v != scales[k].top}, part
+
+
+def matched(
+    scales: Mapping[str, Scale],
+    live: Sequence[str],
+    members: Mapping[str, npt.NDArray[np.int32]],
+    n: Ints,
+    people: Subjects,
+    n_released: int,
+    ctx: Context,
+) -> Linked:
+    """Count, level vector by level vector, members and subjects for records, and records for subjects."""
+    candidates = np.zeros(n_released, dtype=np.int64)
+    in_subjects = np.zeros(n_released, dtype=np.int64)
+    covers = np.zeros(n_released, dtype=bool)
+    reached = np.zeros(people.found, dtype=np.int64)
+    ones = np.ones(people.found, dtype=np.int64)
+    for levels, rows in level_vectors(scales, live, n_released):
+        ctx.tick("counting candidates")
+        records = [scales[k].code[rows] for k in levels]
+        lifted = [scales[k].lift(level, members[k]) for k, level in levels.items()]
+        candidates[rows] = counted(records, lifted, n, rows)
+        if not people.known:
+            continue
+        subjects = [scales[k].lift(level, people.positions[k]) for k, level in levels.items()]
+        in_subjects[rows] = counted(records, subjects, ones, rows)
+        reached += counted(subjects, records, np.ones(len(rows), dtype=np.int64), ones)
+        own = people.of_record[rows]
+        same = own >= 0
+        for mine, theirs in zip(records, subjects, strict=True):
+            same[same] = mine[same] == theirs[own[same]]
+        covers[rows] = same
+    mine = people.of_record
+    return Linked(
+        candidates=candidates,
+        in_subjects=in_subjects if people.known else None,
+        has_subject=people.has_subject,
+        covers=covers,
+        reached=np.append(reached, 0)[mine],
+        n_register=int(n.sum()),
+        n_subjects=people.n,
+    )
+
+
+def counted(
+    wanted: Sequence[npt.NDArray[Any]], known: Sequence[npt.NDArray[Any]], n: Ints, rows: Ints
+) -> Ints:
+    """Return, for each wanted tuple, the sum of ``n`` over the known tuples equal to it."""
+    if not wanted:
+        return np.full(len(rows), int(n.sum()), dtype=np.int64)
+    both = [
+        np.concatenate([a, b]).astype(np.int64) - UNKNOWN
+        for a, b in zip(wanted, known, strict=True)
+    ]
+    sizes = [int(c.max(initial=0)) + 1 for c in both]
+    ids, bound = group_ids(both, sizes)
+    split = len(wanted[0])
+    sums = np.bincount(ids[split:], weights=n, minlength=bound)
+    return np.rint(sums[ids[:split]]).astype(np.int64)

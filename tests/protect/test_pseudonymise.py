@@ -1,0 +1,122 @@
+import base64
+import datetime as dt
+import hashlib
+import hmac
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacit
+from tacit.errors import InputError, InvalidParameter, RoleMissing, WeakProtection
+from tacit.protect.pseudonymise import key_bytes, scrambled
+
+KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+def column(result, name):
+    return result.column(name).to_pylist()
+
+
+def test_tokens_are_hmac_of_the_column_key(engine):
+    data = tacit.read({"id": ["é", None, "b"], "x": [1, 2, 3]}, identifiers="id", engine=engine)
+    result = tacit.Pseudonymise(key=KEY, bits=64).apply(data)
+    key = hmac.digest(bytes.fromhex(KEY), b"tacit/hmac/1\0id", hashlib.sha512)
+    expected = [hmac.digest(key, t.encode(), hashlib.sha256)[:8].hex() if t else None for t in ("é", "", "b")]
+    assert column(result, "id") == expected
+    assert result.identifiers == ()
+    assert data.identifiers == ("id",)
+
+
+def test_columns_differ_unless_the_domain_is_shared():
+    data = tacit.read({"a": ["p"], "b": ["p"]})
+    apart = tacit.Pseudonymise(columns=("a", "b"), key=KEY).apply(data)
+    joint = tacit.Pseudonymise(columns=("a", "b"), key=KEY, domain="person").apply(data)
+    assert column(apart, "a") != column(apart, "b")
+    assert column(joint, "a") == column(joint, "b")
+
+
+def test_numbers_and_text_of_the_same_value_agree():
+    one = tacit.Pseudonymise(columns=("a",), key=KEY).apply(tacit.read({"a": [12]}))
+    two = tacit.Pseudonymise(columns=("a",), key=KEY).apply(tacit.read({"a": ["12"]}))
+    assert column(one, "a") == column(two, "a")
+
+
+def test_without_key_tokens_cannot_be_made_again():
+    data = tacit.read({"a": ["p", "q"]})
+    one = tacit.Pseudonymise(columns=("a",)).apply(data, seed=1)
+    two = tacit.Pseudonymise(columns=("a",)).apply(data, seed=1)
+    assert column(one, "a") != column(two, "a")
+    assert "not kept" in one.history[-1].details["key"]
+
+
+def test_reversal_restores_values_and_types():
+    data = tacit.read(
+        {"s": ["é", None, ""], "i": [3, -4, None], "f": [0.1, 2.0, None], "d": [dt.date(2020, 2, 29), None, None], "b": [True, None, False]}
+    )
+    method = tacit.Pseudonymise(columns=("s", "i", "f", "d", "b"), method="encrypt", key=KEY)
+    hidden = method.apply(data)
+    tokens = [t for c in hidden.columns for t in column(hidden, c) if t is not None]
+    assert len({len(t) for t in tokens}) == 1
+    assert len(set(tokens)) == len(tokens)
+    assert method.reverse(hidden).to_arrow().to_pydict() == data.to_arrow().to_pydict()
+    other = tacit.Pseudonymise(columns=("s",), method="encrypt", key=KEY[::-1])
+    with pytest.raises(InputError, match="no tokens"):
+        other.reverse(hidden)
+    with pytest.raises(InputError):
+        tacit.Pseudonymise(columns=("s",), key=KEY).reverse(hidden)
+
+
+def test_long_values_are_refused():
+    with pytest.raises(InputError, match="width"):
+        tacit.Pseudonymise(columns=("s",), method="encrypt", key=KEY).apply(tacit.read({"s": ["x" * 100]}))
+
+
+def test_key_sources(tmp_path, monkeypatch):
+    data = tacit.read({"a": ["p"]})
+    direct = column(tacit.Pseudonymise(columns=("a",), key=KEY).apply(data), "a")
+    encoded = base64.b64encode(bytes.fromhex(KEY)).decode()
+    (tmp_path / "key").write_text(encoded + "\n")
+    monkeypatch.setenv("TACIT_TEST_KEY", KEY)
+    assert column(tacit.Pseudonymise(columns=("a",), key_file=str(tmp_path / "key")).apply(data), "a") == direct
+    assert column(tacit.Pseudonymise(columns=("a",), key_env="TACIT_TEST_KEY").apply(data), "a") == direct
+    with pytest.raises(InputError):
+        tacit.Pseudonymise(columns=("a",), key_file=str(tmp_path / "none")).apply(data)
+    with pytest.raises(InputError):
+        tacit.Pseudonymise(columns=("a",), key_env="TACIT_TEST_NONE").apply(data)
+
+
+@pytest.mark.parametrize("key", ["", "abc", "zz" * 20 + "!", "00" * 15])
+def test_bad_keys(key):
+    with pytest.raises(InputError):
+        key_bytes(key)
+    with pytest.raises(InvalidParameter) as error:
+        tacit.Pseudonymise(columns=("a",), key=key)
+    assert not key or key not in str(error.value)
+
+
+def test_key_stays_out_of_sight():
+    method = tacit.Pseudonymise(columns=("a",), key=KEY)
+    assert KEY not in repr(method)
+    assert "key" not in method.to_dict(public=True)
+    with pytest.raises(InvalidParameter):
+        tacit.Pseudonymise(columns=("a",), key=KEY, key_env="X")
+    with pytest.raises(InvalidParameter):
+        tacit.Pseudonymise(columns=("a",), method="encrypt")
+    with pytest.raises(InvalidParameter):
+        tacit.Pseudonymise(columns=("a",), bits=32)
+    with pytest.raises(RoleMissing):
+        tacit.Pseudonymise(key=KEY).apply(tacit.read({"a": [1]}))
+
+
+def test_scrambling_digits_warns():
+    data = tacit.read({"a": ["12-345", None]})
+    with pytest.warns(WeakProtection):
+        result = tacit.Pseudonymise(columns=("a",), method="scramble", key=KEY).apply(data)
+    assert sorted(column(result, "a")[0].replace("-", "")) == list("12345")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(st.from_regex(r"[0-9]{6}", fullmatch=True), max_size=30))
+def test_scrambling_is_one_to_one(values):
+    assert len({scrambled(v, b"k" * 16) for v in values}) == len(values)
