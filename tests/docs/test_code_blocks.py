@@ -5,6 +5,7 @@ blocks that begin with ``$ tacit`` run through the command line in this process.
 that holds ``fig28.csv`` and the hospital example. A comment on the line before a block may say:
 
 - ``<!-- output -->``: the ``text`` block is what the block before it prints (``...`` stands for anything);
+- ``<!-- file: plan.yaml -->``: the block is written to that file;
 - ``<!-- exits: 1 -->``: the commands end with that exit code instead of 0;
 - ``<!-- needs: spark -->``: left out when the tests run without Spark;
 - ``<!-- no-run: reason -->``: not run.
@@ -127,6 +128,8 @@ def test_page(page, desk, capsys, request):
                     f"{where}: tacit {' '.join(words)}\n{err}"
                 )
                 same(shown, out + err, where)
+        elif block.value("file"):
+            (desk / block.value("file")).write_text(block.code, encoding="utf-8")
         elif block.mark == "output":
             same(block.code, printed, where)
 

@@ -30,7 +30,10 @@ def test_relative_and_types():
 def test_constant_columns():
     data = tacit.read({"x": [1.0, 1.0]})
     with pytest.warns(WeakProtection):
-        assert tacit.AddNoise(columns=("x",), relative=1).apply(data).column("x").to_pylist() == [1.0, 1.0]
+        assert tacit.AddNoise(columns=("x",), relative=1).apply(data).column("x").to_pylist() == [
+            1.0,
+            1.0,
+        ]
 
 
 def test_faults():

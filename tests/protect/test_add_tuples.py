@@ -11,7 +11,13 @@ from tacit.protect.add_tuples import moved_to_mean, moved_to_total
 def data(**roles):
     rng = np.random.default_rng(1)
     return tacit.read(
-        {"x": rng.gamma(2, 10, 60), "i": np.arange(60) % 6, "s": ["a", "b", None] * 20, "w": np.ones(60)}, **roles
+        {
+            "x": rng.gamma(2, 10, 60),
+            "i": np.arange(60) % 6,
+            "s": ["a", "b", None] * 20,
+            "w": np.ones(60),
+        },
+        **roles,
     )
 
 
@@ -44,7 +50,9 @@ def test_block(how, engine):
     assert result.to_arrow().schema == real.to_arrow().schema
     old = real.to_arrow().to_pandas()
     new = result.to_arrow().to_pandas()
-    assert sorted(map(str, new[~added].to_numpy().tolist())) == sorted(map(str, old.to_numpy().tolist()))
+    assert sorted(map(str, new[~added].to_numpy().tolist())) == sorted(
+        map(str, old.to_numpy().tolist())
+    )
     for c in ("x", "i", "w"):
         assert new[c][added].mean() == pytest.approx(old[c].mean(), abs=1e-9)
         assert new[c][added].between(old[c].min() - 1e-9, old[c].max() + 1e-9).all()

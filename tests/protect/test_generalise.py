@@ -9,7 +9,12 @@ def column(result, name):
 
 
 def data(engine="duckdb", zips=("02138", "02138", "02139", "02141", None)):
-    return tacit.read({"zip": list(zips), "s": ["m"] * len(zips)}, keys=["zip", "s"], hierarchies={"zip": tacit.hierarchy.digits(5, mask=[1, 2]), "s": tacit.hierarchy.flat()}, engine=engine)
+    return tacit.read(
+        {"zip": list(zips), "s": ["m"] * len(zips)},
+        keys=["zip", "s"],
+        hierarchies={"zip": tacit.hierarchy.digits(5, mask=[1, 2]), "s": tacit.hierarchy.flat()},
+        engine=engine,
+    )
 
 
 def test_levels(engine):
@@ -21,8 +26,12 @@ def test_levels(engine):
 
 def test_raising_again_and_not_lowering():
     once = tacit.Generalise(columns=("zip",), level=1).apply(data())
-    assert column(tacit.Generalise(columns=("zip",), level=2).apply(once), "zip") == ["021**"] * 4 + [None]
-    assert column(tacit.Generalise(columns=("zip",), level=0).apply(once), "zip") == column(once, "zip")
+    assert column(tacit.Generalise(columns=("zip",), level=2).apply(once), "zip") == [
+        "021**"
+    ] * 4 + [None]
+    assert column(tacit.Generalise(columns=("zip",), level=0).apply(once), "zip") == column(
+        once, "zip"
+    )
 
 
 def test_rare_cells(engine):
@@ -31,17 +40,28 @@ def test_rare_cells(engine):
 
 
 def test_rare_cells_stop_at_the_top():
-    result = tacit.Generalise(columns=("zip",), threshold=3).apply(data(zips=("02138", "02139", "99999")))
+    result = tacit.Generalise(columns=("zip",), threshold=3).apply(
+        data(zips=("02138", "02139", "99999"))
+    )
     assert column(result, "zip") == ["*****"] * 3
 
 
 def test_whole_numbers_become_labels():
     ages = tacit.read({"age": [5, 15, 5]}, hierarchies={"age": tacit.hierarchy.flat("any")})
-    assert column(tacit.Generalise(columns=("age",), threshold=2).apply(ages), "age") == ["5", "any", "5"]
+    assert column(tacit.Generalise(columns=("age",), threshold=2).apply(ages), "age") == [
+        "5",
+        "any",
+        "5",
+    ]
 
 
 def test_faults():
-    for wrong in ({}, {"level": 1, "threshold": 2}, {"columns": ("zip",), "level": {"zip": 1}}, {"level": -1}):
+    for wrong in (
+        {},
+        {"level": 1, "threshold": 2},
+        {"columns": ("zip",), "level": {"zip": 1}},
+        {"level": -1},
+    ):
         with pytest.raises(InvalidParameter):
             tacit.Generalise(**wrong)
     with pytest.raises(HierarchyError):

@@ -10,7 +10,11 @@ import tacit
 from tacit.errors import InputError, InvalidParameter, WeakProtection
 from tacit.protect.perturb import pairings, rectangles
 
-records = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.one_of(st.none(), st.integers(-50, 1000))), min_size=1, max_size=40)
+records = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 2), st.one_of(st.none(), st.integers(-50, 1000))),
+    min_size=1,
+    max_size=40,
+)
 
 
 def totals(groups, values):
@@ -23,7 +27,9 @@ def totals(groups, values):
 
 def perturbed(data, **parameters):
     try:
-        return tacit.Perturb(columns=("x",), **parameters).apply(data, seed=3).column("x").to_pylist()
+        return (
+            tacit.Perturb(columns=("x",), **parameters).apply(data, seed=3).column("x").to_pylist()
+        )
     except WeakProtection:
         return data.column("x").to_pylist()
 
@@ -36,13 +42,19 @@ def test_totals_are_kept(rows, whole, keep):
     if all(v is None for v in x):
         return
     data = tacit.read({"a": a, "b": b, "x": x})
-    new = perturbed(data, **{"all": {}, "by": {"by": ("a",)}, "margins": {"margins": ("a", "b")}}[keep])
+    new = perturbed(
+        data, **{"all": {}, "by": {"by": ("a",)}, "margins": {"margins": ("a", "b")}}[keep]
+    )
     kept = {"all": [[0] * len(x)], "by": [a], "margins": [a, b]}[keep]
     for groups in kept:
         before, after = totals(groups, x), totals(groups, new)
         assert before.keys() == after.keys()
         for g in before:
-            assert after[g] == before[g] if whole else after[g] == pytest.approx(before[g], rel=1e-9, abs=1e-9)
+            assert (
+                after[g] == before[g]
+                if whole
+                else after[g] == pytest.approx(before[g], rel=1e-9, abs=1e-9)
+            )
     assert [v is None for v in new] == [v is None for v in x]
     if min(v for v in x if v is not None) >= 0:
         assert min(v for v in new if v is not None) >= 0
@@ -65,7 +77,12 @@ def test_rectangles_are_rectangles():
     assert len(found) > 10
     assert len(np.unique(found)) == found.size
     i, j, k, h = found.T
-    assert (a[i] == a[j]).all() and (a[k] == a[h]).all() and (b[i] == b[h]).all() and (b[j] == b[k]).all()
+    assert (
+        (a[i] == a[j]).all()
+        and (a[k] == a[h]).all()
+        and (b[i] == b[h]).all()
+        and (b[j] == b[k]).all()
+    )
 
 
 def test_most_values_change_by_about_the_scale():
@@ -84,7 +101,12 @@ def test_no_room():
 
 
 def test_faults():
-    for wrong in ({"by": ("a",), "margins": ("a", "b")}, {"by": ("x",)}, {"scale": 0}, {"margins": ("a",)}):
+    for wrong in (
+        {"by": ("a",), "margins": ("a", "b")},
+        {"by": ("x",)},
+        {"scale": 0},
+        {"margins": ("a",)},
+    ):
         with pytest.raises(InvalidParameter):
             tacit.Perturb(columns=("x",), **wrong)
     with pytest.raises(InputError):

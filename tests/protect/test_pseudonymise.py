@@ -22,7 +22,10 @@ def test_tokens_are_hmac_of_the_column_key(engine):
     data = tacit.read({"id": ["é", None, "b"], "x": [1, 2, 3]}, identifiers="id", engine=engine)
     result = tacit.Pseudonymise(key=KEY, bits=64).apply(data)
     key = hmac.digest(bytes.fromhex(KEY), b"tacit/hmac/1\0id", hashlib.sha512)
-    expected = [hmac.digest(key, t.encode(), hashlib.sha256)[:8].hex() if t else None for t in ("é", "", "b")]
+    expected = [
+        hmac.digest(key, t.encode(), hashlib.sha256)[:8].hex() if t else None
+        for t in ("é", "", "b")
+    ]
     assert column(result, "id") == expected
     assert result.identifiers == ()
     assert data.identifiers == ("id",)
@@ -52,7 +55,13 @@ def test_without_key_tokens_cannot_be_made_again():
 
 def test_reversal_restores_values_and_types():
     data = tacit.read(
-        {"s": ["é", None, ""], "i": [3, -4, None], "f": [0.1, 2.0, None], "d": [dt.date(2020, 2, 29), None, None], "b": [True, None, False]}
+        {
+            "s": ["é", None, ""],
+            "i": [3, -4, None],
+            "f": [0.1, 2.0, None],
+            "d": [dt.date(2020, 2, 29), None, None],
+            "b": [True, None, False],
+        }
     )
     method = tacit.Pseudonymise(columns=("s", "i", "f", "d", "b"), method="encrypt", key=KEY)
     hidden = method.apply(data)
@@ -69,7 +78,9 @@ def test_reversal_restores_values_and_types():
 
 def test_long_values_are_refused():
     with pytest.raises(InputError, match="width"):
-        tacit.Pseudonymise(columns=("s",), method="encrypt", key=KEY).apply(tacit.read({"s": ["x" * 100]}))
+        tacit.Pseudonymise(columns=("s",), method="encrypt", key=KEY).apply(
+            tacit.read({"s": ["x" * 100]})
+        )
 
 
 def test_key_sources(tmp_path, monkeypatch):
@@ -78,8 +89,14 @@ def test_key_sources(tmp_path, monkeypatch):
     encoded = base64.b64encode(bytes.fromhex(KEY)).decode()
     (tmp_path / "key").write_text(encoded + "\n")
     monkeypatch.setenv("TACIT_TEST_KEY", KEY)
-    assert column(tacit.Pseudonymise(columns=("a",), key_file=str(tmp_path / "key")).apply(data), "a") == direct
-    assert column(tacit.Pseudonymise(columns=("a",), key_env="TACIT_TEST_KEY").apply(data), "a") == direct
+    assert (
+        column(tacit.Pseudonymise(columns=("a",), key_file=str(tmp_path / "key")).apply(data), "a")
+        == direct
+    )
+    assert (
+        column(tacit.Pseudonymise(columns=("a",), key_env="TACIT_TEST_KEY").apply(data), "a")
+        == direct
+    )
     with pytest.raises(InputError):
         tacit.Pseudonymise(columns=("a",), key_file=str(tmp_path / "none")).apply(data)
     with pytest.raises(InputError):

@@ -14,12 +14,28 @@ from tacit.protect.round_values import one_rounded, rounded, rounded_whole
 
 def one(value, base, direction="nearest", kind=None):
     array = pa.chunked_array([pa.array([value], kind)])
-    return rounded(array, Fraction(repr(base)), direction, np.random.default_rng(1), "x").to_pylist()[0]
+    return rounded(
+        array, Fraction(repr(base)), direction, np.random.default_rng(1), "x"
+    ).to_pylist()[0]
 
 
 @pytest.mark.parametrize(
     ("value", "base", "expected"),
-    [(22.5, 5, 25.0), (-7, 5, -5), (-22.5, 5, -25.0), (0.15, 0.1, 0.2), (0.25, 0.1, 0.3), (0.35, 0.1, 0.4), (1.005, 0.01, 1.01), (2, 5, 0), (-2, 5, 0), (7, 2.5, 7.5), (3, 2, 4), (-3, 2, -4), (1e15 + 0.5, 1, 1e15 + 1)],
+    [
+        (22.5, 5, 25.0),
+        (-7, 5, -5),
+        (-22.5, 5, -25.0),
+        (0.15, 0.1, 0.2),
+        (0.25, 0.1, 0.3),
+        (0.35, 0.1, 0.4),
+        (1.005, 0.01, 1.01),
+        (2, 5, 0),
+        (-2, 5, 0),
+        (7, 2.5, 7.5),
+        (3, 2, 4),
+        (-3, 2, -4),
+        (1e15 + 0.5, 1, 1e15 + 1),
+    ],
 )
 def test_half_away_from_zero(value, base, expected):
     assert one(value, base) == expected
@@ -32,7 +48,11 @@ def test_directions(direction, expected):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(-10**12, 10**12), st.integers(1, 10**6), st.sampled_from(["nearest", "down", "up"]))
+@given(
+    st.integers(-(10**12), 10**12),
+    st.integers(1, 10**6),
+    st.sampled_from(["nearest", "down", "up"]),
+)
 def test_whole_numbers_are_exact(value, base, direction):
     exact = one_rounded(Fraction(value), Fraction(base), direction, 0.0)
     assert one(value, base, direction) == exact
@@ -41,7 +61,11 @@ def test_whole_numbers_are_exact(value, base, direction):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.decimals(-(10**6), 10**6, places=3), st.sampled_from([0.1, 0.25, 0.01, 2.5, 5, 0.3]), st.sampled_from(["nearest", "down", "up"]))
+@given(
+    st.decimals(-(10**6), 10**6, places=3),
+    st.sampled_from([0.1, 0.25, 0.01, 2.5, 5, 0.3]),
+    st.sampled_from(["nearest", "down", "up"]),
+)
 def test_floats_are_rounded_as_the_decimals_they_are_written_as(value, base, direction):
     exact = one_rounded(Fraction(value), Fraction(repr(base)), direction, 0.0)
     assert one(float(value), base, direction) == float(exact)
@@ -68,7 +92,11 @@ def test_spec(engine):
     result = tacit.RoundValues(columns=("x",), base=5).apply(data)
     assert result.column("x").to_pylist() == [10, None, 20]
     assert result.to_arrow().schema == data.to_arrow().schema
-    assert tacit.RoundValues(columns=("y",), base=0.1).apply(data).column("y").to_pylist() == [0.5, None, 1.3]
+    assert tacit.RoundValues(columns=("y",), base=0.1).apply(data).column("y").to_pylist() == [
+        0.5,
+        None,
+        1.3,
+    ]
 
 
 def test_faults():

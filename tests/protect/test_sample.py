@@ -29,7 +29,11 @@ def test_allocation(sizes, share):
 
 
 def test_weights_estimate_the_same_totals(engine):
-    data = tacit.read({"x": list(range(60)), "g": ["a"] * 20 + ["b"] * 40, "w": [2] * 20 + [3] * 40}, weight="w", engine=engine)
+    data = tacit.read(
+        {"x": list(range(60)), "g": ["a"] * 20 + ["b"] * 40, "w": [2] * 20 + [3] * 40},
+        weight="w",
+        engine=engine,
+    )
     result = tacit.Sample(share=0.25, within=("g",)).apply(data, seed=1)
     assert Counter(column(result, "g")) == {"a": 5, "b": 10}
     assert sum(column(result, "w")) == pytest.approx(2 * 20 + 3 * 40)
@@ -40,7 +44,9 @@ def test_weights_estimate_the_same_totals(engine):
 
 def test_every_record_has_the_same_chance():
     data = tacit.read({"x": list(range(6))})
-    drawn = Counter(v for seed in range(400) for v in column(tacit.Sample(n=2).apply(data, seed=seed)))
+    drawn = Counter(
+        v for seed in range(400) for v in column(tacit.Sample(n=2).apply(data, seed=seed))
+    )
     assert all(90 < n < 180 for n in drawn.values())
 
 

@@ -11,7 +11,9 @@ def column(result, name="x"):
 def test_same_records_in_another_order(engine):
     data = tacit.read({"x": [1, 2, None, 4, 5, 6, 7, 8], "y": list("abcdefgh")}, engine=engine)
     result = tacit.Scramble().apply(data, seed=1)
-    assert Counter(map(str, result.to_arrow().to_pylist())) == Counter(map(str, data.to_arrow().to_pylist()))
+    assert Counter(map(str, result.to_arrow().to_pylist())) == Counter(
+        map(str, data.to_arrow().to_pylist())
+    )
     assert column(result) != column(data)
     assert result.history[-1].details["links_lost"]
     assert column(tacit.Scramble().apply(data, seed=1)) == column(result)
@@ -37,5 +39,10 @@ def test_row_numbers_are_nobody_elses():
 
 def test_one_record_and_none():
     data = tacit.read({"x": [1, 2]})
-    assert column(tacit.Scramble().apply(tacit.Suppress(level="tuple", where="x > 0").apply(data))) == []
-    assert column(tacit.Scramble().apply(tacit.Suppress(level="tuple", where="x > 1").apply(data))) == [1]
+    assert (
+        column(tacit.Scramble().apply(tacit.Suppress(level="tuple", where="x > 0").apply(data)))
+        == []
+    )
+    assert column(
+        tacit.Scramble().apply(tacit.Suppress(level="tuple", where="x > 1").apply(data))
+    ) == [1]

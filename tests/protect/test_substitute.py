@@ -17,7 +17,15 @@ def rng():
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.sets(st.one_of(st.from_regex(r"[0-9]{3}-[0-9]{2}", fullmatch=True), st.from_regex(r"[A-Z][a-zé]{3,6} [0-9]{2}", fullmatch=True)), max_size=30))
+@given(
+    st.sets(
+        st.one_of(
+            st.from_regex(r"[0-9]{3}-[0-9]{2}", fullmatch=True),
+            st.from_regex(r"[A-Z][a-zé]{3,6} [0-9]{2}", fullmatch=True),
+        ),
+        max_size=30,
+    )
+)
 def test_one_to_one_same_format_nothing_old(values):
     old = pa.array(sorted(values), pa.string())
     new = substituted(old, rng(), "x").to_pylist()
@@ -47,7 +55,11 @@ def test_refused_when_the_format_has_too_few_values(values):
 
 
 def test_spec(engine):
-    data = tacit.read({"id": ["A1b", "C2d", None, "A1b"], "n": [123, 456, 789, 123]}, identifiers=["id", "n"], engine=engine)
+    data = tacit.read(
+        {"id": ["A1b", "C2d", None, "A1b"], "n": [123, 456, 789, 123]},
+        identifiers=["id", "n"],
+        engine=engine,
+    )
     result = tacit.Substitute(columns=("id", "n")).apply(data, seed=1)
     new = result.column("id").to_pylist()
     assert new[2] is None

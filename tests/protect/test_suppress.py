@@ -52,7 +52,11 @@ def test_top_mark(engine):
 
 
 def test_tuples(engine):
-    assert column(tacit.Suppress(level="tuple", where="b >= 3").apply(data(engine)), "a") == ["x", "x", "z"]
+    assert column(tacit.Suppress(level="tuple", where="b >= 3").apply(data(engine)), "a") == [
+        "x",
+        "x",
+        "z",
+    ]
     small = tacit.Suppress(level="tuple", k=2).apply(data(engine))
     assert column(small, "a") == ["x", "x"]
     assert small.history[-1].details["removed"] == 3
@@ -63,7 +67,9 @@ def test_tuples(engine):
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=30), st.integers(1, 4))
 def test_small_classes_of_two_quasi_identifiers(records, k):
     data = tacit.read(
-        {"a": [a for a, _ in records], "b": [b for _, b in records]} if records else {"a": [1], "b": [1]},
+        {"a": [a for a, _ in records], "b": [b for _, b in records]}
+        if records
+        else {"a": [1], "b": [1]},
         keys={"one": ["a"], "two": ["b"]},
     )
     result = tacit.Suppress(level="tuple", k=k).apply(data)

@@ -27,11 +27,16 @@ def test_random_pairs_are_disjoint_and_within(groups, wanted, seed):
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=25), st.integers(0, 2**32))
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=25), st.integers(0, 2**32)
+)
 def test_derangement_exists_exactly_when_no_value_has_the_majority(records, seed):
     values = np.array([v for v, _ in records], dtype=np.int64)
     groups = np.array([g for _, g in records], dtype=np.int64)
-    possible = all(2 * n <= (groups == g).sum() for (g, _), n in Counter(zip(groups.tolist(), values.tolist(), strict=True)).items())
+    possible = all(
+        2 * n <= (groups == g).sum()
+        for (g, _), n in Counter(zip(groups.tolist(), values.tolist(), strict=True)).items()
+    )
     if not possible:
         with pytest.raises(Infeasible):
             deranged(values, groups, np.random.default_rng(seed))
@@ -43,9 +48,19 @@ def test_derangement_exists_exactly_when_no_value_has_the_majority(records, seed
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 2), st.one_of(st.none(), st.text(max_size=2))), min_size=1, max_size=20), st.floats(0, 0.6), st.integers(0, 99))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.one_of(st.none(), st.text(max_size=2))),
+        min_size=1,
+        max_size=20,
+    ),
+    st.floats(0, 0.6),
+    st.integers(0, 99),
+)
 def test_swap_keeps_the_table_of_within_and_swapped(records, share, seed):
-    data = tacit.read({"g": [g for g, _ in records], "x": [x for _, x in records], "y": list(range(len(records)))})
+    data = tacit.read(
+        {"g": [g for g, _ in records], "x": [x for _, x in records], "y": list(range(len(records)))}
+    )
     try:
         result = tacit.Swap(columns=("x",), share=share, within=("g",)).apply(data, seed=seed)
     except WeakProtection:
@@ -59,7 +74,9 @@ def test_share_moves_that_many_records():
     data = tacit.read({"x": list(range(100))})
     result = tacit.Swap(columns=("x",), share=0.3).apply(data, seed=1)
     assert sum(a != b for a, b in zip(column(result, "x"), range(100), strict=True)) == 30
-    assert column(tacit.Swap(columns=("x",), share=0.3).apply(data, seed=1), "x") == column(result, "x")
+    assert column(tacit.Swap(columns=("x",), share=0.3).apply(data, seed=1), "x") == column(
+        result, "x"
+    )
 
 
 def test_unit_swap_leaves_nobody_their_own(fig28, engine):
@@ -91,6 +108,10 @@ def test_faults():
         tacit.Swap(share=0.5).apply(data)
     with pytest.warns(WeakProtection):
         tacit.Swap(columns=("x",), share=1, within=("g",)).apply(data)
-    for wrong in ({"pairs": ((1, 1),)}, {"pairs": ((1, 2),), "share": 0.1}, {"columns": ("x",), "within": ("x",)}):
+    for wrong in (
+        {"pairs": ((1, 1),)},
+        {"pairs": ((1, 2),), "share": 0.1},
+        {"columns": ("x",), "within": ("x",)},
+    ):
         with pytest.raises(InvalidParameter):
             tacit.Swap(**wrong)

@@ -25,7 +25,9 @@ def values(data, column="x"):
 
 def test_de_identification(case):
     c = case("de-identification")
-    data = tacit.read({name: ["a", "b"] for name in c["input"]["columns"]}, identifiers=c["input"]["explicit"][0])
+    data = tacit.read(
+        {name: ["a", "b"] for name in c["input"]["columns"]}, identifiers=c["input"]["explicit"][0]
+    )
     assert list(tacit.Deidentify().apply(data).columns) == c["expected_columns"]
 
 
@@ -34,7 +36,10 @@ def test_suppression(case, rows):
     first, second = zip(*c["input"], strict=True)
     data = tacit.read({"x": list(first), "y": list(second)})
     assert rows(tacit.Suppress(cells=(tuple(c["cell"]),)).apply(data), ["x", "y"]) == c["expected"]
-    assert values(tacit.Suppress(level="attribute", columns=("y",)).apply(data), "y") == [None, None]
+    assert values(tacit.Suppress(level="attribute", columns=("y",)).apply(data), "y") == [
+        None,
+        None,
+    ]
     assert values(tacit.Suppress(level="tuple", where="x == 'a'").apply(data)) == ["b"]
 
 
@@ -56,14 +61,19 @@ def test_encryption(case):
 def test_swap(case):
     c = case("swap values")
     data = tacit.read({"x": c["input"]})
-    assert values(tacit.Swap(columns=("x",), pairs=(tuple(c["pairs"][0]),)).apply(data)) == c["expected"]
+    assert (
+        values(tacit.Swap(columns=("x",), pairs=(tuple(c["pairs"][0]),)).apply(data))
+        == c["expected"]
+    )
 
 
 def test_generalise(case):
     c = case("generalise values")
     data = tacit.read({"x": c["input"]}, hierarchies={"x": tacit.hierarchy.digits(5, mask=[1, 2])})
     for level in (1, 2, 3):
-        assert values(tacit.Generalise(columns=("x",), level=level).apply(data)) == c[f"level_{level}"]
+        assert (
+            values(tacit.Generalise(columns=("x",), level=level).apply(data)) == c[f"level_{level}"]
+        )
     c = case("generalise values", 1)
     data = tacit.read({"x": c["input"]}, hierarchies={"x": tacit.hierarchy.flat("Person")})
     assert values(tacit.Generalise(columns=("x",), level=1).apply(data)) == c["level_1"]
@@ -74,12 +84,18 @@ def test_substitution(case):
     new = values(tacit.Substitute(columns=("x",)).apply(tacit.read({"x": given}), seed=1))
     assert new[0] == new[2] != new[1]
     assert not set(new) & set(given)
-    assert all([c.isdigit() for c in a] == [c.isdigit() for c in b] for a, b in zip(new, given, strict=True))
+    assert all(
+        [c.isdigit() for c in a] == [c.isdigit() for c in b]
+        for a, b in zip(new, given, strict=True)
+    )
 
 
 def test_outlier_to_median(case):
     c = case("outlier to median")
-    assert values(tacit.OutlierToMedian(columns=("x",)).apply(tacit.read({"x": c["input"]}))) == c["expected"]
+    assert (
+        values(tacit.OutlierToMedian(columns=("x",)).apply(tacit.read({"x": c["input"]})))
+        == c["expected"]
+    )
 
 
 def test_perturbation(case):
@@ -108,7 +124,9 @@ def test_additive_noise(case):
 
 def test_sampling(case):
     c = case("sampling")
-    new = values(tacit.Sample(n=c["n"]).apply(tacit.read({"x": list(range(c["input_size"]))}), seed=1))
+    new = values(
+        tacit.Sample(n=c["n"]).apply(tacit.read({"x": list(range(c["input_size"]))}), seed=1)
+    )
     assert len(set(new)) == c["n"]
     assert set(new) <= set(range(c["input_size"]))
 
@@ -160,11 +178,16 @@ def test_summaries(case):
     cells = [(i, j) for i in range(2) for j in range(2) for _ in range(table[i][j])]
     data = tacit.read({"a": [i for i, _ in cells], "b": [j for _, j in cells]})
     found = tacit.Summaries(columns=("a", "b"), threshold=c["input"]["threshold"]).measure(data)
-    assert [[i + 1, j + 1] for i, j in np.argwhere(found.primary[:2, :2])] == c["expected"]["primary_suppressed"]
+    assert [[i + 1, j + 1] for i, j in np.argwhere(found.primary[:2, :2])] == c["expected"][
+        "primary_suppressed"
+    ]
     assert found.hidden.sum() - 1 >= 3
 
 
-SUPPRESSED = {"Ethnicity of tuples 3,4,8 suppressed (Figure 33)": ("Ethnicity", (3, 4, 8)), "ZIP of tuple 8 suppressed (cell)": ("ZIP", (8,))}
+SUPPRESSED = {
+    "Ethnicity of tuples 3,4,8 suppressed (Figure 33)": ("Ethnicity", (3, 4, 8)),
+    "ZIP of tuple 8 suppressed (cell)": ("ZIP", (8,)),
+}
 
 
 @pytest.mark.parametrize("name", range(9))
@@ -174,7 +197,9 @@ def test_entropy_distortion(published, fig28, name):
     column = label.split()[0]
     zips = ["02138", "02139"]
     if label in SUPPRESSED:
-        released = tacit.Suppress(cells=tuple((r, column) for r in SUPPRESSED[label][1])).apply(fig28)
+        released = tacit.Suppress(cells=tuple((r, column) for r in SUPPRESSED[label][1])).apply(
+            fig28
+        )
     elif "encrypted" in label:
         released = tacit.Pseudonymise(columns=("ZIP",), key=KEY).apply(fig28)
     elif "unchanged" in label:
@@ -188,9 +213,15 @@ def test_entropy_distortion(published, fig28, name):
             now[i - 1] = "0213*"
         released = fig28.replace({"ZIP": now})
     else:
-        level = {"ZIP attribute generalised to 4 digits": 1, "ZIP attribute generalised to 3 digits": 2, "Birth to year": 2}[label]
+        level = {
+            "ZIP attribute generalised to 4 digits": 1,
+            "ZIP attribute generalised to 3 digits": 2,
+            "Birth to year": 2,
+        }[label]
         released = tacit.Generalise(columns=(column,), level=level).apply(fig28)
     found = tacit.EntropyDistortion(columns=(column,)).measure(released, original=fig28)
-    assert found.value == pytest.approx(expected["nonuniform_entropy_distortion"], abs=figure["tolerance"])
+    assert found.value == pytest.approx(
+        expected["nonuniform_entropy_distortion"], abs=figure["tolerance"]
+    )
     most = found.numbers["bits lost by full suppression"] / 12
     assert most == pytest.approx(expected["H_x_bits"], abs=figure["tolerance"])

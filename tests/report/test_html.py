@@ -110,7 +110,24 @@ def test_broken_claim_is_shouted(release):
     data = dataclasses.replace(release.data, history=(*release.data.history[:-1], action))
     page = Page(render(dataclasses.replace(release, data=data)))
     assert "do not release" in page.text
+    assert page.named("section")[0]["class"] == "verdict bad"
     assert "does not hold" in page.text
+
+
+def test_removing_names_is_not_called_anonymity(fig28):
+    text = render(Plan([tacit.Deidentify()], [tacit.KAnonymity()]).run(fig28))
+    assert 'class="verdict none"' in text
+    assert "no anonymity is claimed" in text
+    assert "100% of the released records are unique" in text
+
+
+def test_unique_records_temper_a_claim(fig28):
+    step = tacit.MuArgus(k=2, ratings={"Birth": 3, "Sex": 1, "ZIP": 2}, recode={"Birth": 2})
+    released = Plan([tacit.Deidentify(), step], [tacit.KAnonymity()]).run(fig28)
+    text = render(released)
+    assert facts.class_sizes(released)[0].unique_share_after > 0
+    assert "but unique records remain" in text
+    assert "Birth 2 of 5" in Page(text).text
 
 
 def test_no_claim_is_said(fig28):
@@ -187,6 +204,19 @@ def test_engines_tell_the_same(engine):
     assert found.dropped == 300 - len(released.data)
     assert found.removed == ["patient_id", "name"]
     assert found.cells["sex"] in (0, len(released.data))
+
+
+def test_levels_of_single_values_are_averaged(fig28):
+    released = Plan(
+        [tacit.Deidentify(), tacit.KSimilar(k=2, method="greedy")], [tacit.KAnonymity()]
+    ).run(fig28)
+    rows = {
+        column: (level, height, meaning)
+        for column, level, height, meaning in facts.levels(released)
+    }
+    assert rows["ZIP"][1] == 3
+    assert 0 < rows["ZIP"][0] < 3
+    assert rows["ZIP"][2] == "on average"
 
 
 def test_several_quasi_identifiers_are_told_apart():

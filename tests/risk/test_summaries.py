@@ -11,7 +11,12 @@ from tacit.risk.summaries import attacker_interval, protect, small, with_margins
 
 
 def microdata(table, engine="duckdb"):
-    cells = [(f"r{i}", f"c{j}") for i, row in enumerate(table) for j, n in enumerate(row) for _ in range(n)]
+    cells = [
+        (f"r{i}", f"c{j}")
+        for i, row in enumerate(table)
+        for j, n in enumerate(row)
+        for _ in range(n)
+    ]
     return tacit.read({"a": [a for a, _ in cells], "b": [b for _, b in cells]}, engine=engine)
 
 
@@ -30,7 +35,10 @@ def brute_interval(full, hidden, cell):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(0, 3), min_size=4, max_size=4), st.lists(st.booleans(), min_size=8, max_size=8))
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=4),
+    st.lists(st.booleans(), min_size=8, max_size=8),
+)
 def test_attack_against_brute_force(counts, flags):
     full = with_margins(np.array(counts).reshape(2, 2))
     hidden = np.append(flags, False).reshape(3, 3)
@@ -39,7 +47,16 @@ def test_attack_against_brute_force(counts, flags):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 4).flatmap(lambda c: st.lists(st.lists(st.sampled_from([0, 1, 2, 3, 5, 9, 20]), min_size=c, max_size=c), min_size=1, max_size=4)), st.integers(2, 5))
+@given(
+    st.integers(1, 4).flatmap(
+        lambda c: st.lists(
+            st.lists(st.sampled_from([0, 1, 2, 3, 5, 9, 20]), min_size=c, max_size=c),
+            min_size=1,
+            max_size=4,
+        )
+    ),
+    st.integers(2, 5),
+)
 def test_no_hidden_count_can_be_worked_out(table, threshold):
     full = with_margins(np.array(table, dtype=np.int64))
     hidden = protect(full, threshold)
@@ -55,7 +72,9 @@ def test_no_hidden_count_can_be_worked_out(table, threshold):
 
 
 def test_spec(engine):
-    found = tacit.Summaries(columns=("a", "b")).measure(microdata([[12, 1, 30], [7, 9, 30], [20, 20, 30]], engine))
+    found = tacit.Summaries(columns=("a", "b")).measure(
+        microdata([[12, 1, 30], [7, 9, 30], [20, 20, 30]], engine)
+    )
     assert found.primary.sum() == 1
     assert found.hidden.sum() == 4
     shown = found.frame.filter(~found.frame["total"])
@@ -67,7 +86,13 @@ def test_spec(engine):
 def test_one_column():
     data = tacit.read({"a": ["x"] * 5 + ["y"] * 2 + ["z"] * 9 + [None] * 4})
     found = tacit.Summaries(columns=("a",)).measure(data)
-    assert found.frame.rows() == [("x", False, 5, "published"), ("y", False, None, "primary"), ("z", False, 9, "published"), (None, False, None, "complementary"), ("Total", True, 20, "published")]
+    assert found.frame.rows() == [
+        ("x", False, 5, "published"),
+        ("y", False, None, "primary"),
+        ("z", False, 9, "published"),
+        (None, False, None, "complementary"),
+        ("Total", True, 20, "published"),
+    ]
     alone = tacit.Summaries(columns=("a",), margins=False).measure(data)
     assert alone.frame["count"].to_list() == [5, None, 9, 4]
     assert alone.numbers["margins hidden"] == 0

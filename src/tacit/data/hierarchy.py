@@ -511,7 +511,26 @@ def level_faults(levels: Sequence[Coded], name: Callable[[int], str]) -> list[st
                 f"level {number}: {n_split} of its labels have more than one parent at level "
                 f"{number + 1} (a level splits a lower group)"
             )
+    clashes = sum(
+        label_clashes(levels[low], levels[high])
+        for low, high in itertools.combinations(range(len(levels)), 2)
+    )
+    if clashes:
+        faults.append(
+            f"{clashes} labels stand on two levels in different branches, so that a released label "
+            "would have two meanings (give the groups other names)"
+        )
     return faults
+
+
+def label_clashes(below: Coded, above: Coded) -> int:
+    """Return how many labels of two levels are the same text without one generalising to the other."""
+    shared = set(below.labels) & set(above.labels)
+    if not shared:
+        return 0
+    at = {label: code for code, label in enumerate(above.labels)}
+    target = np.array([at.get(label, -1) for label in below.labels], dtype=np.int32)[below.codes]
+    return len(np.unique(target[(target >= 0) & (target != above.codes)]))
 
 
 def listed(faults: Sequence[str]) -> list[str]:

@@ -23,7 +23,7 @@ Tick = Callable[[float | None], None]
 #: Nearest tuples through which clusters to move to are found.
 NEIGHBOURS = 24
 #: Cells from which compiling the kernels pays.
-COMPILE_FROM = 400
+COMPILE_FROM = 800
 #: Records up to which neighbouring clusters are regrouped to their optimum, when compiled.
 REGROUP = 10
 #: Nearby clusters with which a cluster is regrouped.
@@ -132,13 +132,20 @@ def finish(state: State) -> Partition:
 
 @functools.cache
 def compiled() -> Callable[..., int]:
-    """Return the kernels compiled; they call each other's compiled selves."""
+    """Return the kernels compiled; they call each other's compiled selves.
+
+    Machine code is kept beside the module, or in the user's cache, so that it is made once only.
+    """
     import numba
 
     names: dict[str, Any] = dict(globals())
     for function in KERNELS:
         copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        names[function.__name__] = numba.njit(copy)
+        copy.__module__ = __name__
+        try:
+            names[function.__name__] = numba.njit(copy, cache=True)
+        except RuntimeError:  # no place to keep it
+            names[function.__name__] = numba.njit(copy)
     result: Callable[..., int] = names["look_at"]
     return result
 

@@ -154,8 +154,9 @@ class Datafly(Method):
         return result
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
-        del result
-        k = self.requirement(len(data))
+        k = len(result) if self.anonymity_level == 1 else self.requirement(len(data))
+        if k <= 1:
+            return
         for name, columns in self.groups(data).items():
             yield Claim(
                 "k-anonymity",

@@ -159,10 +159,10 @@ def rectangles(a: Ints, b: Ints, rng: np.random.Generator) -> Ints:
     corners = np.stack([first, second, third, fourth], axis=1)
     whole = (a[first] != a[third]) & (b[first] != b[third]) & has_second & has_fourth
     corners = corners[whole].astype(np.int64)
-    _, firsts = np.unique(corners.ravel(), return_index=True)
-    fresh = np.zeros(corners.size, dtype=bool)
-    fresh[firsts] = True
-    return corners[fresh.reshape(corners.shape).all(axis=1)]
+    places = np.arange(corners.size).reshape(corners.shape)
+    earliest = np.zeros(n, dtype=np.int64)
+    earliest[corners.ravel()[::-1]] = places.ravel()[::-1]
+    return corners[(earliest[corners] == places).all(axis=1)]
 
 
 def transfer(values: Numeric, corners: Ints, amount: Floats, floor: int | None) -> None:

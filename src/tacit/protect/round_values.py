@@ -34,7 +34,7 @@ class RoundValues(Method):
 
     References
     ----------
-    Willenborg, de Waal (2001), Elements of Statistical Disclosure Control, Springer, section 3.2.
+    Willenborg, de Waal (2001), Elements of Statistical Disclosure Control, Springer.
     Sweeney, Foundations of Privacy Protection from a Computer Science Perspective, section 4.1, Figure 14.
     """
 

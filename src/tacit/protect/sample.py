@@ -93,16 +93,13 @@ def by_number(sizes: Ints, n: int) -> Ints:
         raise InputError(
             f"sample: n = {n} is less than one record a stratum. Ask for more records, or for coarser strata."
         )
-    if n == 0:
-        return np.zeros(len(sizes), dtype=np.int64)
-    base = np.minimum(sizes, 1)
-    spare = sizes - base
-    exact = (n - filled) * spare / max(int(spare.sum()), 1)
-    wanted = base + np.floor(exact).astype(np.int64)
-    # Largest remainders get what is left; a stratum is never asked for more than it has.
-    left = n - int(wanted.sum())
-    order = np.argsort(-(exact - np.floor(exact)), kind="stable")
-    wanted[order[:left]] += 1
+    exact = n * sizes / max(int(sizes.sum()), 1)
+    wanted = np.maximum(np.floor(exact), np.minimum(sizes, 1)).astype(np.int64)
+    # Largest remainders get what is left; where the one-each rule took too much, it is given back.
+    while gap := n - int(wanted.sum()):
+        able = np.flatnonzero(wanted < sizes if gap > 0 else wanted > 1)
+        order = able[np.argsort(-np.sign(gap) * (exact - wanted)[able], kind="stable")]
+        wanted[order[: abs(gap)]] += np.sign(gap)
     return wanted
 
 

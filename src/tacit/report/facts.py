@@ -115,7 +115,7 @@ def levels(release: Release) -> list[tuple[str, float, int, str]]:
     reached: dict[str, float] = {}
     mixed: set[str] = set()
     for action in release.data.history:
-        found = action.details.get("levels")
+        found = action.details.get("levels") or action.parameters.get("recode")
         for column, level in found.items() if isinstance(found, Mapping) else ():
             average, differs = average_level(level)
             reached[column] = max(average, reached.get(column, 0))

@@ -64,8 +64,9 @@ def view(release: Release) -> dict[str, Any]:
         "access_words": access_words(release.plan.access),
         "tiles": tiles(release, classes),
         "claims": claims,
-        "holds": all(c["holds"] for c in claims),
-        "verdict": words.verdict(len(claims), hold=all(c["holds"] for c in claims)),
+        "verdict": words.verdict(
+            release.claims, hold=all(c["holds"] for c in claims), classes=classes
+        ),
         "steps": list(steps_view(release)),
         "classes": [classes_view(part, drawing) for part in classes],
         "levels": levels_view(release, drawing),
@@ -124,9 +125,9 @@ def tiles(release: Release, classes: list[facts.ClassSizes]) -> list[dict[str, s
         )
         shown.append(
             tile(
-                percent(worst.unique_share_after),
+                words.percent(worst.unique_share_after),
                 "of records are unique on the keys",
-                f"before: {percent(worst.unique_share_before)}",
+                f"before: {words.percent(worst.unique_share_before)}",
             )
         )
     precise = [r.value for r in release.after if r.kind == "precision"][:1]
@@ -296,13 +297,6 @@ def number(value: Any) -> str:
     if isinstance(value, Mapping):
         return words.shortened(format_number(value))
     return format_number(value)
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage that never rounds to none or all."""
-    if share in (0.0, 1.0):
-        return f"{share:.0%}"
-    return "<0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
 
 
 __all__ = ["render"]

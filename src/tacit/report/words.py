@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.result import format_number
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from tacit.data.claims import Claim
     from tacit.data.roles import Column
     from tacit.release import Release
-    from tacit.report.facts import Changes
+    from tacit.report.facts import Changes, ClassSizes
 
 #: Counts of changed values below this are not told.
 SMALL = 5
@@ -70,13 +71,42 @@ def claim_sentence(claim: Claim) -> str:
     return f"{claim.sentence()[:1].upper()}{claim.sentence()[1:]}."
 
 
-def verdict(claims: int, *, hold: bool) -> str:
-    """Return the heading over the claims."""
-    if not claims:
-        return "No protection is claimed"
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement at the top: a colour, a heading, and what tempers it."""
+
+    mood: Literal["good", "none", "bad"]
+    heading: str
+    cautions: list[str]
+
+
+def verdict(claims: Sequence[Claim], *, hold: bool, classes: Sequence[ClassSizes]) -> Verdict:
+    """Judge the claims in the light of what is left over."""
     if not hold:
-        return "A claim does not hold: do not release"
-    return {1: "The claim holds", 2: "Both claims hold"}.get(claims, f"All {claims} claims hold")
+        return Verdict("bad", "A claim does not hold: do not release", [])
+    unique = [
+        f"{percent(part.unique_share_after)} of the released records are unique on {named(part.columns)} together."
+        for part in classes
+        if part.unique_share_after > 0
+    ]
+    if not claims:
+        return Verdict("none", "No protection is claimed", unique)
+    if all(claim.model == "absent-columns" for claim in claims):
+        # Removing names is not anonymity (Sweeney 2001): the keys may still single people out.
+        return Verdict("none", "Identifiers are removed; no anonymity is claimed", unique)
+    heading = {1: "The claim holds", 2: "Both claims hold"}.get(
+        len(claims), f"All {len(claims)} claims hold"
+    )
+    if unique:
+        return Verdict("none", f"{heading}, but unique records remain", unique)
+    return Verdict("good", heading, [])
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that never rounds to none or all."""
+    if share in (0.0, 1.0):
+        return f"{share:.0%}"
+    return "<0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
 
 
 ROLE_WORDS = {

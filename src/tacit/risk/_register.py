@@ -1,4 +1,4 @@
-"""Linking a release to a population register: whom could each released record be?
+"""Linking a release to a population register: the people that each released record could be.
 
 The candidates of a released record are the members of the register whose ground values generalise to
 the released ones (Sweeney's relation g). A released value may stand at any level of its hierarchy; a
@@ -146,7 +146,7 @@ class Scale:
         places = label_places(hierarchy)
         for i, value in enumerate(coded.values.to_pylist()):
             text = ground_label(value)
-            if text == TOP or text == hierarchy.top:
+            if text in (TOP, hierarchy.top):
                 continue
             found = places.get(text, [])
             if not found:
@@ -386,8 +386,8 @@ def matched(
         reached += counted(subjects, records, np.ones(len(rows), dtype=np.int64), ones)
         own = people.of_record[rows]
         same = own >= 0
-        for mine, theirs in zip(records, subjects, strict=True):
-            same[same] = mine[same] == theirs[own[same]]
+        for code, theirs in zip(records, subjects, strict=True):
+            same[same] = code[same] == theirs[own[same]]
         covers[rows] = same
     mine = people.of_record
     return Linked(

@@ -78,7 +78,9 @@ class Summaries(Measure):
                 "small cells hidden": int(primary[: table.shape[0], : table.shape[1]].sum()),
                 "further cells hidden": n_hidden
                 - int(primary[: table.shape[0], : table.shape[1]].sum()),
-                "margins hidden": frame.filter(pc.and_(frame["total"], pc.is_null(frame["count"]))).num_rows,
+                "margins hidden": frame.filter(
+                    pc.and_(frame["total"], pc.is_null(frame["count"]))
+                ).num_rows,
             },
             frame=nw.from_native(frame, eager_only=True),
             explanation=(

@@ -1,0 +1,42 @@
+"""The scripts of examples/ run, and print the published numbers."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+pytestmark = pytest.mark.filterwarnings("ignore::tacit.errors.SdcWarning")
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_figures_of_sweeney(tmp_path, capsys):
+    load("figures_of_sweeney").main(tmp_path)
+    printed = capsys.readouterr().out
+    assert "A = 0.9  k = 493" in printed
+    rows = re.findall(r"^  (\S.*?) +(0\.\d{4})  (0\.\d{4})  (yes|no)$", printed, re.MULTILINE)
+    assert rows == [
+        ("Datafly", "0.7091", "0.7486", "yes"),
+        ("mu-Argus, printed", "0.8583", "0.8667", "no"),
+        ("mu-Argus, corrected", "0.8583", "0.8583", "no"),
+        ("k-Similar, greedy", "0.7958", "0.7958", "yes"),
+        ("k-Similar, optimal", "0.8278", "0.8278", "yes"),
+    ]
+    assert len(list(tmp_path.glob("*.svg"))) == 6
+
+
+def test_choose_k(capsys):
+    load("choose_k").main(1000)
+    assert len(re.findall(r"^k = \d+ ", capsys.readouterr().out, re.MULTILINE)) == 6
+
+
+def test_every_example_is_tested():
+    assert {p.stem for p in EXAMPLES.glob("*.py")} == {"figures_of_sweeney", "choose_k"}
