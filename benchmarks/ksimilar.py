@@ -30,7 +30,9 @@ def population(n, rng):
 
 def main():
     sizes = [int(a) for a in sys.argv[1:]] or [1_000, 10_000, 100_000]
-    print(f"{'records':>9} {'distinct':>9} {'k':>3} {'method':>8} {'seconds':>8} {'distance':>10} {'gap':>7}  algorithm")
+    print(
+        f"{'records':>9} {'distinct':>9} {'k':>3} {'method':>8} {'seconds':>8} {'distance':>10} {'gap':>7}  algorithm"
+    )
     for n in sizes:
         space = population(n, np.random.default_rng(7))
         for k in (2, 5):
@@ -41,7 +43,10 @@ def main():
                 seconds = time.perf_counter() - begun
                 total = price(space, found.partition)
                 gap = total / found.bound - 1 if found.bound else 0.0
-                print(f"{space.total:>9,} {len(space):>9,} {k:>3} {method:>8} {seconds:>8.1f} {total / space.scale:>10.1f} {gap:>7.1%}  {found.algorithm}", flush=True)
+                print(
+                    f"{space.total:>9,} {len(space):>9,} {k:>3} {method:>8} {seconds:>8.1f} {total / space.scale:>10.1f} {gap:>7.1%}  {found.algorithm}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

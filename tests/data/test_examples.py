@@ -8,14 +8,14 @@ import pytest
 import yaml
 
 import tacit
-from tacit.data import examples
+from tacit.data import examples, town
 
 N, SEED = 3_000, 5
 
 
 @pytest.fixture(scope="module")
 def table():
-    return examples.patient_table(*examples.draw(N, SEED))
+    return town.patient_table(*town.draw(N, SEED))
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def facts():
 
 @pytest.fixture(scope="module")
 def people():
-    return examples.register_table(examples.draw(N, SEED)[0])
+    return town.register_table(town.draw(N, SEED)[0])
 
 
 def triples(table):
@@ -48,12 +48,12 @@ def test_facts_by_brute_force(table, facts, people):
 def test_planted(table, facts):
     assert table.column("occupation").null_count == facts.missing_occupation == 120
     jobs = collections.Counter(table.column("occupation").to_pylist())
-    assert jobs[examples.RARE_TRADE] == facts.rare_trade == 3
+    assert jobs[town.RARE_TRADE] == facts.rare_trade == 3
     births = [b for b in table.column("birth").to_pylist() if b < "1925"]
     assert len(births) == len(set(births)) == facts.centenarians == 4
     cost = table.column("cost")
-    assert pc.sum(pc.greater(cost, examples.OUTLIER_COST)).as_py() == facts.outlier_costs
-    assert pc.sum(pc.less(cost, examples.COST_LIMIT)).as_py() == N - facts.outlier_costs
+    assert pc.sum(pc.greater(cost, town.OUTLIER_COST)).as_py() == facts.outlier_costs
+    assert pc.sum(pc.less(cost, town.COST_LIMIT)).as_py() == N - facts.outlier_costs
 
 
 def test_every_patient_is_in_the_register(table, people):
@@ -64,7 +64,7 @@ def test_every_patient_is_in_the_register(table, people):
 def test_nobody_is_admitted_before_birth_or_outside_the_year(table):
     admission, birth = (table.column(c).to_pylist() for c in ("admission", "birth"))
     assert all(b <= a for a, b in zip(admission, birth, strict=True))
-    assert {dt.date.fromisoformat(a).year for a in admission} == {examples.YEAR}
+    assert {dt.date.fromisoformat(a).year for a in admission} == {town.YEAR}
 
 
 def test_diagnoses_depend_on_age_and_sex(table):
@@ -83,22 +83,17 @@ def test_cost_follows_length_of_stay(table):
 
 
 def test_equal_seeds_give_equal_data():
-    assert examples.patient_table(*examples.draw(200, 9)) == examples.patient_table(
-        *examples.draw(200, 9)
-    )
-    assert examples.patient_table(*examples.draw(200, 9)) != examples.patient_table(
-        *examples.draw(200, 8)
-    )
+    assert town.patient_table(*town.draw(200, 9)) == town.patient_table(*town.draw(200, 9))
+    assert town.patient_table(*town.draw(200, 9)) != town.patient_table(*town.draw(200, 8))
 
 
 @pytest.mark.parametrize(("n", "seed"), [(100, s) for s in range(5)] + [(1_001, 3)])
 def test_planted_in_small_files(n, seed):
-    facts, table = examples.hospital_facts(n, seed), examples.patient_table(*examples.draw(n, seed))
-    assert table.column("occupation").to_pylist().count(examples.RARE_TRADE) == facts.rare_trade
+    facts, table = examples.hospital_facts(n, seed), town.patient_table(*town.draw(n, seed))
+    assert table.column("occupation").to_pylist().count(town.RARE_TRADE) == facts.rare_trade
     assert sum(b < "1925" for b in table.column("birth").to_pylist()) == facts.centenarians
     assert (
-        sum(c > examples.OUTLIER_COST for c in table.column("cost").to_pylist())
-        == facts.outlier_costs
+        sum(c > town.OUTLIER_COST for c in table.column("cost").to_pylist()) == facts.outlier_costs
     )
 
 
@@ -142,7 +137,7 @@ def test_files(tmp_path, facts):
     }
     assert {p.name for p in plan.parent.iterdir()} == names
     data = tacit.read(plan.parent / "hospital.csv")
-    assert data.to_arrow().equals(examples.patient_table(*examples.draw(N, SEED)))
+    assert data.to_arrow().equals(town.patient_table(*town.draw(N, SEED)))
     for name in ("hospital.yaml", "hospital-strict.yaml"):
         loaded = yaml.safe_load((plan.parent / name).read_text())
         assert loaded["tacit"] == 1
@@ -152,8 +147,8 @@ def test_files(tmp_path, facts):
 def test_hierarchy_files_are_hierarchies(tmp_path):
     folder = examples.write_hospital(tmp_path, 100).parent
     for name, values in (
-        ("region.csv", len(examples.ZIPS)),
-        ("occupation.csv", len(examples.OCCUPATION_NAMES)),
+        ("region.csv", len(town.ZIPS)),
+        ("occupation.csv", len(town.OCCUPATION_NAMES)),
     ):
         paths = [line.split(";") for line in (folder / name).read_text().splitlines()]
         assert len(tacit.Hierarchy.from_paths(paths)) == values

@@ -80,14 +80,18 @@ def test_the_caller_overrules_declared_roles(files):
 
 
 def test_free_format(tmp_path):
-    (tmp_path / "free.rda").write_text('<SEPARATOR> ";"\nA 3 999\n  <RECODABLE>\n  <IDLEVEL> 3\nB 4\n  <NUMERIC>\n')
-    (tmp_path / "free.asc").write_bytes("036;1.5\n 36;2\n\"x;é\";\n".encode("cp1252"))
+    (tmp_path / "free.rda").write_text(
+        '<SEPARATOR> ";"\nA 3 999\n  <RECODABLE>\n  <IDLEVEL> 3\nB 4\n  <NUMERIC>\n'
+    )
+    (tmp_path / "free.asc").write_bytes('036;1.5\n 36;2\n"x;é";\n'.encode("cp1252"))
     data = tacit.read(tmp_path / "free.asc")
     assert data.to_arrow().to_pydict() == {"A": ["036", "36", "x;é"], "B": [1.5, 2.0, None]}
     again = tacit.read(write(data, tmp_path / "again.asc"))
     assert fingerprint(again) == fingerprint(data)
     assert again.keys == ("A",)
-    assert (tmp_path / "again.asc").read_bytes() == "036;1.5\r\n36;2.0\r\n\"x;é\";\r\n".encode("cp1252")
+    assert (tmp_path / "again.asc").read_bytes() == '036;1.5\r\n36;2.0\r\n"x;é";\r\n'.encode(
+        "cp1252"
+    )
 
 
 def test_round_trip_keeps_places_and_blanks_what_is_not_described(files):
@@ -97,9 +101,15 @@ def test_round_trip_keeps_places_and_blanks_what_is_not_described(files):
     assert again.to_arrow().to_pydict() == EXPECTED | nulls
     assert (again.keys, again.weight, again.household) == (data.keys, data.weight, data.household)
     for name, column in data.columns.items():
-        assert (dict(again.columns[name].labels), again.columns[name].missing) == (dict(column.labels), column.missing)
+        assert (dict(again.columns[name].labels), again.columns[name].missing) == (
+            dict(column.labels),
+            column.missing,
+        )
     written = (files / "Again.asc").read_bytes()
-    assert written == ASC.replace("zz\n", "zz99999\n").replace("zz", "  ").replace("\n", "\r\n").encode()
+    assert (
+        written
+        == ASC.replace("zz\n", "zz99999\n").replace("zz", "  ").replace("\n", "\r\n").encode()
+    )
     third = tacit.read(write(again, files / "Third.asc"))
     assert fingerprint(third) == fingerprint(again)
 
@@ -114,7 +124,9 @@ def test_wider_values_move_the_places(files):
 
 
 def test_data_from_elsewhere(tmp_path):
-    data = tacit.read({"a b": [1, None, 30], "x": [0.125, -2.0, None], "t": ["é", "b", None]}, keys=["a b"])
+    data = tacit.read(
+        {"a b": [1, None, 30], "x": [0.125, -2.0, None], "t": ["é", "b", None]}, keys=["a b"]
+    )
     again = tacit.read(write(data, tmp_path / "o.asc"))
     assert fingerprint(again) == fingerprint(data)
     assert again.keys == ("a b",)

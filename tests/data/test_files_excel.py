@@ -1,5 +1,7 @@
 """Spreadsheets."""
 
+# ruff: noqa: DTZ001 - these formats know no time zones
+
 import datetime as dt
 
 import openpyxl
@@ -35,7 +37,12 @@ def test_cells_become_typed_columns(tmp_path, engine):
     )
     table = tacit.read(path, engine=engine).to_arrow()
     assert [f.name for f in table.schema] == ["zip", "n", "x", "day", "when", "mixed", "yes"]
-    assert [str(f.type).split(",")[0].rstrip("]") for f in table.schema][:4] == ["string", "int64", "double", "date32[day"]
+    assert [str(f.type).split(",")[0].rstrip("]") for f in table.schema][:4] == [
+        "string",
+        "int64",
+        "double",
+        "date32[day",
+    ]
     assert table.column("zip").to_pylist() == ["02139", None, "02138"]
     assert table.column("n").to_pylist() == [1, None, 3]
     assert table.column("mixed").to_pylist() == ["3", "a", "1.5"]
@@ -50,22 +57,40 @@ def test_round_trip_with_codebook(tmp_path):
             "x": pa.array([1.0, 2.0, None, 4.0]),
             "old": pa.array([dt.date(1850, 1, 1), None, dt.date(2020, 1, 1), dt.date(1900, 1, 1)]),
             "day": pa.array([dt.date(1950, 1, 1), None, dt.date(2020, 1, 1), dt.date(1999, 1, 1)]),
-            "when": pa.array([dt.datetime(2020, 1, 1, 12, 30, 15), None, dt.datetime(2020, 1, 1), dt.datetime(1950, 6, 1)]),
+            "when": pa.array(
+                [
+                    dt.datetime(2020, 1, 1, 12, 30, 15),
+                    None,
+                    dt.datetime(2020, 1, 1),
+                    dt.datetime(1950, 6, 1),
+                ]
+            ),
             "flag": pa.array([True, None, False, True]),
             "empty": pa.array([None] * 4, pa.float64()),
         }
     )
-    data = tacit.read(table).with_columns_described({"n": Column("n", label="A count", labels={1: "one"}, missing=(2,))})
+    data = tacit.read(table).with_columns_described(
+        {"n": Column("n", label="A count", labels={1: "one"}, missing=(2,))}
+    )
     again = tacit.read(write(data, tmp_path / "a.xlsx"))
     assert fingerprint(again) == fingerprint(data)
-    assert {f.name: f.type for f in again.to_arrow().schema} == {f.name: f.type for f in table.schema}
-    assert (again.columns["n"].label, dict(again.columns["n"].labels), again.columns["n"].missing) == ("A count", {1: "one"}, (2,))
+    assert {f.name: f.type for f in again.to_arrow().schema} == {
+        f.name: f.type for f in table.schema
+    }
+    assert (
+        again.columns["n"].label,
+        dict(again.columns["n"].labels),
+        again.columns["n"].missing,
+    ) == ("A count", {1: "one"}, (2,))
 
 
 def test_sheets_and_headers(tmp_path):
     path = sheet(tmp_path / "a.xlsx", [["a", "b"], [1, 2]], title="Persons")
     assert tacit.read(path, sheet="Persons").to_arrow().to_pydict() == {"a": [1], "b": [2]}
-    assert tacit.read(path, header=False).to_arrow().to_pydict() == {"V1": ["a", "1"], "V2": ["b", "2"]}
+    assert tacit.read(path, header=False).to_arrow().to_pydict() == {
+        "V1": ["a", "1"],
+        "V2": ["b", "2"],
+    }
     with pytest.raises(UnreadableFile, match="Did you mean 'Persons'"):
         tacit.read(path, sheet="persons1")
     with pytest.raises(UnreadableFile, match="more than once"):

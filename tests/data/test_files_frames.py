@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tacit
@@ -19,7 +20,13 @@ COLUMNS = {"sex": ["m", None, "f"], "age": [30, None, 40], "x": [1.5, None, 2.0]
 
 
 def plain():
-    return pa.table({"sex": pa.array(COLUMNS["sex"]), "age": pa.array(COLUMNS["age"], pa.int64()), "x": pa.array(COLUMNS["x"])})
+    return pa.table(
+        {
+            "sex": pa.array(COLUMNS["sex"]),
+            "age": pa.array(COLUMNS["age"], pa.int64()),
+            "x": pa.array(COLUMNS["x"]),
+        }
+    )
 
 
 def pandas_frame():
@@ -36,13 +43,27 @@ def pandas_frame():
 SOURCES = {
     "dict": lambda: COLUMNS,
     "pandas": pandas_frame,
-    "pandas strings": lambda: pd.DataFrame({"sex": pd.Series(COLUMNS["sex"], dtype="str"), "age": pd.array(COLUMNS["age"], dtype="Int64"), "x": [1.5, None, 2.0]}),
-    "polars": lambda: pl.DataFrame(COLUMNS).with_columns(pl.col("sex").cast(pl.Categorical), pl.col("age").cast(pl.UInt8)),
-    "polars enum": lambda: pl.DataFrame(COLUMNS).with_columns(pl.col("sex").cast(pl.Enum(["f", "m"])), pl.col("x").cast(pl.Float32)),
+    "pandas strings": lambda: pd.DataFrame(
+        {
+            "sex": pd.Series(COLUMNS["sex"], dtype="str"),
+            "age": pd.array(COLUMNS["age"], dtype="Int64"),
+            "x": [1.5, None, 2.0],
+        }
+    ),
+    "polars": lambda: pl.DataFrame(COLUMNS).with_columns(
+        pl.col("sex").cast(pl.Categorical), pl.col("age").cast(pl.UInt8)
+    ),
+    "polars enum": lambda: pl.DataFrame(COLUMNS).with_columns(
+        pl.col("sex").cast(pl.Enum(["f", "m"])), pl.col("x").cast(pl.Float32)
+    ),
     "polars lazy": lambda: pl.LazyFrame(COLUMNS),
     "arrow": lambda: plain().set_column(0, "sex", pa.array(COLUMNS["sex"]).dictionary_encode()),
     "duckdb": lambda: duckdb.connect().from_arrow(plain()),
-    "nan": lambda: {"sex": COLUMNS["sex"], "age": COLUMNS["age"], "x": np.array([1.5, np.nan, 2.0])},
+    "nan": lambda: {
+        "sex": COLUMNS["sex"],
+        "age": COLUMNS["age"],
+        "x": np.array([1.5, np.nan, 2.0]),
+    },
 }
 
 
@@ -80,8 +101,30 @@ def test_types_are_made_plain(engine):
     )
     read = tacit.read(table, engine=engine).to_arrow()
     kinds = {f.name: str(f.type) for f in read.schema}
-    assert kinds == {"dec": "double", "small": "int64", "wide": "int64", "short": "double", "view": "string", "none": "string", "day": "date32[day]"}
+    assert kinds == {
+        "dec": "double",
+        "small": "int64",
+        "wide": "int64",
+        "short": "double",
+        "view": "string",
+        "none": "string",
+        "day": "date32[day]",
+    }
     assert read.to_pylist()[1] == dict.fromkeys(table.column_names)
+
+
+def test_whole_numbers_beyond_64_bits_stay_exact(tmp_path, engine):
+    table = pa.table(
+        {
+            "code": pa.array([2**64 - 1, None], pa.uint64()),
+            "small": pa.array([7, None], pa.uint64()),
+        }
+    )
+    path = tmp_path / "wide.parquet"
+    pq.write_table(table, path)
+    for source in (path, table):
+        read = tacit.read(source, engine=engine).to_arrow()
+        assert read.to_pydict() == {"code": [str(2**64 - 1), None], "small": [7, None]}
 
 
 def test_bad_frames():
@@ -107,9 +150,20 @@ def test_bad_frames():
 
 
 def test_missing_codes_and_types_apply_to_frames(engine):
-    data = tacit.read({"a": [1, 99, 3], "b": ["NA", "x", "99"], "c": ["1", "2", None]}, missing=["NA", 99], types={"c": "integer"}, engine=engine)
-    assert data.to_arrow().to_pydict() == {"a": [1, None, 3], "b": [None, "x", None], "c": [1, 2, None]}
-    assert tacit.read({"a": [1, 2]}, types={"a": "text"}).to_arrow().to_pydict() == {"a": ["1", "2"]}
+    data = tacit.read(
+        {"a": [1, 99, 3], "b": ["NA", "x", "99"], "c": ["1", "2", None]},
+        missing=["NA", 99],
+        types={"c": "integer"},
+        engine=engine,
+    )
+    assert data.to_arrow().to_pydict() == {
+        "a": [1, None, 3],
+        "b": [None, "x", None],
+        "c": [1, 2, None],
+    }
+    assert tacit.read({"a": [1, 2]}, types={"a": "text"}).to_arrow().to_pydict() == {
+        "a": ["1", "2"]
+    }
     with pytest.raises(InputError, match="cannot be read as date"):
         tacit.read({"a": [1, 2]}, types={"a": "date"})
 
@@ -132,9 +186,15 @@ def test_parquet_carries_descriptions(tmp_path, engine):
     from tacit.data.roles import Column
 
     data = tacit.read(COLUMNS, engine=engine)
-    data = data.with_columns_described({"age": Column("age", label="Age", labels={30: "thirty"}, missing=(99,))})
+    data = data.with_columns_described(
+        {"age": Column("age", label="Age", labels={30: "thirty"}, missing=(99,))}
+    )
     again = tacit.read(write(data, tmp_path / "o.parquet"), engine=engine)
-    assert (again.columns["age"].label, dict(again.columns["age"].labels), again.columns["age"].missing) == ("Age", {30: "thirty"}, (99,))
+    assert (
+        again.columns["age"].label,
+        dict(again.columns["age"].labels),
+        again.columns["age"].missing,
+    ) == ("Age", {30: "thirty"}, (99,))
     assert fingerprint(again) == fingerprint(data)
 
 

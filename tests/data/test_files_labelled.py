@@ -1,5 +1,7 @@
 """SPSS, Stata and SAS: labels, missing codes and types survive a round trip."""
 
+# ruff: noqa: DTZ001 - these formats know no time zones
+
 import datetime as dt
 from dataclasses import replace
 
@@ -22,15 +24,28 @@ def survey():
             "sex": pa.array([1, 2, 9, None], pa.int64()),
             "income": pa.array([1200.5, -7.0, None, 3000.0]),
             "town": pa.array(["Zoë", None, "X", "b"]),
-            "born": pa.array([dt.date(1965, 9, 20), None, dt.date(1850, 1, 1), dt.date(2024, 2, 29)]),
-            "seen": pa.array([dt.datetime(2020, 1, 2, 3, 4, 5), None, dt.datetime(1999, 1, 1), dt.datetime(1960, 1, 1)]),
+            "born": pa.array(
+                [dt.date(1965, 9, 20), None, dt.date(1850, 1, 1), dt.date(2024, 2, 29)]
+            ),
+            "seen": pa.array(
+                [
+                    dt.datetime(2020, 1, 2, 3, 4, 5),
+                    None,
+                    dt.datetime(1999, 1, 1),
+                    dt.datetime(1960, 1, 1),
+                ]
+            ),
             "big": pa.array([2**40, None, -5, 0], pa.int64()),
             "nothing": pa.array([None] * 4, pa.string()),
         }
     )
     columns = {
-        "sex": Column("sex", label="Sex of the person", labels={1: "male", 2: "female"}, missing=(9,)),
-        "income": Column("income", label="Income", missing=(-7.0,), format={"missing_ranges": [[-9.0, -1.0]]}),
+        "sex": Column(
+            "sex", label="Sex of the person", labels={1: "male", 2: "female"}, missing=(9,)
+        ),
+        "income": Column(
+            "income", label="Income", missing=(-7.0,), format={"missing_ranges": [[-9.0, -1.0]]}
+        ),
         "town": Column("town", labels={"b": "Boston"}, missing=("X",)),
     }
     return tacit.read(table).with_columns_described(columns)
@@ -42,7 +57,11 @@ def test_spss_round_trip(tmp_path, survey, ending):
     assert fingerprint(first) == fingerprint(survey)
     for name in ("sex", "income", "town"):
         ours, theirs = survey.columns[name], first.columns[name]
-        assert (theirs.label, dict(theirs.labels), theirs.missing) == (ours.label, dict(ours.labels), ours.missing)
+        assert (theirs.label, dict(theirs.labels), theirs.missing) == (
+            ours.label,
+            dict(ours.labels),
+            ours.missing,
+        )
     assert first.columns["income"].format["missing_ranges"] == [[-9.0, -1.0]]
     second = tacit.read(write(first, tmp_path / f"second.{ending}"))
     assert fingerprint(second) == fingerprint(first)
@@ -60,9 +79,19 @@ def test_stata_round_trip(tmp_path, survey):
 
 
 def test_stata_lettered_missing_values(tmp_path):
-    frame = pl.DataFrame({"i": pl.Series([1, None, "a", "z"], dtype=pl.Object), "f": pl.Series([1.5, "b", 3e9, None], dtype=pl.Object)})
+    frame = pl.DataFrame(
+        {
+            "i": pl.Series([1, None, "a", "z"], dtype=pl.Object),
+            "f": pl.Series([1.5, "b", 3e9, None], dtype=pl.Object),
+        }
+    )
     path = tmp_path / "letters.dta"
-    pyreadstat.write_dta(frame, str(path), missing_user_values={"i": ["a", "z"], "f": ["b"]}, variable_value_labels={"i": {1: "one", "a": "refused"}})
+    pyreadstat.write_dta(
+        frame,
+        str(path),
+        missing_user_values={"i": ["a", "z"], "f": ["b"]},
+        variable_value_labels={"i": {1: "one", "a": "refused"}},
+    )
     data = tacit.read(path)
     assert data.to_arrow().to_pydict() == {
         "i": [1, None, 2147483622, 2147483647],
@@ -70,7 +99,9 @@ def test_stata_lettered_missing_values(tmp_path):
     }
     assert data.columns["i"].missing == (2147483622, 2147483647)
     assert dict(data.columns["i"].labels) == {1: "one", 2147483622: "refused"}
-    again, meta = pyreadstat.read_dta(str(write(data, tmp_path / "again.dta")), user_missing=True, output_format="dict")
+    again, meta = pyreadstat.read_dta(
+        str(write(data, tmp_path / "again.dta")), user_missing=True, output_format="dict"
+    )
     assert dict(again) == {"i": [1, None, "a", "z"], "f": [1.5, "b", 3e9, None]}
     assert meta.variable_value_labels["i"] == {1: "one", "a": "refused"}
 
@@ -85,7 +116,9 @@ def test_spss_whole_numbers_come_back(tmp_path):
 
 def test_sas_transport_is_read(tmp_path):
     path = tmp_path / "t.xpt"
-    pyreadstat.write_xport(pl.DataFrame({"AGE": [34.0, None], "SEX": ["m", "f"]}), str(path), file_format_version=8)
+    pyreadstat.write_xport(
+        pl.DataFrame({"AGE": [34.0, None], "SEX": ["m", "f"]}), str(path), file_format_version=8
+    )
     assert tacit.read(path).to_arrow().to_pydict() == {"AGE": [34.0, None], "SEX": ["m", "f"]}
 
 
@@ -106,8 +139,13 @@ def test_no_records(tmp_path):
         assert again.num_rows == 0
 
 
-@pytest.mark.parametrize("ending", ["sav", "zsav", "dta", "sas7bdat", "xpt", "xlsx", "xls", "ods", "parquet", "db", "duckdb"])
-@pytest.mark.parametrize("content", [b"secret nonsense", b"PK\3\4secret" * 300, b"$FL2" + b"secret" * 99])
+@pytest.mark.parametrize(
+    "ending",
+    ["sav", "zsav", "dta", "sas7bdat", "xpt", "xlsx", "xls", "ods", "parquet", "db", "duckdb"],
+)
+@pytest.mark.parametrize(
+    "content", [b"secret nonsense", b"PK\3\4secret" * 300, b"$FL2" + b"secret" * 99]
+)
 def test_damaged_files(tmp_path, ending, content):
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)

@@ -14,18 +14,30 @@ def sqlite(tmp_path):
     path = tmp_path / "survey.db"
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE persons (id INTEGER, zip TEXT, income, mixed)")
-    connection.executemany("INSERT INTO persons VALUES (?, ?, ?, ?)", [(1, "02139", 10, 1), (2, None, 1.5, "a"), (3, "02138", None, None)])
+    connection.executemany(
+        "INSERT INTO persons VALUES (?, ?, ?, ?)",
+        [(1, "02139", 10, 1), (2, None, 1.5, "a"), (3, "02138", None, None)],
+    )
     connection.commit()
     connection.close()
     return path
 
 
-EXPECTED = {"id": [1, 2, 3], "zip": ["02139", None, "02138"], "income": [10.0, 1.5, None], "mixed": ["1", "a", None]}
+EXPECTED = {
+    "id": [1, 2, 3],
+    "zip": ["02139", None, "02138"],
+    "income": [10.0, 1.5, None],
+    "mixed": ["1", "a", None],
+}
 
 
 def test_sqlite(sqlite, engine, monkeypatch):
     monkeypatch.setattr("tacit.data.files.sql.CHUNK", 2)
-    for source, options in ((sqlite, {}), (f"sqlite:///{sqlite}", {"table": "persons"}), (sqlite, {"query": "SELECT * FROM persons"})):
+    for source, options in (
+        (sqlite, {}),
+        (f"sqlite:///{sqlite}", {"table": "persons"}),
+        (sqlite, {"query": "SELECT * FROM persons"}),
+    ):
         data = tacit.read(source, engine=engine, **options)
         assert data.to_arrow().to_pydict() == EXPECTED
     assert tacit.read(f"sqlite:///{sqlite}", keys="zip").source == str(sqlite)
@@ -40,7 +52,12 @@ def test_duckdb_file(tmp_path, engine):
         connection.execute("CREATE TABLE p (id TINYINT, s sex, money DECIMAL(9,2), big HUGEINT)")
         connection.execute("INSERT INTO p VALUES (1, 'm', 1.50, 7), (2, NULL, NULL, NULL)")
     data = tacit.read(path, engine=engine)
-    assert data.to_arrow().to_pydict() == {"id": [1, 2], "s": ["m", None], "money": [1.5, None], "big": [7.0, None]}
+    assert data.to_arrow().to_pydict() == {
+        "id": [1, 2],
+        "s": ["m", None],
+        "money": [1.5, None],
+        "big": [7.0, None],
+    }
     with pytest.raises(UnreadableFile, match="only read"):
         tacit.read(path, query="DROP TABLE p")
 
@@ -50,7 +67,10 @@ def test_duckdb_file(tmp_path, engine):
     [
         ({"query": "DELETE FROM persons"}, "only read"),
         ({"query": "DROP TABLE persons"}, "only read"),
-        ({"query": "SELECT salary FROM persons WHERE zip = 'secret'"}, "column that does not exist"),
+        (
+            {"query": "SELECT salary FROM persons WHERE zip = 'secret'"},
+            "column that does not exist",
+        ),
         ({"query": "SELECT * FROM secret"}, "table that does not exist"),
         ({"query": "SELEKT 'secret'"}, "not valid SQL"),
         ({"query": "SELECT 1", "table": "persons"}, "not both"),

@@ -48,7 +48,10 @@ def test_types_keep_what_is_written(csv, engine):
     assert values(data, "big") == ["9223372036854775808", "1", None]
 
 
-@pytest.mark.parametrize("value", ["-", ".", "e5", "-.", "1.", "+1", "007", "1e400", "0x1", "1_000", "inf", "1,5", "12\n"])
+@pytest.mark.parametrize(
+    "value",
+    ["-", ".", "e5", "-.", "1.", "+1", "007", "1e400", "0x1", "1_000", "inf", "1,5", "12\n"],
+)
 def test_what_is_not_a_number(csv, engine, value):
     data = tacit.read(csv(f'a;b\n"{value}";1\n"x";2\n'), engine=engine)
     assert types(data)["a"] == "string"
@@ -66,7 +69,9 @@ def test_text_keeps_na_unless_told(csv):
 def test_engines_agree(csv):
     text = 'a,b,c\n"x\r\ny",1,é\n"say ""hi""",2.5,\n,NA,"" \n'
     path = csv(text)
-    prints = {fingerprint(tacit.read(path, engine=e)) for e in ("duckdb", tacit.get_engine("duckdb"))}
+    prints = {
+        fingerprint(tacit.read(path, engine=e)) for e in ("duckdb", tacit.get_engine("duckdb"))
+    }
     assert len(prints) == 1
 
 
@@ -76,7 +81,9 @@ def test_large_text_is_read_by_the_engine_alike(csv, engine, monkeypatch):
     bad = csv("a,b\n1,2\nsecret\n", "bad.csv")
     monkeypatch.setattr("tacit.engine.spark.TEXT_LIMIT", 0)
     assert fingerprint(tacit.read(path, engine=engine)) == expected
-    with pytest.raises(UnreadableFile, match="1 line has another number of fields than the 2") as error:
+    with pytest.raises(
+        UnreadableFile, match="1 line has another number of fields than the 2"
+    ) as error:
         tacit.read(bad, engine=engine)
     assert "secret" not in str(error.value)
 
@@ -136,7 +143,9 @@ def test_bad_text_is_one_sentence_without_values(csv, content, options, message)
 
 def test_forced_types(csv, engine):
     path = csv("a,b,c,d\n007,1,2020-02-29,12\n+8,NA,1850-01-01,13\n")
-    data = tacit.read(path, types={"a": "integer", "b": "number", "c": "date", "d": "text"}, engine=engine)
+    data = tacit.read(
+        path, types={"a": "integer", "b": "number", "c": "date", "d": "text"}, engine=engine
+    )
     assert types(data) == {"a": "int64", "b": "double", "c": "date32[day]", "d": "string"}
     assert values(data, "a") == [7, 8]
     with pytest.raises(ColumnNotFound, match="Did you mean 'b'"):
@@ -158,19 +167,31 @@ def test_a_long_record(csv):
     assert values(tacit.read(csv(f"a,b\n{long},1\n")), "a") == [long]
 
 
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1).filter(lambda t: t.strip())
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1).filter(
+    lambda t: t.strip()
+)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.lists(
-        st.tuples(st.none() | texts.map("t{}".format), st.none() | st.integers(-(10**17), 10**17), st.none() | st.floats(-1e12, 1e12, allow_subnormal=False)),
+        st.tuples(
+            st.none() | texts.map("t{}".format),
+            st.none() | st.integers(-(10**17), 10**17),
+            st.none() | st.floats(-1e12, 1e12, allow_subnormal=False),
+        ),
         min_size=1,
     )
 )
 def test_round_trip(tmp_path_factory, rows):
     table = pa.table(
-        {"text": pa.array([r[0] for r in rows], pa.string()), "whole": pa.array([r[1] for r in rows], pa.int64()), "real": pa.array([r[2] for r in rows], pa.float64())}
+        {
+            "text": pa.array([r[0] for r in rows], pa.string()),
+            "whole": pa.array([r[1] for r in rows], pa.int64()),
+            "real": pa.array([r[2] for r in rows], pa.float64()),
+        }
     )
     path = tmp_path_factory.mktemp("csv") / "out.csv"
     write(tacit.read(table), path)

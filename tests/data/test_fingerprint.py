@@ -1,5 +1,7 @@
 """Fingerprints: equal for equal content, different for any change."""
 
+# ruff: noqa: DTZ001 - these formats know no time zones
+
 import datetime as dt
 
 import pyarrow as pa
@@ -16,7 +18,14 @@ TABLE = pa.table(
         "i": pa.array([1, None, -3, 2**62]),
         "f": pa.array([0.5, None, -0.0, 1e300]),
         "d": pa.array([dt.date(1850, 1, 1), None, dt.date(2020, 2, 29), dt.date(1970, 1, 1)]),
-        "s": pa.array([dt.datetime(2020, 1, 1, 1, 2, 3, 4), None, dt.datetime(1960, 1, 1), dt.datetime(2000, 1, 1)]),
+        "s": pa.array(
+            [
+                dt.datetime(2020, 1, 1, 1, 2, 3, 4),
+                None,
+                dt.datetime(1960, 1, 1),
+                dt.datetime(2000, 1, 1),
+            ]
+        ),
         "b": pa.array([True, None, False, True]),
         "n": pa.nulls(4, pa.string()),
     }
@@ -33,10 +42,14 @@ def test_widths_dictionaries_chunks_and_views_do_not_matter():
     other = other.set_column(6, "n", pa.nulls(4))
     other = pa.concat_tables([other.slice(0, 1), other.slice(1)])
     assert fingerprint(other) == fingerprint(TABLE)
-    small = pa.table({"i": pa.array([1, 2], pa.int8()), "t": pa.array(["a", None], pa.large_string())})
+    small = pa.table(
+        {"i": pa.array([1, 2], pa.int8()), "t": pa.array(["a", None], pa.large_string())}
+    )
     wide = pa.table({"i": pa.array([1, 2], pa.uint64()), "t": pa.array(["a", None])})
     assert fingerprint(small) == fingerprint(wide)
-    assert fingerprint(TABLE.slice(1, 2)) == fingerprint(pa.Table.from_pylist(TABLE.to_pylist()[1:3], TABLE.schema))
+    assert fingerprint(TABLE.slice(1, 2)) == fingerprint(
+        pa.Table.from_pylist(TABLE.to_pylist()[1:3], TABLE.schema)
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +76,9 @@ values = st.none() | st.integers(-5, 5)
 @settings(max_examples=60, deadline=None)
 @given(st.lists(values, max_size=6), st.lists(values, max_size=6))
 def test_equal_means_equal(left, right):
-    same = fingerprint(pa.table({"a": pa.array(left, pa.int64())})) == fingerprint(pa.table({"a": pa.array(right, pa.int64())}))
+    same = fingerprint(pa.table({"a": pa.array(left, pa.int64())})) == fingerprint(
+        pa.table({"a": pa.array(right, pa.int64())})
+    )
     assert same == (left == right)
 
 

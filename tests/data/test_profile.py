@@ -25,7 +25,10 @@ def hospital():
             "Age": np.where(rng.random(N) < 0.05, 999, rng.integers(0, 95, N)),
             "sex": rng.choice(["m", "f", "unknown"], N),
             "ZIP": [f"{z:05d}" for z in rng.integers(2100, 2200, N)],
-            "seen_on": [(day + dt.timedelta(days=int(d))).strftime("%d.%m.%Y") for d in rng.integers(0, 9000, N)],
+            "seen_on": [
+                (day + dt.timedelta(days=int(d))).strftime("%d.%m.%Y")
+                for d in rng.integers(0, 9000, N)
+            ],
             "born": pa.array([day + dt.timedelta(days=int(d)) for d in rng.integers(0, 9000, N)]),
             "diagnosis": rng.choice(["a", "b", "NA", "d"], N),
             "sampling_weight": rng.random(N) + 1,
@@ -73,7 +76,7 @@ def test_uniques_of_all_subsets_against_counting(hospital):
     rows = hospital.to_pylist()
     for subset, share in found.uniques.items():
         tuples = [tuple(r[k] for k in subset) for r in rows]
-        counts = {t: 0 for t in tuples}
+        counts = dict.fromkeys(tuples, 0)
         for t in tuples:
             counts[t] += 1
         assert share == sum(counts[t] == 1 for t in tuples) / N
@@ -87,9 +90,24 @@ def test_the_proposal_can_be_read_and_planned(hospital, tmp_path):
     path = write(tacit.read(hospital), tmp_path / "hospital.csv")
     found = profile(tacit.read(path))
     plan = starting_plan(found, path)
-    assert list(plan) == ["tacit", "source", "roles", "hierarchies", "steps", "measures", "output", "seed", "engine"]
+    assert list(plan) == [
+        "tacit",
+        "source",
+        "roles",
+        "hierarchies",
+        "steps",
+        "measures",
+        "output",
+        "seed",
+        "engine",
+    ]
     assert plan["source"] == {"path": str(path), "missing": ["NA", "unknown"]}
-    data = tacit.read(plan["source"].pop("path"), **plan["source"], **plan["roles"], hierarchies=plan["hierarchies"])
+    data = tacit.read(
+        plan["source"].pop("path"),
+        **plan["source"],
+        **plan["roles"],
+        hierarchies=plan["hierarchies"],
+    )
     assert data.keys == ("Age", "sex", "ZIP", "seen_on", "born")
     assert set(data.hierarchies) == set(data.keys)
 
@@ -97,13 +115,19 @@ def test_the_proposal_can_be_read_and_planned(hospital, tmp_path):
 def test_figure_28(fig28):
     bare = tacit.read(fig28.to_arrow())
     found = profile(bare)
-    assert dict(found.roles) == {"identifiers": ["SSN"], "keys": ["Ethnicity", "Birth", "Sex", "ZIP"], "sensitive": ["Problem"]}
+    assert dict(found.roles) == {
+        "identifiers": ["SSN"],
+        "keys": ["Ethnicity", "Birth", "Sex", "ZIP"],
+        "sensitive": ["Problem"],
+    }
     assert found.hierarchies["Birth"] == {"kind": "dates", "format": "%m/%d/%y"}
     assert found.hierarchies["ZIP"] == {"kind": "digits", "length": 5}
 
 
 def test_declared_roles_stay():
-    found = profile(tacit.read({"sex": ["m", "f"] * 20, "job": ["a", "b"] * 20}, sensitive="sex", keys="job"))
+    found = profile(
+        tacit.read({"sex": ["m", "f"] * 20, "job": ["a", "b"] * 20}, sensitive="sex", keys="job")
+    )
     assert dict(found.roles) == {"keys": ["job"], "sensitive": ["sex"]}
     assert found.columns[0].confidence == "declared"
 
@@ -117,7 +141,9 @@ def test_no_value_is_quoted(hospital):
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_few_records(rows, engine):
-    table = pa.table({"age": pa.array([5] * rows, pa.int64()), "x": pa.array(["a"] * rows, pa.string())})
+    table = pa.table(
+        {"age": pa.array([5] * rows, pa.int64()), "x": pa.array(["a"] * rows, pa.string())}
+    )
     found = profile(tacit.read(table, engine=engine))
     assert found.numbers["records"] == rows
     assert len(found.columns) == 2
@@ -131,7 +157,15 @@ def test_words_of_names():
 
 def test_code_numbers_are_not_measured():
     rng = np.random.default_rng(1)
-    found = profile(tacit.read({"region": rng.integers(1, 90, 300), "zip": rng.integers(10000, 99999, 300), "age": rng.integers(0, 90, 300)}))
+    found = profile(
+        tacit.read(
+            {
+                "region": rng.integers(1, 90, 300),
+                "zip": rng.integers(10000, 99999, 300),
+                "age": rng.integers(0, 90, 300),
+            }
+        )
+    )
     assert found.hierarchies == {
         "region": {"kind": "flat"},
         "zip": {"kind": "digits", "length": 5},

@@ -5,7 +5,14 @@ import pytest
 import tacit
 from tacit.errors import ColumnNotFound, InputError
 
-DATA = {"id": [1, 2], "sex": ["m", "f"], "empty": [None, None], "w": [1.0, 2.0], "h": [1, 1], "bad": [0.0, None]}
+DATA = {
+    "id": [1, 2],
+    "sex": ["m", "f"],
+    "empty": [None, None],
+    "w": [1.0, 2.0],
+    "h": [1, 1],
+    "bad": [0.0, None],
+}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +33,13 @@ def test_bad_roles(engine, roles, error, message):
 
 
 def test_named_quasi_identifiers(engine):
-    data = tacit.read(DATA, keys={"public": ["sex"], "census": ["sex", "h"]}, weight="w", household="h", engine=engine)
+    data = tacit.read(
+        DATA,
+        keys={"public": ["sex"], "census": ["sex", "h"]},
+        weight="w",
+        household="h",
+        engine=engine,
+    )
     assert data.keys == ("sex", "h")
     assert (data.weight, data.household) == ("w", "h")
     assert "w" not in data.keys

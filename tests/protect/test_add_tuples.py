@@ -81,8 +81,8 @@ def test_keys_are_not_quantities():
 def test_faults():
     with pytest.raises(Infeasible, match="multiple of 2"):
         tacit.AddTuples(n=7, preserve_means=True).apply(data(), seed=1)
-    with pytest.raises(InputError, match="identifiers"):
-        tacit.AddTuples(n=1).apply(data(identifiers="s"))
+    with pytest.raises(InputError, match="identifier"):
+        tacit.AddTuples(n=1).apply(data(identifiers="x"))
     with pytest.raises(InputError):
         tacit.AddTuples(n=1, quantities=("s",)).apply(data())
     with pytest.raises(InputError):
@@ -97,3 +97,22 @@ def test_missing_quantities():
     real = tacit.read({"x": [1.5, None, None, None], "y": [None, None, None, None]})
     result = tacit.AddTuples(n=2, preserve_means=True).apply(real, seed=1)
     assert len(result) == 6
+
+
+def test_identifiers_are_made_up_and_nobodys():
+    real = tacit.read(
+        {"id": ["AB-1", "CD-2", None, "EF-3"], "n": [101, 102, 103, 104]}, identifiers=["id", "n"]
+    )
+    method = tacit.AddTuples(n=40)
+    result = method.apply(real, seed=1)
+    added = method.added(real, seed=1)
+    fake = [
+        v
+        for v, a in zip(result.column("id").to_pylist(), added, strict=True)
+        if a and v is not None
+    ]
+    assert 20 < len(fake) == len(set(fake))
+    assert not set(fake) & {"AB-1", "CD-2", "EF-3"}
+    assert all(v[2] == "-" and len(v) == 4 for v in fake)
+    numbers = [v for v, a in zip(result.column("n").to_pylist(), added, strict=True) if a]
+    assert all(99 < v < 1000 and v not in range(101, 105) for v in numbers)

@@ -68,6 +68,6 @@ def test_faults():
         tacit.Generalise(columns=("zip",), level=9).apply(data())
     with pytest.raises(RoleMissing):
         tacit.Generalise(columns=("x",), level=1).apply(tacit.read({"x": [1]}))
+    strange = tacit.Substitute(columns=("zip",)).apply(data(), seed=1)
     with pytest.raises(HierarchyError):
-        strange = tacit.Substitute(columns=("zip",)).apply(data(), seed=1)
         tacit.Generalise(columns=("zip",), level=1).apply(strange)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.sample import by_number, by_share
+from tacit.protect.sample import by_number, by_share, draw
 
 
 def column(result, name="x"):
@@ -43,11 +43,11 @@ def test_weights_estimate_the_same_totals(engine):
 
 
 def test_every_record_has_the_same_chance():
-    data = tacit.read({"x": list(range(6))})
-    drawn = Counter(
-        v for seed in range(400) for v in column(tacit.Sample(n=2).apply(data, seed=seed))
-    )
-    assert all(90 < n < 180 for n in drawn.values())
+    rng = np.random.default_rng(1)
+    groups, wanted = np.array([0, 1, 0, 1, 0, 0]), np.array([2, 1])
+    seen = Counter(v for _ in range(2000) for v in draw(groups, wanted, rng).tolist())
+    assert all(900 < n < 1100 for n in seen.values())
+    assert len(seen) == 6
 
 
 def test_reproducible_in_order_and_without_weight():

@@ -22,9 +22,9 @@ def test_same_records_in_another_order(engine):
 
 def test_every_order_is_as_likely():
     data = tacit.read({"x": [1, 2, 3]})
-    seen = Counter(tuple(column(tacit.Scramble().apply(data, seed=s))) for s in range(600))
+    seen = Counter(tuple(column(tacit.Scramble().apply(data, seed=s))) for s in range(240))
     assert len(seen) == 6
-    assert all(60 < n < 145 for n in seen.values())
+    assert all(20 < n < 65 for n in seen.values())
 
 
 def test_row_numbers_are_nobody_elses():

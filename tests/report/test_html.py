@@ -269,6 +269,15 @@ def test_no_records_left(fig28):
     assert "0 are released" in text
 
 
+def test_charts_of_nought_are_left_out():
+    from tacit.plot.families import bars
+    from tacit.report.html import is_blank
+
+    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", x="", y=""))
+    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", x="", y=""))
+    assert not is_blank(Chart({"mark": "bar"}, "no data"))
+
+
 def test_two_charts_do_not_share_identifiers():
     spec = {
         "data": {"values": [{"a": 1}]},

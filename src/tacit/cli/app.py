@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Sized
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -128,9 +129,14 @@ def check(plan: Path, /) -> int:
     loaded = Plan.load(plan)
     loaded.check()
     console.say(
-        f"{plan.name}: {len(loaded.steps)} steps and {len(loaded.measures)} measures, ready to run"
+        f"{plan.name}: {counted(loaded.steps, 'step')} and {counted(loaded.measures, 'measure')}, ready to run"
     )
     return 0
+
+
+def counted(things: Sized, noun: str) -> str:
+    """Return ``1 step`` or ``2 steps``."""
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
 @app.command

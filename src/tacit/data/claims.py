@@ -58,12 +58,14 @@ class Claim:
 
     def sentence(self) -> str:
         """Return the claim in words."""
-        values = ", ".join(
-            f"{k} = {v}"
-            for k, v in self.parameters.items()
-            if not isinstance(v, list | tuple | dict)
+        simple = {
+            k: v for k, v in self.parameters.items() if not isinstance(v, list | tuple | dict)
+        }
+        values = ", ".join(f"{k} = {v}" for k, v in simple.items())
+        return (
+            f"{self.model}{' with ' + values if values else ''} on {self.quasi_identifier} "
+            f"({', '.join(self.columns)})"
         )
-        return f"{self.model} with {values} on {self.quasi_identifier} ({', '.join(self.columns)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as plain data."""

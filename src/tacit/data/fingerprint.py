@@ -75,7 +75,9 @@ def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
     if pa.types.is_date(kind):
         return "date", fixed(pc.cast(pc.cast(pc.cast(array, pa.date32()), pa.int32()), pa.int64()))
     if pa.types.is_timestamp(kind):
-        return "timestamp", fixed(pc.cast(pc.cast(array, pa.timestamp("us", tz=kind.tz), safe=False), pa.int64()))
+        return "timestamp", fixed(
+            pc.cast(pc.cast(array, pa.timestamp("us", tz=kind.tz), safe=False), pa.int64())
+        )
     if pa.types.is_time(kind):
         return "time", fixed(pc.cast(pc.cast(array, pa.time64("us"), safe=False), pa.int64()))
     if pa.types.is_duration(kind):
@@ -83,7 +85,10 @@ def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
     if pa.types.is_decimal(kind):
         return "decimal", variable(pc.cast(array, pa.string()))
     if pa.types.is_nested(kind):
-        texts = [None if v is None else json.dumps(v, default=str, sort_keys=True) for v in array.to_pylist()]
+        texts = [
+            None if v is None else json.dumps(v, default=str, sort_keys=True)
+            for v in array.to_pylist()
+        ]
         return "nested", variable(pa.array(texts, pa.large_string()))
     return "text", variable(array)
 
@@ -99,13 +104,16 @@ def whole_numbers(array: pa.Array) -> Iterator[bytes | memoryview]:
 def fixed(array: pa.Array) -> Iterator[bytes | memoryview]:
     """Yield the bytes of values of fixed width."""
     numbers = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
-    yield memoryview(np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))).cast("B")
+    ordered = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))
+    yield ordered.data.cast("B")
 
 
 def variable(array: pa.Array) -> Iterator[bytes | memoryview]:
     """Yield lengths and bytes of text; the lengths keep neighbours apart."""
     binary = pc.fill_null(pc.cast(array, pa.large_binary()), b"")
-    offsets = np.frombuffer(binary.buffers()[1], dtype=np.int64)[binary.offset : binary.offset + len(binary) + 1]
+    offsets = np.frombuffer(binary.buffers()[1], dtype=np.int64)[
+        binary.offset : binary.offset + len(binary) + 1
+    ]
     yield np.diff(offsets).astype("<i8").tobytes()
     content = binary.buffers()[2]
     if content is not None:

@@ -86,7 +86,22 @@ DATES: Mapping[str, str] = {
 }
 
 #: Texts that usually stand for a missing answer.
-MARKS = ("NA", "N/A", "n/a", "NaN", ".", "-", "?", "unknown", "Unknown", "UNKNOWN", "missing", "NULL", "null", "None")
+MARKS = (
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    ".",
+    "-",
+    "?",
+    "unknown",
+    "Unknown",
+    "UNKNOWN",
+    "missing",
+    "NULL",
+    "null",
+    "None",
+)
 #: Numbers that usually do, when they lie apart at an end of the range.
 HIGH_CODES = (9, 99, 999, 9999, 99999, 999999, 99999999)
 LOW_CODES = (-1, -9, -99, -999, -9999)
@@ -163,7 +178,12 @@ class ProfileResult(Result):
         from tacit.plot.families import bars
 
         items = [(", ".join(subset), share) for _, (subset, share) in sorted(self.worst().items())]
-        return bars(items, title="Records that are unique on the most identifying keys", x="", y="share of records")
+        return bars(
+            items,
+            title="Records that are unique on the most identifying keys",
+            x="",
+            y="share of records",
+        )
 
 
 def profile(data: Microdata) -> ProfileResult:
@@ -186,7 +206,9 @@ def profile(data: Microdata) -> ProfileResult:
     roles = proposed_roles(found)
     keys = [c for c in found if c.name in roles.get("keys", ())]
     hierarchies = {c.name: dict(c.hierarchy) for c in keys if c.hierarchy}
-    uniques = subset_uniques(data, [c.name for c in sorted(keys, key=lambda c: -c.distinct)][:MOST_KEYS])
+    uniques = subset_uniques(
+        data, [c.name for c in sorted(keys, key=lambda c: -c.distinct)][:MOST_KEYS]
+    )
     share = max(uniques.values(), default=0.0)
     numbers: dict[str, Any] = {"records": facts["n"], "columns": len(found)}
     numbers |= {role: len(names) if isinstance(names, list) else 1 for role, names in roles.items()}
@@ -207,7 +229,9 @@ def profile(data: Microdata) -> ProfileResult:
 
 def starting_plan(profile: ProfileResult, source_path: str | Path) -> dict[str, Any]:
     """Return a plan to begin with: the proposed roles and rules, Datafly with k = 5, and two measures."""
-    marks = sorted({code for c in profile.columns for code in c.missing_codes if isinstance(code, str)})
+    marks = sorted(
+        {code for c in profile.columns for code in c.missing_codes if isinstance(code, str)}
+    )
     source: dict[str, Any] = {"path": str(source_path), **({"missing": marks} if marks else {})}
     measures = [{"kind": "k_anonymity", "k": 5}, {"kind": "precision"}]
     return {
@@ -263,7 +287,9 @@ def column_counts(name: str, form: Form) -> dict[str, nw.Expr]:
         counts |= {"shortest": length.min(), "longest": length.max()}
     if form in {"integer", "number"}:
         counts |= {"min": column.min(), "max": column.max()}
-        counts |= {f"below {code}": nw.when(column < code).then(column).max() for code in HIGH_CODES}
+        counts |= {
+            f"below {code}": nw.when(column < code).then(column).max() for code in HIGH_CODES
+        }
         counts |= {f"above {code}": nw.when(column > code).then(column).min() for code in LOW_CODES}
     return counts
 
@@ -282,15 +308,17 @@ def look(data: Microdata, name: str, facts: Mapping[str, Any], j: int) -> Column
     own = {key.rpartition("|")[0]: value for key, value in facts.items() if key.endswith(f"|{j}")}
     n, values = facts["n"], own["values"]
     # The engine counts null as one more value.
-    distinct = own["distinct"] - (1 if values < n else 0)
+    distinct = (own["distinct"] or 0) - (1 if values < n else 0)
     codes = (*data.columns[name].missing, *missing_codes(form, own))
-    plain = ColumnProfile(name, form, n, values, distinct, missing_codes=tuple(dict.fromkeys(codes)))
-    declared = data.columns[name].roles
-    role, confidence, why = (
-        (min(declared), "declared", "declared") if declared else propose(plain, own)
+    plain = ColumnProfile(
+        name, form, n, values, distinct, missing_codes=tuple(dict.fromkeys(codes))
     )
+    declared = data.columns[name].roles
+    role, confidence, why = propose(plain, own)
+    if declared:
+        role, confidence, why = min(declared), "declared", "declared"
     rule = hierarchy_rule(plain, own) if role == "keys" else None
-    return ColumnProfile(name, form, n, values, distinct, role, confidence, why, plain.missing_codes, rule)  # type: ignore[arg-type]
+    return replace(plain, role=role, confidence=confidence, why=why, hierarchy=rule)
 
 
 def words_of(name: str) -> list[str]:
@@ -314,16 +342,26 @@ def propose(column: ColumnProfile, own: Mapping[str, Any]) -> tuple[str, Confide
     is_date = column.form == "date" or date_format(column, own) is not None
     if is_date:
         return "keys", "high", "dates can be known to others"
-    if column.n >= FEW_RECORDS and column.form in {"text", "integer"} and column.uniqueness >= NEARLY_UNIQUE:
+    if (
+        column.n >= FEW_RECORDS
+        and column.form in {"text", "integer"}
+        and column.uniqueness >= NEARLY_UNIQUE
+    ):
         return "identifiers", "low", "nearly every value occurs once"
-    if column.form in {"text", "integer", "boolean"} and column.distinct <= min(MODERATE, max(2, column.values // 4)):
+    if column.form in {"text", "integer", "boolean"} and column.distinct <= min(
+        MODERATE, max(2, column.values // 4)
+    ):
         return "keys", "low", "few different values, which others may know"
     return "free", "low", ""
 
 
 def looks_like(column: ColumnProfile, own: Mapping[str, Any]) -> str:
     """Return what most values look like, if that identifies a person."""
-    kinds = {"email": "e-mail addresses", "phone": "telephone numbers", "social": "social security numbers"}
+    kinds = {
+        "email": "e-mail addresses",
+        "phone": "telephone numbers",
+        "social": "social security numbers",
+    }
     for key, words in kinds.items():
         if column.form == "text" and (own[key] or 0) >= column.values / 2:
             return f"most values look like {words}"
@@ -350,7 +388,9 @@ def single_roles(found: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     for column in found:
         if column.role in {"weight", "household", "stratum"} and column.confidence != "declared":
             if column.role in taken:
-                column = replace(column, role="free", confidence="low", why=f"another {column.role} is proposed")
+                column = replace(
+                    column, role="free", confidence="low", why=f"another {column.role} is proposed"
+                )
             taken.add(column.role)
         result.append(column)
     return result
@@ -402,7 +442,11 @@ def date_format(column: ColumnProfile, own: Mapping[str, Any]) -> str | None:
 
 def is_code(column: ColumnProfile, own: Mapping[str, Any]) -> bool:
     """Return True for codes of digits of one length, as postal codes are."""
-    return bool(own["code"] == column.values and own["shortest"] == own["longest"] and 3 <= own["longest"] <= 10)
+    return bool(
+        own["code"] == column.values
+        and own["shortest"] == own["longest"]
+        and 3 <= own["longest"] <= 10
+    )
 
 
 def interval_width(column: ColumnProfile, own: Mapping[str, Any]) -> float:
@@ -427,7 +471,11 @@ def proposed_roles(found: Sequence[ColumnProfile]) -> dict[str, Any]:
     sure = any(c.role == "keys" and c.confidence != "low" for c in found)
     roles: dict[str, Any] = {}
     for role in ("identifiers", "keys", "sensitive"):
-        names = [c.name for c in found if c.role == role and not (role == "keys" and sure and c.confidence == "low")]
+        names = [
+            c.name
+            for c in found
+            if c.role == role and not (role == "keys" and sure and c.confidence == "low")
+        ]
         if names:
             roles[role] = names
     for role in ("weight", "household", "stratum"):
@@ -473,7 +521,11 @@ def as_table(found: Sequence[ColumnProfile]) -> pa.Table:
             "role": pa.array([c.role for c in found], pa.string()),
             "confidence": pa.array([c.confidence for c in found], pa.string()),
             "why": pa.array([c.why for c in found], pa.string()),
-            "missing_codes": pa.array([", ".join(map(str, c.missing_codes)) for c in found], pa.string()),
-            "hierarchy": pa.array([c.hierarchy["kind"] if c.hierarchy else None for c in found], pa.string()),
+            "missing_codes": pa.array(
+                [", ".join(map(str, c.missing_codes)) for c in found], pa.string()
+            ),
+            "hierarchy": pa.array(
+                [c.hierarchy["kind"] if c.hierarchy else None for c in found], pa.string()
+            ),
         }
     )

@@ -94,12 +94,16 @@ def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapp
     if isinstance(source, str | Path):
         loaded, own_types = load_file(source, options, engine)
         frame = loaded.frame if own_types else adapt(loaded.frame, options, engine)
-        data = assemble(frame, engine, loaded.columns, loaded.source or str(source), lambda table: table)
+        data = assemble(
+            frame, engine, loaded.columns, loaded.source or str(source), lambda table: table
+        )
         return data, loaded.roles
     if frames.is_frame(source):
         frame, back = frames.load(source, engine)
         return assemble(adapt(frame, options, engine), engine, {}, "memory", back), {}
-    raise InputError(f"cannot read a {type(source).__name__}: give a path or a frame (pandas, Polars, Arrow, DuckDB, Spark)")
+    raise InputError(
+        f"cannot read a {type(source).__name__}: give a path or a frame (pandas, Polars, Arrow, DuckDB, Spark)"
+    )
 
 
 def load_file(source: str | Path, options: Options, engine: Engine) -> tuple[Loaded, bool]:
@@ -118,7 +122,11 @@ def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.Lazy
     absent = [n for n in options.types if n not in schema]
     if absent:
         raise ColumnNotFound(absent, [n for n in schema.names() if n != ROW], "the data")
-    blanks = [blank(n, schema[n], options.missing) for n in schema.names() if n != ROW] if options.missing else []
+    blanks = (
+        [blank(n, schema[n], options.missing) for n in schema.names() if n != ROW]
+        if options.missing
+        else []
+    )
     chosen = [expression for expression in blanks if expression is not None]
     if chosen:
         frame = frame.with_columns(*chosen)
@@ -145,7 +153,9 @@ def as_number(code: Any) -> float | None:
         return None
 
 
-def force(frame: nw.LazyFrame[Any], name: str, kind: Any, wanted: str, engine: Engine) -> nw.LazyFrame[Any]:
+def force(
+    frame: nw.LazyFrame[Any], name: str, kind: Any, wanted: str, engine: Engine
+) -> nw.LazyFrame[Any]:
     """Return the frame with one column of another type."""
     if kind == nw.String:
         return text.infer(frame, [name], Options(types={name: wanted}), engine)
@@ -158,7 +168,9 @@ def force(frame: nw.LazyFrame[Any], name: str, kind: Any, wanted: str, engine: E
     raise InputError(f"column {name!r} is of type {kind} and cannot be read as {wanted}")
 
 
-def assemble(frame: nw.LazyFrame[Any], engine: Engine, columns: Mapping[str, Column], source: str, back: Any) -> Microdata:
+def assemble(
+    frame: nw.LazyFrame[Any], engine: Engine, columns: Mapping[str, Column], source: str, back: Any
+) -> Microdata:
     """Put data together; NaN becomes null once, here, and types become those every engine has."""
     schema = frame.collect_schema()
     names = [n for n in schema.names() if n != ROW]
@@ -166,17 +178,38 @@ def assemble(frame: nw.LazyFrame[Any], engine: Engine, columns: Mapping[str, Col
         raise InputError("the data have no columns")
     nested = [n for n in names if isinstance(schema[n], nw.List | nw.Struct | nw.Array)]
     if nested:
-        raise InputError(f"column {nested[0]!r} holds lists or structures, not single values; spread it over columns")
-    changes = [change for n in names if (change := plain(n, schema[n])) is not None]
+        raise InputError(
+            f"column {nested[0]!r} holds lists or structures, not single values; spread it over columns"
+        )
+    small = fitting(frame, [n for n in names if is_wide(schema[n])])
+    changes = [c for n in names if (c := plain(n, schema[n], small)) is not None]
     if changes:
         frame = frame.with_columns(*changes)
     described = {n: columns.get(n, Column(n)) for n in names}
     return Microdata(frame, described, engine, source=source, to_own=back)
 
 
-def plain(name: str, kind: Any) -> nw.Expr | None:
+def is_wide(kind: Any) -> bool:
+    """Return True for whole numbers that may need more than 64 bits with sign."""
+    whole = kind.is_decimal() and getattr(kind, "scale", 1) == 0
+    return bool(whole or kind in {nw.UInt64, nw.Int128, nw.UInt128})
+
+
+def fitting(frame: nw.LazyFrame[Any], wide: Sequence[str]) -> frozenset[str]:
+    """Return the wide columns whose values fit 64 bits all the same."""
+    if not wide:
+        return frozenset()
+    size = [nw.col(n).cast(nw.Float64).abs().max().alias(n) for n in wide]
+    row = frame.select(*size).collect("pyarrow").rows(named=True)[0]
+    return frozenset(n for n in wide if (row[n] or 0) < 2**63)
+
+
+def plain(name: str, kind: Any, small: frozenset[str]) -> nw.Expr | None:
     """Return a column in a type that every engine treats alike, or None when it is in one."""
     column = nw.col(name)
+    if is_wide(kind):
+        # Whole numbers beyond 64 bits are codes, not amounts: as text they stay exact.
+        return column.cast(nw.Int64 if name in small else nw.String).alias(name)
     if kind.is_float():
         # A NaN is no value; comparing with null keeps null.
         known = nw.when(~column.is_nan()).then(column)
@@ -205,7 +238,9 @@ def as_tuple(names: Names | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def with_roles(data: Microdata, roles: Mapping[str, Names | None], quasi: Mapping[str, tuple[str, ...]]) -> Microdata:
+def with_roles(
+    data: Microdata, roles: Mapping[str, Names | None], quasi: Mapping[str, tuple[str, ...]]
+) -> Microdata:
     """Return the data with roles given to columns."""
     lists = {role: as_tuple(names) for role, names in roles.items()}
     missing = [n for names in lists.values() for n in names if n not in data.columns]
@@ -213,12 +248,16 @@ def with_roles(data: Microdata, roles: Mapping[str, Names | None], quasi: Mappin
         raise ColumnNotFound(dict.fromkeys(missing), list(data.columns), "the data")
     clash = sorted(set(lists["identifiers"]) & set(lists["keys"]))
     if clash:
-        raise InputError(f"column {clash[0]!r} is both an identifier and a key; identifiers are removed, keys are kept: choose one")
+        raise InputError(
+            f"column {clash[0]!r} is both an identifier and a key; identifiers are removed, keys are kept: choose one"
+        )
     for role in SINGLE:
         if len(lists.get(role, ())) > 1:
             raise InputError(f"only one column can be the {role}")
     columns = {
-        name: replace(column, roles=frozenset(role for role, names in lists.items() if name in names))
+        name: replace(
+            column, roles=frozenset(role for role, names in lists.items() if name in names)
+        )
         for name, column in data.columns.items()
     }
     result = replace(data, columns=columns, quasi=dict(quasi))
@@ -233,10 +272,18 @@ def check_keys(data: Microdata) -> None:
     if not keys:
         return
     known = [nw.col(k).count().cast(nw.Int64).alias(f"k{j}") for j, k in enumerate(keys)]
-    row = data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known).collect("pyarrow").rows(named=True)[0]
+    row = (
+        data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
+        .collect("pyarrow")
+        .rows(named=True)[0]
+    )
     empty = [k for j, k in enumerate(keys) if row["n"] and not row[f"k{j}"]]
     if empty:
-        what = f"key column {empty[0]!r} has" if len(empty) == 1 else f"key columns {column_list(empty)} have"
+        what = (
+            f"key column {empty[0]!r} has"
+            if len(empty) == 1
+            else f"key columns {column_list(empty)} have"
+        )
         raise InputError(f"{what} no values at all; leave it out of the keys")
 
 
@@ -249,7 +296,9 @@ def check_weight(data: Microdata) -> None:
     column = nw.col(data.weight)
     bad = relational.count_rows(data.frame.filter(column.is_null() | (column <= 0)))
     if bad:
-        raise InputError(f"weight column {data.weight!r} has values that are missing, zero or negative; every record needs a positive weight")
+        raise InputError(
+            f"weight column {data.weight!r} has values that are missing, zero or negative; every record needs a positive weight"
+        )
 
 
 def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microdata:

@@ -43,7 +43,9 @@ class DuckDbEngine:
         """Read Parquet; the row number comes from the file itself, so the scan stays parallel."""
         if path.is_dir():
             source = literal(str(path / "**/*.parquet"))
-            return self.number_rows(wrap(self._connection.sql(f"SELECT * FROM read_parquet({source})")))
+            return self.number_rows(
+                wrap(self._connection.sql(f"SELECT * FROM read_parquet({source})"))
+            )
         source = literal(str(path))
         return wrap(
             self._connection.sql(
@@ -53,10 +55,19 @@ class DuckDbEngine:
         )
 
     def scan_text(
-        self, path: Path, *, names: Sequence[str], separator: str, quote: str, header: bool, encoding: str
+        self,
+        path: Path,
+        *,
+        names: Sequence[str],
+        separator: str,
+        quote: str,
+        header: bool,
+        encoding: str,
     ) -> nw.LazyFrame[Any]:
         """Read separated text, every field a string, strictly: a ragged line is an error."""
-        table = text.parse(path, names, separator=separator, quote=quote, header=header, encoding=encoding)
+        table = text.parse(
+            path, names, separator=separator, quote=quote, header=header, encoding=encoding
+        )
         return self.number_rows(self.from_arrow(table))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:

@@ -41,16 +41,32 @@ class SparkEngine:
         return self._numbered(self._session.read.parquet(str(path)))
 
     def scan_text(
-        self, path: Path, *, names: Sequence[str], separator: str, quote: str, header: bool, encoding: str
+        self,
+        path: Path,
+        *,
+        names: Sequence[str],
+        separator: str,
+        quote: str,
+        header: bool,
+        encoding: str,
     ) -> nw.LazyFrame[Any]:
         """Read separated text with every field as a string; large files are read by the cluster."""
         if path.stat().st_size <= TEXT_LIMIT:
-            table = text.parse(path, names, separator=separator, quote=quote, header=header, encoding=encoding)
+            table = text.parse(
+                path, names, separator=separator, quote=quote, header=header, encoding=encoding
+            )
             return self.number_rows(self.from_arrow(table))
         return self._scan_large(path, names, separator, quote, header=header, encoding=encoding)
 
     def _scan_large(
-        self, path: Path, names: Sequence[str], separator: str, quote: str, *, header: bool, encoding: str
+        self,
+        path: Path,
+        names: Sequence[str],
+        separator: str,
+        quote: str,
+        *,
+        header: bool,
+        encoding: str,
     ) -> nw.LazyFrame[Any]:
         from pyspark.sql import functions
         from pyspark.sql.types import StringType, StructField, StructType
@@ -58,9 +74,16 @@ class SparkEngine:
         # Spark's strict mode writes the offending line to its log: malformed lines are set apart instead.
         schema = StructType([StructField(n, StringType()) for n in (*names, BAD_LINE)])
         reader = self._session.read.schema(schema).options(
-            sep=separator, quote=quote, escape=quote, header=str(header).lower(), enforceSchema="true",
-            mode="PERMISSIVE", columnNameOfCorruptRecord=BAD_LINE, multiLine=str(bool(quote)).lower(),
-            nullValue="", encoding=encoding,
+            sep=separator,
+            quote=quote,
+            escape=quote,
+            header=str(header).lower(),
+            enforceSchema="true",
+            mode="PERMISSIVE",
+            columnNameOfCorruptRecord=BAD_LINE,
+            multiLine=str(bool(quote)).lower(),
+            nullValue="",
+            encoding=encoding,
         )
         frame = reader.csv(str(path.absolute())).localCheckpoint()
         bad = frame.filter(functions.col(BAD_LINE).isNotNull()).count()

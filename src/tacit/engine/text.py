@@ -29,7 +29,9 @@ def is_utf8(encoding: str) -> bool:
 
 def records(path: Path, separator: str, quote: str, encoding: str, n: int) -> list[list[str]]:
     """Return the first records that are not blank, read by Python's own parser."""
-    style: dict[str, Any] = {"quotechar": quote, "quoting": csv.QUOTE_MINIMAL} if quote else {"quoting": csv.QUOTE_NONE}
+    style: dict[str, Any] = (
+        {"quotechar": quote, "quoting": csv.QUOTE_MINIMAL} if quote else {"quoting": csv.QUOTE_NONE}
+    )
     codec = "utf-8-sig" if is_utf8(encoding) else encoding
     try:
         with path.open(encoding=codec, newline="") as file:
@@ -38,10 +40,14 @@ def records(path: Path, separator: str, quote: str, encoding: str, n: int) -> li
     except (UnicodeError, LookupError):
         raise not_encoded(path, encoding) from None
     except csv.Error:
-        raise UnreadableFile(f"{path.name!r} does not begin with a line of separated text") from None
+        raise UnreadableFile(
+            f"{path.name!r} does not begin with a line of separated text"
+        ) from None
 
 
-def parse(path: Path, names: Sequence[str], *, separator: str, quote: str, header: bool, encoding: str) -> pa.Table:
+def parse(
+    path: Path, names: Sequence[str], *, separator: str, quote: str, header: bool, encoding: str
+) -> pa.Table:
     """Return a text file with every field as a string; empty is null; a ragged line is an error."""
     bad: list[int] = []
 
@@ -65,7 +71,10 @@ def parse(path: Path, names: Sequence[str], *, separator: str, quote: str, heade
     for block in (BLOCK, min(LARGEST_BLOCK, max(BLOCK + 1, path.stat().st_size + 1))):
         bad.clear()
         reading = pa_csv.ReadOptions(
-            column_names=list(names), skip_rows=blank_lines(path, encoding), skip_rows_after_names=int(header), block_size=block,
+            column_names=list(names),
+            skip_rows=blank_lines(path, encoding),
+            skip_rows_after_names=int(header),
+            block_size=block,
             encoding="utf8" if is_utf8(encoding) else encoding,
         )
         try:

@@ -42,7 +42,7 @@ CELLS_UP_TO = 1_000
 PAIRS_UP_TO = 400_000
 
 
-class TooLarge(Exception):  # noqa: N818 - it is caught and put in the caller's words
+class TooLarge(Exception):
     """The integer programme would be too large."""
 
 
@@ -162,7 +162,10 @@ def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
     What its records pay above their own floors must not exceed the slack in all. Of two nodes above
     the same cells the cheaper one does.
     """
-    costs, cells, numbers, seen = [], [], [], set()
+    costs: list[int] = []
+    cells: list[Ints] = []
+    numbers: list[Ints] = []
+    seen: set[bytes] = set()
     used = 0
     most = int(floor.max(initial=0)) + slack
     for cost, levels in level_vectors(space):
@@ -196,7 +199,12 @@ def within_reach(excess: Ints, members: Ints, n: Ints, k: int, slack: int) -> In
 
 
 def solve(
-    space: Space, k: int, nodes: Nodes, objective: npt.NDArray[Any], seconds: float, ceiling: int | None = None
+    space: Space,
+    k: int,
+    nodes: Nodes,
+    objective: npt.NDArray[Any],
+    seconds: float,
+    ceiling: int | None = None,
 ) -> tuple[Partition | None, int]:
     """Solve the integer programme; return what was found and the bound on its objective."""
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -208,26 +216,43 @@ def solve(
     ones = np.ones(pairs)
     each = coo_array((ones, (nodes.pair_cell, column)), shape=(len(space), shape))
     fill = coo_array(
-        (np.concatenate([ones, np.full(n_nodes, -float(k))]), (np.concatenate([nodes.pair_node, np.arange(n_nodes)]), np.arange(shape))),
+        (
+            np.concatenate([ones, np.full(n_nodes, -float(k))]),
+            (np.concatenate([nodes.pair_node, np.arange(n_nodes)]), np.arange(shape)),
+        ),
         shape=(n_nodes, shape),
     )
     most = space.n[nodes.pair_cell].astype(float)
-    tie = coo_array((np.concatenate([-ones, most]), (np.tile(column, 2), np.concatenate([column, own]))), shape=(pairs, shape))
+    tie = coo_array(
+        (np.concatenate([-ones, most]), (np.tile(column, 2), np.concatenate([column, own]))),
+        shape=(pairs, shape),
+    )
     rows, low = [each, fill, tie], [space.n.astype(float), np.zeros(n_nodes), np.zeros(pairs)]
     high = [space.n.astype(float), np.full(n_nodes, np.inf), np.full(pairs, np.inf)]
     if ceiling is not None:
-        rows.append(coo_array((nodes.cost[nodes.pair_node].astype(float), (np.zeros(pairs, dtype=int), column)), shape=(1, shape)))
+        rows.append(
+            coo_array(
+                (nodes.cost[nodes.pair_node].astype(float), (np.zeros(pairs, dtype=int), column)),
+                shape=(1, shape),
+            )
+        )
         low.append(np.array([-np.inf]))
         high.append(np.array([ceiling + 0.5]))
     answer = milp(
         np.concatenate([objective[nodes.pair_node], np.zeros(n_nodes)]),
-        constraints=LinearConstraint(vstack(rows).tocsr(), np.concatenate(low), np.concatenate(high)),
+        constraints=LinearConstraint(
+            vstack(rows).tocsr(), np.concatenate(low), np.concatenate(high)
+        ),
         bounds=Bounds(np.zeros(shape), np.concatenate([most, np.ones(n_nodes)])),
         integrality=np.ones(shape),
         options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )
     dual = getattr(answer, "mip_dual_bound", None)
-    bound = int(np.ceil(dual - 1e-6 * max(1.0, abs(dual)))) if dual is not None and np.isfinite(dual) else 0
+    bound = (
+        int(np.ceil(dual - 1e-6 * max(1.0, abs(dual))))
+        if dual is not None and np.isfinite(dual)
+        else 0
+    )
     if answer.x is None:
         return None, bound
     amount = np.rint(answer.x[:pairs]).astype(np.int64)
@@ -235,12 +260,18 @@ def solve(
     return Partition(nodes.pair_cell[kept], nodes.pair_node[kept], amount[kept]).tidy(), bound
 
 
-def favour(space: Space, k: int, nodes: Nodes, best: Partition, extra: Ints, seconds: float) -> Partition:
+def favour(
+    space: Space, k: int, nodes: Nodes, best: Partition, extra: Ints, seconds: float
+) -> Partition:
     """Return, among partitions of the least cost, the one that the recipient's profile likes best."""
     ceiling = price(space, best)
     weight = node_levels(space, nodes) @ extra
     found, _ = solve(space, k, nodes, weight, seconds, ceiling)
-    better = found is not None and price(space, found) <= ceiling and price(space, found, space.unit) < price(space, best, space.unit)
+    better = (
+        found is not None
+        and price(space, found) <= ceiling
+        and price(space, found, space.unit) < price(space, best, space.unit)
+    )
     return found if better and found is not None else best
 
 
@@ -248,5 +279,7 @@ def node_levels(space: Space, nodes: Nodes) -> Ints:
     """Return the levels of the common ancestors of the cells below each node."""
     from tacit.protect._clusters_space import cluster_levels
 
-    everything = Partition(nodes.pair_cell, nodes.pair_node, np.ones(len(nodes.pair_cell), dtype=np.int64))
+    everything = Partition(
+        nodes.pair_cell, nodes.pair_node, np.ones(len(nodes.pair_cell), dtype=np.int64)
+    )
     return cluster_levels(space, everything)

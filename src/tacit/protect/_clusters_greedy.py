@@ -31,7 +31,12 @@ class Merge:
 
 
 def greedy(
-    space: Space, k: int, order: Ints | None = None, *, tick: Tick = lambda _share: None, trace: bool = False
+    space: Space,
+    k: int,
+    order: Ints | None = None,
+    *,
+    tick: Tick = lambda _share: None,
+    trace: bool = False,
 ) -> tuple[Partition, list[Merge]]:
     """Merge the two clusters, one of them smaller than k, whose union costs least more; repeat.
 
@@ -86,7 +91,9 @@ class Agglomeration:
             for c in range(int(self.space.starts[a]), int(self.space.starts[a + 1])):
                 differ += self.columns[c] != self.columns[c, i]
             union += price * np.maximum(level, differ)
-        more = (self.size + self.size[i]) * union - self.size * self.each - self.size[i] * self.each[i]
+        more = (
+            (self.size + self.size[i]) * union - self.size * self.each - self.size[i] * self.each[i]
+        )
         more[~self.alive] = FAR
         more[i] = FAR
         return more
@@ -152,7 +159,10 @@ class Agglomeration:
         place = np.full(len(self.alive) + 1, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         self.near = place[self.near[kept]]
-        self.columns, self.levels = np.ascontiguousarray(self.columns[:, kept]), self.levels[:, kept]
+        self.columns, self.levels = (
+            np.ascontiguousarray(self.columns[:, kept]),
+            self.levels[:, kept],
+        )
         for name in ("number", "size", "each", "alive", "least"):
             setattr(self, name, getattr(self, name)[kept])
 

@@ -61,7 +61,7 @@ def improve(
     space: Space, k: int, start: Partition, *, seconds: float, tick: Tick = lambda _share: None
 ) -> tuple[Partition, bool]:
     """Lower the cost of a partition; return it and whether the search came to its own end."""
-    if len(start) < 2 or not len(space.unit):
+    if space.total < 2 * k:
         return start, True
     state = begin(space, k, start)
     sweep = kernel(len(space))
@@ -93,7 +93,10 @@ def begin(space: Space, k: int, start: Partition) -> State:
     n_cells, n_pieces, n_clusters = len(space), len(start.cell), len(start)
     room = min(space.total, 4 * n_pieces + 1024) + k + REGROUP + 2
     clusters = max(space.total // k, n_clusters) + REGROUP + 2
-    none = lambda size: np.full(size, -1, dtype=np.int64)  # noqa: E731
+
+    def none(size: int) -> Ints:
+        return np.full(size, -1, dtype=np.int64)
+
     state = State(
         paths=np.ascontiguousarray(space.paths), starts=space.starts, unit=space.unit,
         nearby=nearest(space, NEIGHBOURS),
@@ -106,7 +109,11 @@ def begin(space: Space, k: int, start: Partition) -> State:
         top=np.array([room - n_pieces, clusters - n_clusters, 0]),
         awake=np.ones(n_cells, dtype=np.uint8),
     )  # fmt: skip
-    state.cell[:n_pieces], state.n[:n_pieces], state.cluster[:n_pieces] = start.cell, start.n, start.cluster
+    state.cell[:n_pieces], state.n[:n_pieces], state.cluster[:n_pieces] = (
+        start.cell,
+        start.n,
+        start.cluster,
+    )
     state.size[:n_clusters] = start.sizes()
     state.levels[:n_clusters] = cluster_levels(space, start)
     chain(start.cluster, state.head, state.after, state.before)
@@ -288,7 +295,9 @@ def move(s: State, p: int, q: int, d: int) -> int:
         settle(s, c)
     s.size[c] -= q
     for a in range(len(s.unit)):
-        s.levels[d, a] = max(s.levels[d, a], common(s, x, s.cell[s.head[d]], a)) if s.size[d] > 0 else 0
+        s.levels[d, a] = (
+            max(s.levels[d, a], common(s, x, s.cell[s.head[d]], a)) if s.size[d] > 0 else 0
+        )
     twin = piece_of(s, x, d)
     if twin >= 0:
         s.n[twin] += q
@@ -432,7 +441,9 @@ def found(s: State, p: int, k: int) -> bool:
             t = s.after[t]
         if partner < 0:
             break
-        change += move(s, partner, min(s.n[partner], s.size[s.cluster[partner]] - k, k - s.size[new]), new)
+        change += move(
+            s, partner, min(s.n[partner], s.size[s.cluster[partner]] - k, k - s.size[new]), new
+        )
     if s.size[new] >= k and change < 0:
         return True
     undo(s)
@@ -576,7 +587,9 @@ def regroup(s: State, c: int, k: int, reach: int) -> bool:
             return True
     for i in range(len(near)):
         for j in range(i):
-            if s.size[c] + s.size[near[i]] + s.size[near[j]] <= reach and regroup_these(s, np.array([c, near[i], near[j]]), k):
+            if s.size[c] + s.size[near[i]] + s.size[near[j]] <= reach and regroup_these(
+                s, np.array([c, near[i], near[j]]), k
+            ):
                 return True
     return False
 

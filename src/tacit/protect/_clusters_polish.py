@@ -29,10 +29,14 @@ def polish(
     until two rounds in turn save next to nothing. A part that has been solved is not solved again.
     """
     end = time.monotonic() + seconds
-    orders = [order for a in range(len(space.unit)) for order in (interleaved(space, a), lexical(space, a))]
+    orders = [
+        order
+        for a in range(len(space.unit))
+        for order in (interleaved(space, a), lexical(space, a))
+    ]
     best, idle, at = start, 0, 0
     solved: set[bytes] = set()
-    while idle < 2 and len(best) > 1:
+    while idle < 2 and space.total >= 2 * k:
         better = best
         for part in parts(best, orders[at % len(orders)], offset=at // len(orders) % 2):
             tick(None)
@@ -58,10 +62,12 @@ def parts(partition: Partition, order: Ints, offset: int) -> Iterator[Ints]:
     yield from np.split(clusters, np.flatnonzero(np.diff(number)) + 1)
 
 
-def solve_part(space: Space, k: int, partition: Partition, clusters: Ints, seconds: float, solved: set[bytes]) -> Partition:
+def solve_part(
+    space: Space, k: int, partition: Partition, clusters: Ints, seconds: float, solved: set[bytes]
+) -> Partition:
     """Return the partition with some of its clusters replaced by the best that their records can make."""
     inside = np.isin(partition.cluster, clusters)
-    if len(clusters) < 2:
+    if partition.n[inside].sum() < 2 * k:
         return partition
     cells, local = np.unique(partition.cell[inside], return_inverse=True)
     n = np.bincount(local, weights=partition.n[inside]).astype(np.int64)

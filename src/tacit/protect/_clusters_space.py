@@ -132,17 +132,27 @@ def build(
         For each attribute how much distortion the recipient tolerates; empty for no profile.
     """
     heights = [len(lift) - 1 for lift in lifts]
-    columns = [lift[level][c] for lift, c, h in zip(lifts, codes, heights, strict=True) for level in range(h)]
-    paths = np.stack(columns, axis=1).astype(np.int32) if columns else np.empty((len(n), 0), dtype=np.int32)
+    columns = [
+        lift[level][c]
+        for lift, c, h in zip(lifts, codes, heights, strict=True)
+        for level in range(h)
+    ]
+    paths = (
+        np.stack(columns, axis=1).astype(np.int32)
+        if columns
+        else np.empty((len(n), 0), dtype=np.int32)
+    )
     lcm = math.lcm(*heights) if heights else 1
-    scale = lcm if lcm <= MAX_SCALE else MAX_SCALE
+    scale = min(lcm, MAX_SCALE)
     plain = np.array([round(scale / h) for h in heights], dtype=np.int64)
     unit = with_profile(plain, heights, scale, int(n.sum()), tolerance)
     starts = np.concatenate([[0], np.cumsum(heights)]).astype(np.int64)
     return Space(paths, starts, n.astype(np.int64), unit, plain, scale)
 
 
-def with_profile(plain: Ints, heights: Sequence[int], scale: int, total: int, tolerance: Sequence[float]) -> Ints:
+def with_profile(
+    plain: Ints, heights: Sequence[int], scale: int, total: int, tolerance: Sequence[float]
+) -> Ints:
     """Return prices in which less tolerated attributes cost an infinitesimal more.
 
     The plain price is multiplied by more than all the extra could ever add up to, so the order of
@@ -178,7 +188,9 @@ def cluster_levels(space: Space, partition: Partition) -> Ints:
     begins = np.flatnonzero(np.diff(clusters, prepend=-1))
     levels = np.zeros((len(partition), len(space.unit)), dtype=np.int64)
     if len(begins):
-        far = common_levels(space, cells, np.repeat(cells[begins], np.diff(begins, append=len(cells))))
+        far = common_levels(
+            space, cells, np.repeat(cells[begins], np.diff(begins, append=len(cells)))
+        )
         levels[clusters[begins]] = np.maximum.reduceat(far, begins, axis=0)
     return levels
 
@@ -250,10 +262,16 @@ def nearest(space: Space, width: int) -> Codes:
     if n * n <= CHUNK:
         everyone = np.broadcast_to(np.arange(n), (n, n))
         return keep_nearest(space, np.arange(n), everyone, width)
-    orders = [order for a in range(len(space.unit)) for order in (lexical(space, a), interleaved(space, a))]
+    orders = [
+        order
+        for a in range(len(space.unit))
+        for order in (lexical(space, a), interleaved(space, a))
+    ]
     reach = max(2, min(8, 128 // len(orders)))
     result = np.empty((n, width), dtype=np.int32)
-    candidates = np.stack([shifted(order, by) for order in orders for by in range(-reach, reach + 1)], axis=1)
+    candidates = np.stack(
+        [shifted(order, by) for order in orders for by in range(-reach, reach + 1)], axis=1
+    )
     rows = max(1, CHUNK // (candidates.shape[1] * max(1, space.paths.shape[1])))
     for begin in range(0, n, rows):
         some = np.arange(begin, min(n, begin + rows))
@@ -261,7 +279,9 @@ def nearest(space: Space, width: int) -> Codes:
     return result
 
 
-def keep_nearest(space: Space, cells: npt.NDArray[Any], candidates: npt.NDArray[Any], width: int) -> Codes:
+def keep_nearest(
+    space: Space, cells: npt.NDArray[Any], candidates: npt.NDArray[Any], width: int
+) -> Codes:
     """Return the nearest of each cell's candidates, each once, ties by number."""
     each = common_levels(space, cells[:, None], candidates) @ space.unit
     found = np.sort(candidates, axis=1)
@@ -278,7 +298,11 @@ def keep_nearest(space: Space, cells: npt.NDArray[Any], candidates: npt.NDArray[
 def lexical(space: Space, last: int) -> Ints:
     """Return the order of cells by whole attributes, top level first, one attribute last."""
     attributes = [*range(last + 1, len(space.unit)), *range(last + 1)]
-    columns = [c for a in attributes for c in range(int(space.starts[a + 1]) - 1, int(space.starts[a]) - 1, -1)]
+    columns = [
+        c
+        for a in attributes
+        for c in range(int(space.starts[a + 1]) - 1, int(space.starts[a]) - 1, -1)
+    ]
     return np.lexsort([space.paths[:, c] for c in reversed(columns)])
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -52,6 +53,7 @@ class AddNoise(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "sd": 2}
 
     @model_validator(mode="after")
     def _one_size(self) -> AddNoise:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -27,6 +28,7 @@ from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, PositiveInt
 from tacit.protect.add_noise import standard_deviation
 from tacit.protect.outlier_to_median import nearest_whole
+from tacit.protect.substitute import substituted
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -39,6 +41,8 @@ class AddTuples(Method):
     ``how="records"`` draws whole records and jitters their quantities, which keeps the relations
     between columns and follows real people more closely. With ``preserve_means`` the added records have
     the same mean as the real ones in every quantity, so that the mean of the release is the true one.
+
+    Identifiers, if there are any, are made up in the format of the real ones, and are nobody's.
 
     The release is put in random order, with new row numbers, because made-up records at the end of a
     file would give themselves away; the links to the original are lost, so measure before this step.
@@ -60,7 +64,7 @@ class AddTuples(Method):
     )
     quantities: tuple[ColumnName, ...] = Field(
         (),
-        description="numeric columns that measure something; by default all that are not keys, stratum or household",
+        description="numeric columns that measure something; by default all that are not identifiers, keys, stratum or household",
     )
     jitter: float = Field(
         0.1,
@@ -77,6 +81,7 @@ class AddTuples(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("add tuples", "scramble tuples")
+    example: ClassVar[Mapping[str, Any]] = {"n": 3}
 
     @model_validator(mode="after")
     def _one_size(self) -> AddTuples:
@@ -89,14 +94,17 @@ class AddTuples(Method):
         return self.quantities
 
     def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: identifiers, which cannot be made up by drawing; quantities without numbers."""
+        """Add: identifiers that cannot be made up; quantities without numbers."""
         found = [*super().faults(data), *not_numeric(data, self.quantities, self.kind)]
-        if data.identifiers:
-            found.append(
-                InputError(
-                    "add_tuples: made-up records would carry real identifiers. Drop, substitute or pseudonymise the identifiers first."
-                )
+        schema = data.frame.collect_schema()
+        found += [
+            InputError(
+                f"add_tuples: values of identifier {c!r} cannot be made up, since it holds neither "
+                "text nor whole numbers. Drop or pseudonymise it first."
             )
+            for c in data.identifiers
+            if not (schema[c] == nw.String or schema[c].is_integer())
+        ]
         return found
 
     def n_added(self, n: int) -> int:
@@ -108,7 +116,7 @@ class AddTuples(Method):
     def measured(self, data: Microdata) -> tuple[str, ...]:
         """Return the quantities."""
         schema = data.frame.collect_schema()
-        coded = {*data.keys, data.stratum, data.household}
+        coded = {*data.identifiers, *data.keys, data.stratum, data.household}
         return self.quantities or tuple(
             c for c in data.columns if c not in coded and schema[c].is_numeric()
         )
@@ -147,22 +155,25 @@ class AddTuples(Method):
                 stacklevel=3,
             )
         place = self.places(n, m, ctx.rng)
-        block = self.block(table.drop_columns([ROW]), m, self.measured(data), ctx)
+        block = self.block(table.drop_columns([ROW]), m, data, ctx)
         start = unused_row_number(data)
         old = start + place[:n] if self.scramble else table.column(ROW).to_numpy()
         numbers = np.concatenate([old, start + place[n:]]).astype(np.int64)
         whole = pa.concat_tables([table.drop_columns([ROW]), block])
         return data.with_table(whole.append_column(ROW, pa.array(numbers)))
 
-    def block(self, table: pa.Table, m: int, quantities: Sequence[str], ctx: Context) -> pa.Table:
+    def block(self, table: pa.Table, m: int, data: Microdata, ctx: Context) -> pa.Table:
         """Return m made-up records."""
-        n = table.num_rows
-        rows = ctx.rng.integers(max(n, 1), size=m)
+        n = max(table.num_rows, 1)
+        quantities = self.measured(data) if m > 0 else ()
+        rows = ctx.rng.integers(n, size=m)
         columns: dict[str, Any] = {}
         for c in table.column_names:
-            picked = rows if self.how == "records" else ctx.rng.integers(max(n, 1), size=m)
+            picked = rows if self.how == "records" else ctx.rng.integers(n, size=m)
             column = table.column(c).take(pa.array(picked))
-            if c in quantities and m > 0:
+            if c in data.identifiers:
+                column = made_up(column.combine_chunks(), table.column(c), ctx.rng, c)
+            elif c in quantities:
                 column = self.quantity(as_numbers(table.column(c), c), picked, c, ctx.rng)
             columns[c] = column
         return pa.table(columns, schema=table.schema)
@@ -186,6 +197,16 @@ class AddTuples(Method):
             values = values.copy()
             values[mask] = with_mean_of(known, values[mask], column, rng)
         return Numbers(values, mask, real.type).restore(values)
+
+
+def made_up(
+    picked: pa.Array, real: pa.ChunkedArray, rng: np.random.Generator, column: str
+) -> pa.Array:
+    """Return identifiers in the format of real ones that are nobody's; missing stays missing."""
+    known = picked.is_valid()
+    new = substituted(picked.filter(known), rng, column, real)
+    at = np.cumsum(known.to_numpy(zero_copy_only=False)) - 1
+    return new.take(pa.array(at, mask=picked.is_null().to_numpy(zero_copy_only=False)))
 
 
 def with_mean_of(

@@ -15,7 +15,6 @@ from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.data.nodes import Node, climb, nodes, raised
 from tacit.data.values import renamed_values
-from tacit.engine.relational import distinct
 from tacit.errors import HierarchyError, RoleMissing, SdcError
 from tacit.fields import ColumnName, NaturalInt, PositiveInt
 from tacit.registry import register
@@ -33,7 +32,7 @@ class Generalise(Method):
     is common stays as it is.
 
     A column that has been generalised before may be raised further; a value that already stands higher
-    than asked stays where it is.
+    than asked stays where it is. A missing value stays missing, but for a column raised to its top.
 
     References
     ----------
@@ -55,6 +54,7 @@ class Generalise(Method):
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
+    example: ClassVar[Mapping[str, Any]] = {"level": 1}
 
     @model_validator(mode="after")
     def _one_rule(self) -> Generalise:
@@ -111,17 +111,15 @@ class Generalise(Method):
         columns = self.targets(data)
         for c in columns:
             ctx.tick(f"generalise {c}")
-            hierarchy = data.hierarchy(c)
             if self.threshold is None:
-                values = distinct(data.frame, c)
-                labels = raised(hierarchy, values.to_pylist(), self.level_of(c), c)
-            else:
-                cells = data.cells([c])
-                known = cells.keys[c].codes != cells.keys[c].null
-                values = cells.keys[c].decode(cells.keys[c].codes[known])
-                labels = raised_where_rare(
-                    hierarchy, values.to_pylist(), cells.n[known], self.threshold, c
-                )
+                result = result.generalise(c, self.level_of(c))
+                continue
+            cells = data.cells([c])
+            known = cells.keys[c].codes != cells.keys[c].null
+            values = cells.keys[c].decode(cells.keys[c].codes[known])
+            labels = raised_where_rare(
+                data.hierarchy(c), values.to_pylist(), cells.n[known], self.threshold, c
+            )
             result = result.recode(
                 c, pa.table({"old": values, "new": pa.array(labels, pa.string())})
             )

@@ -18,7 +18,16 @@ from tacit.data.claims import Claim
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, encode
-from tacit.errors import Approximate, ColumnNotFound, HierarchyError, Infeasible, LimitReached, RoleMissing, SdcError, WeakProtection
+from tacit.errors import (
+    Approximate,
+    ColumnNotFound,
+    Infeasible,
+    InputError,
+    LimitReached,
+    RoleMissing,
+    SdcError,
+    WeakProtection,
+)
 from tacit.fields import ClassSize, PositiveFloat
 from tacit.protect import _clusters_exact, _clusters_greedy, _clusters_local, _clusters_polish
 from tacit.protect._clusters_space import (
@@ -39,8 +48,6 @@ POLISH_UP_TO = 2_000
 #: Records up to which the mergers are kept, by tuple numbers.
 TRACE_UP_TO = 200
 
-Tolerance = Field(default_factory=dict, description="how much distortion of a column the recipient tolerates, 0 or more (default 1); decides between equally distorting choices")
-
 
 @register
 class KSimilar(Method):
@@ -56,7 +63,7 @@ class KSimilar(Method):
     improves it by moving and exchanging records and by founding and dissolving clusters, and is never worse.
     ``exact`` proves the optimum for up to a few hundred distinct tuples. Every answer comes with a lower
     bound. Records with equal tuples may go to different clusters. A null is a value of its own whose only
-    ancestor is the top. Several quasi-identifiers are treated as one that holds all their columns.
+    ancestor is the top. Values that an earlier step has generalised climb on from where they stand. Several quasi-identifiers are treated as one that holds all their columns.
     The key columns are gathered in memory on one machine.
 
     References
@@ -68,11 +75,20 @@ class KSimilar(Method):
     kind: Literal["k_similar"] = "k_similar"
     k: ClassSize = Field(2, description="smallest class size allowed")
     method: Literal["local", "greedy", "exact"] = Field(
-        "local", description="greedy merging; local search from there; or a proven optimum for few records"
+        "local",
+        description="greedy merging; local search from there; or a proven optimum for few records",
     )
-    profile: Mapping[str, float] = Tolerance
-    time_limit: PositiveFloat = Field(60, description="seconds that local search or the exact solver may take")
-    quasi: str | None = Field(None, description="name of the quasi-identifier to protect; by default all of them")
+    profile: Mapping[str, float] = Field(
+        default_factory=dict,
+        description="how much distortion of a column the recipient tolerates, 0 or more (default 1); "
+        "decides between equally distorting choices",
+    )
+    time_limit: PositiveFloat = Field(
+        60, description="seconds that local search or the exact solver may take"
+    )
+    quasi: str | None = Field(
+        None, description="name of the quasi-identifier to protect; by default all of them"
+    )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -94,14 +110,20 @@ class KSimilar(Method):
         if self.quasi is not None and self.quasi not in data.quasi:
             return [*found, ColumnNotFound([self.quasi], list(data.quasi), "the quasi-identifiers")]
         found += [
-            RoleMissing(f"k_similar: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only.")
+            RoleMissing(
+                f"k_similar: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
+            )
             for key in all_columns(self.groups(data))
             if key not in data.hierarchies
         ]
         if any(t < 0 for t in self.profile.values()):
-            found.append(SdcError("k_similar: tolerances in the profile must be 0 or more"))
+            found.append(InputError("k_similar: tolerances in the profile must be 0 or more"))
         if 0 < len(data) < self.k:
-            found.append(Infeasible(f"k_similar: k = {self.k} cannot be met: there are not that many records. Choose a smaller k."))
+            found.append(
+                Infeasible(
+                    f"k_similar: k = {self.k} cannot be met: there are not that many records. Choose a smaller k."
+                )
+            )
         return found
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
@@ -129,7 +151,9 @@ class KSimilar(Method):
                 {"k": self.k},
                 name,
                 columns,
-                ("The quasi-identifier holds every column that an intruder can find in other files.",),
+                (
+                    "The quasi-identifier holds every column that an intruder can find in other files.",
+                ),
             )
 
 
@@ -158,25 +182,23 @@ class Tuples:
         table = data.to_arrow(keys)
         coded = {key: encode(table.column(key)) for key in keys}
         hierarchies = {key: data.hierarchy(key) for key in keys}
-        for key in keys:
-            check_ground(hierarchies[key], coded[key], key)
         lifts = {key: hierarchies[key].lift(coded[key].values) for key in keys}
         codes, first, cell_of, n = distinct([coded[key].codes for key in keys], table.num_rows)
         tolerance = [profile.get(key, 1.0) for key in keys] if profile else []
         space = build(list(lifts.values()), codes, n, tolerance)
-        return cls(space, coded, hierarchies, lifts, cell_of, np.argsort(np.argsort(first, kind="stable"), kind="stable"))
-
-
-def check_ground(hierarchy: Hierarchy, coded: Coded, key: str) -> None:
-    """Refuse values that are not at the ground of the hierarchy."""
-    if any(ground_label(v) not in hierarchy.position for v in coded.values.to_pylist()):
-        raise HierarchyError(
-            f"k_similar: column {key!r} has values that are not ground values of its hierarchy, perhaps because an earlier step generalised it. "
-            "Apply k_similar to the values as first read."
+        return cls(
+            space,
+            coded,
+            hierarchies,
+            lifts,
+            cell_of,
+            np.argsort(np.argsort(first, kind="stable"), kind="stable"),
         )
 
 
-def distinct(columns: Sequence[npt.NDArray[np.int32]], n_rows: int) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints, Ints]:
+def distinct(
+    columns: Sequence[npt.NDArray[np.int32]], n_rows: int
+) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints, Ints]:
     """Return the distinct tuples in ascending order, their first rows, each row's tuple, and counts."""
     order = np.lexsort(columns[::-1]) if n_rows else np.zeros(0, dtype=np.int64)
     new = np.zeros(n_rows, dtype=bool)
@@ -187,14 +209,21 @@ def distinct(columns: Sequence[npt.NDArray[np.int32]], n_rows: int) -> tuple[lis
     cell_of = np.empty(n_rows, dtype=np.int64)
     cell_of[order] = np.cumsum(new) - 1
     first = order[begins]  # lexsort is stable: the first of equal rows comes first
-    return [c[first] for c in columns], first, cell_of, np.diff(begins, append=n_rows).astype(np.int64)
+    return (
+        [c[first] for c in columns],
+        first,
+        cell_of,
+        np.diff(begins, append=n_rows).astype(np.int64),
+    )
 
 
 def record_clusters(tuples: Tuples, partition: Partition) -> Ints:
     """Return the cluster of each record; records of a divided cell are dealt out in their order."""
     by_cell = np.lexsort((partition.cluster, partition.cell))
     cluster = np.empty(len(tuples.cell_of), dtype=np.int64)
-    cluster[np.argsort(tuples.cell_of, kind="stable")] = np.repeat(partition.cluster[by_cell], partition.n[by_cell])
+    cluster[np.argsort(tuples.cell_of, kind="stable")] = np.repeat(
+        partition.cluster[by_cell], partition.n[by_cell]
+    )
     return cluster
 
 
@@ -219,7 +248,9 @@ def ancestors(tuples: Tuples, key: str, level: Ints) -> pa.Array:
         label = lift[up][coded.codes[here]] if up < hierarchy.height else 0
         place[here] = len(texts) + label
         texts.extend(hierarchy.labels[up])
-    return pa.array(texts, type=pa.string()).take(pa.array(place, mask=(level == 0) & (coded.codes == coded.null)))
+    return pa.array(texts, type=pa.string()).take(
+        pa.array(place, mask=(level == 0) & (coded.codes == coded.null))
+    )
 
 
 # -- search ------------------------------------------------------------------------------------------
@@ -245,7 +276,12 @@ def search(space: Space, k: int, method: str, seconds: float, first: Ints, ctx: 
     """
     if len(space) == 0 or k == 1:
         cells = np.arange(len(space))
-        return Outcome(Partition(cells, cells.copy(), space.n.copy()), 0, heuristic=False, algorithm="nothing to do")
+        return Outcome(
+            Partition(cells, cells.copy(), space.n.copy()),
+            0,
+            heuristic=False,
+            algorithm="nothing to do",
+        )
     if method == "exact":
         return exact(space, k, seconds, first, ctx)
     run = by_greedy if method == "greedy" else by_local
@@ -270,7 +306,9 @@ def by_greedy(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -
     return Outcome(partition, floor_of(space, k), heuristic=True, algorithm=algorithm, trace=trace)
 
 
-def start(space: Space, k: int, order: Ints | None, ctx: Context) -> tuple[Partition, list[_clusters_greedy.Merge]]:
+def start(
+    space: Space, k: int, order: Ints | None, ctx: Context
+) -> tuple[Partition, list[_clusters_greedy.Merge]]:
     """Return the greedy partition; ties by ``order``, or by the sorted tuples."""
 
     def tick(share: float) -> None:
@@ -287,8 +325,8 @@ def by_local(space: Space, k: int, seconds: float, first: Ints, ctx: Context) ->
     The start breaks ties by the sorted tuples, so that the order of records does not matter. Should
     greedy with ties by tuple number be cheaper than what comes out, the search goes on from there.
     """
-    end = time.monotonic() + seconds
     begun, _ = start(space, k, None, ctx)
+    end = time.monotonic() + seconds
     best, done = improve(space, k, begun, end, ctx)
     if len(space) <= _clusters_greedy.ONE_BLOCK:
         other, _ = start(space, k, first, ctx)
@@ -298,7 +336,9 @@ def by_local(space: Space, k: int, seconds: float, first: Ints, ctx: Context) ->
     return Outcome(best, floor_of(space, k), heuristic=True, algorithm=algorithm)
 
 
-def improve(space: Space, k: int, begun: Partition, end: float, ctx: Context) -> tuple[Partition, bool]:
+def improve(
+    space: Space, k: int, begun: Partition, end: float, ctx: Context
+) -> tuple[Partition, bool]:
     """Improve a partition until a moment; the result is never dearer."""
 
     def tick(share: float | None) -> None:
@@ -318,7 +358,12 @@ def exact(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -> Ou
     """Prove the optimum, or return the best found in time with its bound."""
     if space.total <= _clusters_exact.SUBSETS_UP_TO:
         optimum = _clusters_exact.by_subsets(space, k)
-        return Outcome(optimum.partition, optimum.bound, heuristic=False, algorithm="dynamic programming over subsets")
+        return Outcome(
+            optimum.partition,
+            optimum.bound,
+            heuristic=False,
+            algorithm="dynamic programming over subsets",
+        )
     refusal = (
         "k_similar: method='exact' is for up to a few hundred distinct tuples under hierarchies of moderate height, and these data are larger. "
         "Use method='local', which reports its distance from a lower bound."
@@ -332,7 +377,13 @@ def exact(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -> Ou
     except _clusters_exact.TooLarge:
         raise LimitReached(refusal) from None
     proven = optimum.bound >= price(space, optimum.partition)
-    return Outcome(optimum.partition, optimum.bound, heuristic=not proven, algorithm="integer programme", limited=not proven)
+    return Outcome(
+        optimum.partition,
+        optimum.bound,
+        heuristic=not proven,
+        algorithm="integer programme",
+        limited=not proven,
+    )
 
 
 # -- what is said about it -----------------------------------------------------------------------------
@@ -353,9 +404,11 @@ def describe(tuples: Tuples, outcome: Outcome, method: str, k: int) -> dict[str,
         "clusters": len(partition),
         "total_distance": total,
         "lower_bound": bound,
-        "gap": total / bound - 1 if bound else 0.0 if not total else float("inf"),
+        "gap": total / bound - 1 if bound else 0.0,
         "precision": 1 - total / entries if entries else 1.0,
-        "levels": {key: histogram(levels[:, a], partition.sizes()) for a, key in enumerate(tuples.keys)},
+        "levels": {
+            key: histogram(levels[:, a], partition.sizes()) for a, key in enumerate(tuples.keys)
+        },
     }
     if outcome.trace or (method == "greedy" and space.total <= TRACE_UP_TO):
         facts["trace"] = [merge_row(tuples, step) for step in outcome.trace]
@@ -371,6 +424,9 @@ def histogram(levels: Ints, sizes: Ints) -> dict[int, int]:
 def merge_row(tuples: Tuples, step: _clusters_greedy.Merge) -> dict[str, Any]:
     """Return one merger by tuple numbers, counted from 1 in the order of the records."""
     space = tuples.space
-    a, b = (sorted((np.flatnonzero(np.isin(tuples.cell_of, side)) + 1).tolist()) for side in (step.a, step.b))
+    a, b = (
+        sorted((np.flatnonzero(np.isin(tuples.cell_of, side)) + 1).tolist())
+        for side in (step.a, step.b)
+    )
     room = int((space.unit // space.plain).min()) if len(space.plain) else 1
     return {"a": a, "b": b, "increase": step.increase // room / space.scale}

@@ -82,8 +82,8 @@ class MuArgus(Method):
     References
     ----------
     Hundepool, Willenborg (1996), mu- and tau-Argus: software for statistical disclosure control, Third
-    International Seminar on Statistical Confidentiality, Bled. Sweeney (2001), Computational Disclosure
-    Control, PhD thesis, MIT, section on mu-Argus and Figure 30.
+    International Seminar on Statistical Confidentiality, Bled. Sweeney (2001), Foundations of Privacy
+    Protection from a Computer Science Perspective, section 6.3 and Figure 30.
     """
 
     kind: Literal["mu_argus"] = "mu_argus"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,7 @@ class OutlierToMedian(Method):
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("outlier to median",)
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns treated and those that form classes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, Ints, Numbers, classes, not_numeric, numbers
-from tacit.errors import DisclosureRefused, SdcError, WeakProtection
+from tacit.errors import DisclosureRefused, Infeasible, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.protect.add_noise import standard_deviation
 from tacit.protect.swap import rank_in_group
@@ -60,6 +60,7 @@ class Perturb(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("perturbation",)
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
 
     @model_validator(mode="after")
     def _one_aggregate(self) -> Perturb:
@@ -95,10 +96,9 @@ class Perturb(Method):
                     f"perturb: the totals of column {c!r} could not be kept; its values differ too much in size"
                 )
             if column.known.any() and np.array_equal(values, column.values):
-                warnings.warn(
-                    f"perturb: the totals to be kept leave no room to change column {c!r}",
-                    WeakProtection,
-                    stacklevel=3,
+                raise Infeasible(
+                    f"perturb: the totals to be kept leave no room to change column {c!r}. "
+                    "Keep the totals of coarser classes, or leave the column out."
                 )
             new[c] = column.restore(values)
         ctx.note(

@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -81,6 +81,7 @@ class Pseudonymise(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("encryption",)
+    example: ClassVar[Mapping[str, Any]] = {"key": "8f1c5b0e6d2a49b7a3f0c4d5e6978812"}
 
     @model_validator(mode="after")
     def _one_key(self) -> Pseudonymise:

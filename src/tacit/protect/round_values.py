@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,7 @@ class RoundValues(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "base": 5}
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers."""

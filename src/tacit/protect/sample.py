@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +41,7 @@ class Sample(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("sampling",)
+    example: ClassVar[Mapping[str, Any]] = {"share": 0.5}
 
     @model_validator(mode="after")
     def _one_size(self) -> Sample:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -55,6 +55,7 @@ class Substitute(Method):
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("substitution",)
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["id"]}
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are neither text nor whole numbers."""
@@ -79,14 +80,19 @@ class Substitute(Method):
         return renamed_values(result.materialise(), self.columns, lose="identifiers")
 
 
-def substituted(values: pa.Array, rng: np.random.Generator, column: str) -> pa.Array:
-    """Return a replacement for each of some distinct values, in the same type."""
+def substituted(
+    values: pa.Array, rng: np.random.Generator, column: str, real: pa.Array | None = None
+) -> pa.Array:
+    """Return a replacement for each of some values, all different, in the same type.
+
+    No replacement is one of the values, nor of the ``real`` ones if these are more.
+    """
     whole = pa.types.is_integer(values.type)
     texts = [str(v) for v in values.to_pylist()]
     groups: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
         groups.setdefault(template(text, whole=whole), []).append(i)
-    taken = set(texts)
+    taken = {*texts, *(str(v) for v in (() if real is None else real.to_pylist()) if v is not None)}
     new: list[str] = [""] * len(texts)
     for form in sorted(groups):
         for i, text in zip(

@@ -67,6 +67,7 @@ class Suppress(Method):
     )
 
     techniques: ClassVar[tuple[str, ...]] = ("suppression",)
+    example: ClassVar[Mapping[str, Any]] = {"threshold": 2}
 
     @model_validator(mode="after")
     def _one_rule(self) -> Suppress:

@@ -285,8 +285,22 @@ MAX_CHARTS = 4
 
 def charts_of(result: Result) -> list[Chart]:
     """Return the charts that say more than the table of numbers does."""
-    plain = type(result).plot is Result.plot and type(result).charts is Result.charts
-    return [] if plain else list(itertools.islice(result.charts(), MAX_CHARTS))
+    if type(result).plot is Result.plot and type(result).charts is Result.charts:
+        return []
+    return [c for c in itertools.islice(result.charts(), MAX_CHARTS) if not is_blank(c)]
+
+
+def is_blank(chart: Chart) -> bool:
+    """Return True for a chart on which every number is nought: the table says it better."""
+    data = chart.spec.get("data", {})
+    numbers = [
+        value
+        for row in data.get("values", ())
+        if isinstance(row, Mapping)
+        for value in row.values()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    return bool(numbers) and not any(numbers)
 
 
 # -- numbers ---------------------------------------------------------------------------------------

@@ -118,51 +118,41 @@ class Scale:
     Attributes
     ----------
     ground
-        The register's ground labels, by position.
+        The ground labels' positions.
     maps
-        For each level: each ground position's code. Extra levels, one a text, serve texts that are
-        labels of several levels.
+        For each level: each ground position's code; at the last, the top, everybody agrees.
     level, code
         The level and the code of each released record's value; code NOBODY matches nobody.
-    top
-        The level at which everybody agrees.
     """
 
     ground: Mapping[str, int]
     maps: tuple[npt.NDArray[np.int32], ...]
     level: npt.NDArray[np.int16]
     code: npt.NDArray[np.int32]
-    top: int
 
     @classmethod
     def of(cls, key: str, released: pa.ChunkedArray, data: Microdata, register: Microdata) -> Scale:
         """Place the released values of a key on the levels of its hierarchy."""
         hierarchy = hierarchy_for(key, data, register)
-        maps = list(hierarchy.up)
-        top = hierarchy.height
         coded = encode(released)
-        levels = np.full(coded.size, top, dtype=np.int16)
+        levels = np.full(coded.size, hierarchy.height, dtype=np.int16)
         codes = np.zeros(coded.size, dtype=np.int32)
         places = label_places(hierarchy)
         for i, value in enumerate(coded.values.to_pylist()):
             text = ground_label(value)
-            if text in (TOP, hierarchy.top):
-                continue
-            found = places.get(text, [])
-            if not found:
-                codes[i] = NOBODY
-            elif len(found) == 1:
-                levels[i], codes[i] = found[0]
-            else:
-                inside = np.any([hierarchy.up[level] == code for level, code in found], axis=0)
-                levels[i] = len(maps)
-                maps.append(np.where(inside, 0, NOBODY).astype(np.int32))
-        return cls(hierarchy.position, tuple(maps), levels[coded.codes], codes[coded.codes], top)
+            if text not in (TOP, hierarchy.top):
+                levels[i], codes[i] = places.get(text, (0, NOBODY))
+        return cls(hierarchy.position, hierarchy.up, levels[coded.codes], codes[coded.codes])
+
+    @property
+    def top(self) -> int:
+        """Return the level at which everybody agrees."""
+        return len(self.maps) - 1
 
     @property
     def only_top(self) -> bool:
         """Return True when the key says nothing: every released value is missing or a top."""
-        return bool(((self.level == self.top) & (self.code != NOBODY)).all())
+        return bool((self.level == self.top).all())
 
     @property
     def representative(self) -> npt.NDArray[np.int32]:
@@ -172,7 +162,7 @@ class Scale:
         """
         lowest = int(self.level.min(initial=self.top))
         ground = np.arange(len(self.ground), dtype=np.int32)
-        if lowest > 0 and not (self.level > self.top).any():
+        if lowest > 0:
             codes = self.maps[lowest]
             first = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
             first[codes[::-1]] = ground[::-1]
@@ -207,25 +197,17 @@ def hierarchy_for(key: str, data: Microdata, register: Microdata) -> Hierarchy:
     return Hierarchy.from_paths([[label, TOP] for label in labels])
 
 
-def label_places(hierarchy: Hierarchy) -> dict[str, list[tuple[int, int]]]:
-    """Return where each label stands, each set of ground values once (padding repeats labels)."""
-    places: dict[str, list[tuple[int, int]]] = {}
-    for level, labels in enumerate(hierarchy.labels[:-1]):
-        for code, label in enumerate(labels):
-            places.setdefault(label, []).append((level, code))
-    return {label: nested(hierarchy, found) for label, found in places.items()}
+def label_places(hierarchy: Hierarchy) -> dict[str, tuple[int, int]]:
+    """Return the level and code of each label below the top.
 
-
-def nested(hierarchy: Hierarchy, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the places that lie in no higher one of the list."""
-    if len(found) == 1:
-        return found
-    inside = [hierarchy.up[level] == code for level, code in found]
-    return [
-        place
-        for i, place in enumerate(found)
-        if not any(j > i and bool((inside[j] >= inside[i]).all()) for j in range(len(found)))
-    ]
+    A label that stands on several levels does so in one branch, where padding repeats it, and the
+    highest place holds the others.
+    """
+    return {
+        label: (level, code)
+        for level, labels in enumerate(hierarchy.labels[:-1])
+        for code, label in enumerate(labels)
+    }
 
 
 def reduced(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -60,6 +60,7 @@ class QueryRestriction(Measure):
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {"queries": ["age > 40", "sex == 'f' and age < 40"]}
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns that the queries name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -21,6 +21,9 @@ from tacit.fields import ColumnName, PositiveInt
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
+
+#: Columns of the result's frame beside the labels.
+TAKEN = ("total", "count", "status")
 
 
 @register
@@ -52,6 +55,7 @@ class Summaries(Measure):
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "disease"]}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SummariesResult:
         del other
@@ -104,7 +108,7 @@ class Summaries(Measure):
         rows, columns = np.indices(full.shape).reshape(2, -1)
         named: dict[str, Any] = {}
         for name, at, label in zip(self.columns, (rows, columns), labels, strict=False):
-            named[name] = pa.array(
+            named[name if name not in TAKEN else f"{name} (column)"] = pa.array(
                 [label[i] if i < len(label) else "Total" for i in at], pa.string()
             )
         n_columns = shape[1] if len(self.columns) == 2 else 1

@@ -40,8 +40,7 @@ class Uniqueness(Measure):
 
     References
     ----------
-    Sweeney (1997), Computational disclosure control for medical microdata: the Datafly system, and
-    Figure 13 of Sweeney (2001), Computational Disclosure Control, PhD thesis, MIT.
+    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective, Figure 13.
     """
 
     kind: Literal["uniqueness"] = "uniqueness"

@@ -116,11 +116,15 @@ def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     unknown = sorted(set(options) - set(known))
     if unknown:
         hint = near_match(unknown[0], known)
-        raise InputError(f"{doer} has no option {', '.join(map(repr, unknown))}. {hint or 'Options: ' + ', '.join(known) + '.'}")
+        raise InputError(
+            f"{doer} has no option {', '.join(map(repr, unknown))}. {hint or 'Options: ' + ', '.join(known) + '.'}"
+        )
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     if isinstance(values.get("missing"), str | int | float):
         values["missing"] = (values["missing"],)
-    bad = sorted(set(dict(values.get("types") or {}).values()) - {"text", "integer", "number", "date"})
+    bad = sorted(
+        set(dict(values.get("types") or {}).values()) - {"text", "integer", "number", "date"}
+    )
     if bad:
         raise InputError(f"types must be text, integer, number or date (got {bad[0]!r})")
     return Options(**values)
@@ -131,7 +135,9 @@ def format_of(path: Path) -> Format:
     ending = path.suffix.lower()
     if path.is_dir():
         if not any(path.glob("**/*.parquet")):
-            raise UnreadableFile(f"{path.name!r} is a folder, and it holds no Parquet files; name a file in it")
+            raise UnreadableFile(
+                f"{path.name!r} is a folder, and it holds no Parquet files; name a file in it"
+            )
         ending = ".parquet"
     if ending not in FORMATS:
         hint = near_match(ending, FORMATS)
@@ -145,7 +151,9 @@ def format_of(path: Path) -> Format:
 def require_file(path: Path) -> None:
     """Say in one sentence why a file cannot be read."""
     if not path.exists():
-        near = near_match(path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else [])
+        near = near_match(
+            path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
+        )
         raise UnreadableFile(f"no file {str(path)!r}. {near}".strip())
     described_elsewhere = path.suffix.lower() in {".asc", ".saf"}
     if path.is_file() and path.stat().st_size == 0 and not described_elsewhere:
@@ -172,7 +180,9 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
     ending = target.suffix.lower()
     if ending.lstrip(".") not in WRITABLE:
         hint = near_match(ending, [f".{w}" for w in WRITABLE])
-        raise InputError(f"cannot write {target.name!r}: known endings are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip())
+        raise InputError(
+            f"cannot write {target.name!r}: known endings are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
+        )
     chosen = clean(options, "write")
     for file in (target, *companions(target)):
         refuse_target(file, data.source, overwrite=overwrite)
@@ -202,9 +212,13 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
         origins = {origin.resolve(), *(p.resolve() for p in companions(origin))}
         inside = origin.is_dir() and origin.resolve() in target.resolve().parents
         if target.resolve() in origins or inside:
-            raise DisclosureRefused(f"{target.name!r} is the file the data were read from; write to another name")
+            raise DisclosureRefused(
+                f"{target.name!r} is the file the data were read from; write to another name"
+            )
     if target.exists() and not overwrite:
-        raise DisclosureRefused(f"{target.name!r} exists; choose another name, or pass overwrite=True to replace it")
+        raise DisclosureRefused(
+            f"{target.name!r} exists; choose another name, or pass overwrite=True to replace it"
+        )
 
 
 @contextmanager

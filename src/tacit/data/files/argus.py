@@ -29,10 +29,25 @@ from tacit.errors import InputError, UnreadableFile
 DESCRIPTION = {".asc": ".rda", ".saf": ".rds"}
 RECORDS = {".rda": ".asc", ".rds": ".saf"}
 
-LENIENT = NUMBER.replace("^-?", "^[-+]?").replace("(0|[1-9][0-9]{0,14})", "[0-9]{1,15}").replace(r"[0-9]+)?|", r"[0-9]*)?|")
+LENIENT = (
+    NUMBER.replace("^-?", "^[-+]?")
+    .replace("(0|[1-9][0-9]{0,14})", "[0-9]{1,15}")
+    .replace(r"[0-9]+)?|", r"[0-9]*)?|")
+)
 
 #: Keywords that the writer makes from what it knows; all others are carried along.
-MADE = {"RECODABLE", "RECODEABLE", "NUMERIC", "DECIMALS", "WEIGHT", "HOUSE_ID", "CODELIST", "IDLEVEL", "SUPPRESSWEIGHT", "SUPPRESSPRIORITY"}
+MADE = {
+    "RECODABLE",
+    "RECODEABLE",
+    "NUMERIC",
+    "DECIMALS",
+    "WEIGHT",
+    "HOUSE_ID",
+    "CODELIST",
+    "IDLEVEL",
+    "SUPPRESSWEIGHT",
+    "SUPPRESSPRIORITY",
+}
 
 
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
@@ -40,7 +55,11 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     records, description = both_files(path, options)
     metadata = meta.parse(description)
     encoding = options.encoding
-    texts = fixed_fields(records, metadata, encoding) if metadata.separator is None else free_fields(records, metadata, encoding)
+    texts = (
+        fixed_fields(records, metadata, encoding)
+        if metadata.separator is None
+        else free_fields(records, metadata, encoding)
+    )
     arrays, columns = {}, {}
     for variable, text in zip(metadata.variables, texts, strict=True):
         array = numbers(text, variable) if variable.numeric else text
@@ -57,7 +76,9 @@ def both_files(path: Path, options: Options) -> tuple[Path, Path]:
         meta.parse(path)
         records = meta.beside(path.parent, path.stem + RECORDS[ending])
         if records is None:
-            raise UnreadableFile(f"no records {path.stem + RECORDS[ending]!r} beside the description {path.name!r}; name the data file and pass metadata=")
+            raise UnreadableFile(
+                f"no records {path.stem + RECORDS[ending]!r} beside the description {path.name!r}; name the data file and pass metadata="
+            )
         return records, path
     if options.metadata is not None:
         given = Path(options.metadata)
@@ -67,7 +88,9 @@ def both_files(path: Path, options: Options) -> tuple[Path, Path]:
         return path, found
     found = meta.beside(path.parent, path.stem + DESCRIPTION.get(ending, ".rda"))
     if found is None:
-        raise UnreadableFile(f"no description {path.stem + DESCRIPTION.get(ending, '.rda')!r} beside {path.name!r}; pass metadata=")
+        raise UnreadableFile(
+            f"no description {path.stem + DESCRIPTION.get(ending, '.rda')!r} beside {path.name!r}; pass metadata="
+        )
     return path, found
 
 
@@ -77,9 +100,15 @@ def fixed_fields(path: Path, metadata: meta.Metadata, encoding: str) -> list[pa.
     first = min((v.start or 1) + v.length - 1 for v in metadata.variables)
     short = sum(len(line) < first for line in lines)
     if short:
-        raise UnreadableFile(f"{short:,} records of {path.name!r} end before the first variable does; is the description of another file?")
+        raise UnreadableFile(
+            f"{short:,} records of {path.name!r} end before the first variable does; is the description of another file?"
+        )
     array = pa.array(lines, pa.string())
-    return [field(pc.utf8_slice_codeunits(array, v.start - 1, v.start - 1 + v.length)) for v in metadata.variables if v.start is not None]
+    return [
+        field(pc.utf8_slice_codeunits(array, v.start - 1, v.start - 1 + v.length))
+        for v in metadata.variables
+        if v.start is not None
+    ]
 
 
 def free_fields(path: Path, metadata: meta.Metadata, encoding: str) -> list[pa.Array]:
@@ -89,7 +118,9 @@ def free_fields(path: Path, metadata: meta.Metadata, encoding: str) -> list[pa.A
         path.read_bytes().decode(encoding)
     except (UnicodeDecodeError, LookupError):
         encoding = "cp1252" if parser.is_utf8(encoding) else encoding
-    table = parser.parse(path, names, separator=metadata.separator or ",", quote='"', header=False, encoding=encoding)
+    table = parser.parse(
+        path, names, separator=metadata.separator or ",", quote='"', header=False, encoding=encoding
+    )
     return [field(table.column(n).combine_chunks()) for n in names]
 
 
@@ -106,15 +137,23 @@ def numbers(text: pa.Array, variable: meta.Variable) -> pa.Array:
     known = pc.is_in(text, pa.array(codes, pa.string()))
     bad = len(text) - (pc.sum(pc.or_(pc.fill_null(fits, True), known)).as_py() or 0)
     if bad:
-        raise UnreadableFile(f"column {variable.name!r} is numeric by its description, and {bad:,} of its values are not numbers")
+        raise UnreadableFile(
+            f"column {variable.name!r} is numeric by its description, and {bad:,} of its values are not numbers"
+        )
     text = pc.if_else(known, pa.scalar(None, pa.string()), text)
     values = pc.cast(pc.replace_substring_regex(text, r"^\+|\.$", ""), pa.float64())
     whole = pc.all(pc.equal(values, pc.floor(values))).as_py() in {True, None}
     dotted = pc.any(pc.match_substring_regex(text, r"[.eE]")).as_py() is True
-    return pc.cast(values, pa.int64()) if whole and not dotted and not variable.number("DECIMALS") else values
+    return (
+        pc.cast(values, pa.int64())
+        if whole and not dotted and not variable.number("DECIMALS")
+        else values
+    )
 
 
-def describe(variable: meta.Variable, metadata: meta.Metadata, array: pa.Array, folder: Path) -> Column:
+def describe(
+    variable: meta.Variable, metadata: meta.Metadata, array: pa.Array, folder: Path
+) -> Column:
     """Return what the description says about a column."""
     name = variable.argument("CODELIST")
     listed = meta.beside(folder, name) if name else None
@@ -137,7 +176,12 @@ def describe(variable: meta.Variable, metadata: meta.Metadata, array: pa.Array, 
         "keywords": [list(k) for k in variable.keywords if k[0] not in MADE],
         "recodable": variable.has("RECODABLE") or None,
     }
-    return Column(variable.name, labels=labels, missing=tuple(missing), format={k: v for k, v in layout.items() if v not in (None, [])})
+    return Column(
+        variable.name,
+        labels=labels,
+        missing=tuple(missing),
+        format={k: v for k, v in layout.items() if v not in (None, [])},
+    )
 
 
 def as_number(code: str, kind: type) -> Any:
@@ -185,7 +229,9 @@ def write(data: Any, path: Path, options: Options) -> None:
     content = "".join(line + "\r\n" for line in lines.to_pylist())
     path.write_bytes(content.encode(best_encoding(content, options.encoding)))
     described = description(data, fields, separator, path)
-    path.with_suffix(DESCRIPTION[path.suffix.lower()]).write_bytes(described.encode(best_encoding(described, options.encoding)))
+    path.with_suffix(DESCRIPTION[path.suffix.lower()]).write_bytes(
+        described.encode(best_encoding(described, options.encoding))
+    )
 
 
 def best_encoding(text: str, asked: str) -> str:
@@ -204,12 +250,16 @@ def make_field(column: Column, values: pa.ChunkedArray) -> Field:
     array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     text, decimals = as_texts(array, column.format.get("decimals"))
     if pc.any(pc.match_substring_regex(text, r"[\r\n]")).as_py():
-        raise InputError(f"column {column.name!r} holds line ends, which a record of mu-ARGUS cannot; write CSV or Parquet")
+        raise InputError(
+            f"column {column.name!r} holds line ends, which a record of mu-ARGUS cannot; write CSV or Parquet"
+        )
     codes = missing_codes(column)
     text = pc.fill_null(text, codes[0] if codes else "")
     widest = max(pc.max(pc.utf8_length(text)).as_py() or 0, *(len(c) for c in codes), 1)
     is_number = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
-    return Field(column, text, max(widest, int(column.format.get("length", 0))), decimals, is_number)
+    return Field(
+        column, text, max(widest, int(column.format.get("length", 0))), decimals, is_number
+    )
 
 
 def missing_codes(column: Column) -> list[str]:
@@ -235,7 +285,9 @@ def as_texts(array: pa.Array, decimals: int | None) -> tuple[pa.Array, int | Non
 
 def placed(fields: Sequence[Field]) -> list[Field]:
     """Give each field its place: the one it came from while all still fit there, else one after the other."""
-    kept = all(f.column.format.get("start") and f.width == f.column.format.get("length") for f in fields)
+    kept = all(
+        f.column.format.get("start") and f.width == f.column.format.get("length") for f in fields
+    )
     result, position = [], 1
     for f in fields:
         start = int(f.column.format["start"]) if kept else position
@@ -272,7 +324,9 @@ def description(data: Any, fields: Sequence[Field], separator: str | None, path:
     lines = [] if separator is None else [f'<SEPARATOR>  "{separator}"']
     for f in fields:
         if '"' in f.column.name:
-            raise InputError(f"column {f.column.name!r}: a mu-ARGUS name cannot hold a quotation mark")
+            raise InputError(
+                f"column {f.column.name!r}: a mu-ARGUS name cannot hold a quotation mark"
+            )
         place = "" if separator is not None else f"{f.start} "
         codes = " ".join(meta.write_word(c) for c in missing_codes(f.column))
         lines.append(f"{meta.write_word(f.column.name)} {place} {f.width} {codes}".rstrip())
@@ -301,7 +355,10 @@ def keyword_lines(data: Any, f: Field, path: Path, *, safe: bool) -> list[str]:
         # Declared keys stand in the description, so that reading it declares them again.
         level = layout.get("idlevel") or 1 if is_key else 0
         if "<RECODABLE>" in lines:
-            lines += [f"<IDLEVEL> {level}", f"<SUPPRESSPRIORITY> {layout.get('suppression_weight', 50)}"]
+            lines += [
+                f"<IDLEVEL> {level}",
+                f"<SUPPRESSPRIORITY> {layout.get('suppression_weight', 50)}",
+            ]
     lines += [f"<{keyword}> {rest}".rstrip() for keyword, rest in layout.get("keywords", ())]
     return lines
 

@@ -70,7 +70,11 @@ def tokens(line: str) -> list[str]:
 def decode(path: Path, encoding: str = "utf-8") -> str:
     """Return a file's text: UTF-8, or else the 8-bit encoding that Windows programs write."""
     content = path.read_bytes()
-    choices = (encoding,) if encoding.lower() not in {"utf-8", "utf8"} else ("utf-8-sig", "cp1252", "latin-1")
+    choices = (
+        (encoding,)
+        if encoding.lower() not in {"utf-8", "utf8"}
+        else ("utf-8-sig", "cp1252", "latin-1")
+    )
     for choice in choices:
         try:
             return content.decode(choice)
@@ -87,7 +91,9 @@ def lines_of(text: str) -> list[str]:
 def parse(path: Path, encoding: str = "utf-8") -> Metadata:
     """Read a description, or say in which line it is not one."""
     if path.read_bytes()[:6].startswith(R_FILES):
-        raise UnreadableFile(f"{path.name!r} is a data file of R, not a mu-ARGUS description; save it from R as CSV or Parquet")
+        raise UnreadableFile(
+            f"{path.name!r} is a data file of R, not a mu-ARGUS description; save it from R as CSV or Parquet"
+        )
     separator: str | None = None
     variables: list[Variable] = []
     for number, raw in enumerate(lines_of(decode(path, encoding)), 1):
@@ -101,11 +107,19 @@ def parse(path: Path, encoding: str = "utf-8") -> Metadata:
         keyword = keyword.strip().upper()
         if variables:
             last = variables[-1]
-            variables[-1] = Variable(last.name, last.start, last.length, last.missing, (*last.keywords, (keyword, rest.strip())))
+            variables[-1] = Variable(
+                last.name,
+                last.start,
+                last.length,
+                last.missing,
+                (*last.keywords, (keyword, rest.strip())),
+            )
         elif keyword == "SEPARATOR":
             separator = next(iter(TOKEN.findall(rest)), (",", ""))[0] or rest.strip() or ","
         else:
-            raise UnreadableFile(f"{path.name!r}, line {number}: <{keyword}> is not known before the first variable of a record file")
+            raise UnreadableFile(
+                f"{path.name!r}, line {number}: <{keyword}> is not known before the first variable of a record file"
+            )
     if not variables:
         raise UnreadableFile(f"{path.name!r} describes no variables")
     check(variables, path)
@@ -119,7 +133,9 @@ def header(line: str, path: Path, number: int, *, free: bool) -> Variable:
     numbers = rest[:n_numbers]
     if len(numbers) < n_numbers or not all(n.isdigit() and int(n) > 0 for n in numbers):
         wanted = "name length" if free else "name start length"
-        raise UnreadableFile(f"{path.name!r}, line {number}: a variable is described as '{wanted} [missing codes]'")
+        raise UnreadableFile(
+            f"{path.name!r}, line {number}: a variable is described as '{wanted} [missing codes]'"
+        )
     missing = tuple(code.strip() for code in rest[n_numbers : n_numbers + 2] if code.strip())
     return Variable(name, None if free else int(numbers[0]), int(numbers[-1]), missing)
 
@@ -139,13 +155,19 @@ def check(variables: Sequence[Variable], path: Path) -> None:
 def beside(folder: Path, name: str) -> Path | None:
     """Return a file of that name in a folder, upper and lower case being the same."""
     plain = re.split(r"[\\/]", name)[-1].casefold()
-    return next((p for p in sorted(folder.iterdir()) if p.name.casefold() == plain), None) if folder.is_dir() else None
+    return (
+        next((p for p in sorted(folder.iterdir()) if p.name.casefold() == plain), None)
+        if folder.is_dir()
+        else None
+    )
 
 
 def code_list(path: Path, encoding: str = "utf-8") -> dict[str, str]:
     """Read a code list: ``code,label`` a line."""
     pairs = (line.partition(",") for line in lines_of(decode(path, encoding)) if line.strip())
-    return {code.strip().strip('"'): label.strip().strip('"') for code, comma, label in pairs if comma}
+    return {
+        code.strip().strip('"'): label.strip().strip('"') for code, comma, label in pairs if comma
+    }
 
 
 def write_word(word: str) -> str:

@@ -43,12 +43,16 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     name = options.sheet if options.sheet is not None else next(iter(sheets.sheet_names), "")
     if name not in sheets.sheet_names:
         held = "Sheets: " + ", ".join(map(repr, sheets.sheet_names)) + "."
-        raise UnreadableFile(f"no sheet {name!r} in {path.name!r}. {near_match(name, sheets.sheet_names) or held}")
+        raise UnreadableFile(
+            f"no sheet {name!r} in {path.name!r}. {near_match(name, sheets.sheet_names) or held}"
+        )
     rows = sheet_rows(sheets, name, path)
     if not rows:
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
     width = max(len(row) for row in rows)
-    columns = [list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)]
+    columns = [
+        list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)
+    ]
     if options.header:
         columns = [c for c in columns if any(value != "" for value in c)]
         titles, columns = [c[0] for c in columns], [c[1:] for c in columns]
@@ -56,7 +60,10 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         titles = [""] * width
     names = checked_names([as_text(t) for t in titles], path.name)
     types, described = read_codebook(sheets, path)
-    arrays = {n: typed(values, types.get(n) or options.types.get(n), n) for n, values in zip(names, columns, strict=True)}
+    arrays = {
+        n: typed(values, types.get(n) or options.types.get(n), n)
+        for n, values in zip(names, columns, strict=True)
+    }
     frame = engine.number_rows(engine.from_arrow(plain_table(pa.table(arrays))))
     return Loaded(frame, {n: c for n, c in described.items() if n in arrays})
 
@@ -70,7 +77,9 @@ def open_workbook(path: Path) -> Any:
     try:
         return CalamineWorkbook.from_path(str(path))
     except (CalamineError, OSError, ValueError):
-        raise UnreadableFile(f"{path.name!r} is not a spreadsheet, or is damaged or locked by a password") from None
+        raise UnreadableFile(
+            f"{path.name!r} is not a spreadsheet, or is damaged or locked by a password"
+        ) from None
 
 
 def sheet_rows(workbook: Any, name: str, path: Path) -> list[list[Any]]:
@@ -79,7 +88,11 @@ def sheet_rows(workbook: Any, name: str, path: Path) -> list[list[Any]]:
         rows: list[list[Any]] = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
     except Exception:  # noqa: BLE001 - the package has several
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} cannot be read") from None
-    return [row for row in rows if any(value != "" for value in row)] if rows and len(rows[0]) > 1 else trimmed(rows)
+    return (
+        [row for row in rows if any(value != "" for value in row)]
+        if rows and len(rows[0]) > 1
+        else trimmed(rows)
+    )
 
 
 def trimmed(rows: list[list[Any]]) -> list[list[Any]]:
@@ -140,7 +153,13 @@ def narrowest(values: Sequence[Any]) -> pa.Array:
     if kinds <= {float, int}:
         numbers = pa.array(values, pa.float64())
         whole = all(v is None or (float(v).is_integer() and abs(v) < EXACT) for v in values)
-        return pc.cast(numbers, pa.int64()) if whole and kinds else numbers if kinds else pa.array(values, pa.string())
+        return (
+            pc.cast(numbers, pa.int64())
+            if whole and kinds
+            else numbers
+            if kinds
+            else pa.array(values, pa.string())
+        )
     if kinds == {bool}:
         return pa.array(values, pa.bool_())
     if kinds == {dt.date}:
@@ -173,7 +192,9 @@ def write(data: Any, path: Path, options: Options) -> None:
         raise require("openpyxl", "files", "writing .xlsx files") from None
     table = data.to_arrow()
     if table.num_rows > MAX_ROWS:
-        raise InputError(f"an Excel sheet holds at most {MAX_ROWS:,} records; write Parquet or CSV instead")
+        raise InputError(
+            f"an Excel sheet holds at most {MAX_ROWS:,} records; write Parquet or CSV instead"
+        )
     book = Workbook(write_only=True)
     sheet = book.create_sheet(options.sheet or DATA)
     columns = [cells(table.column(n)) for n in table.column_names]
@@ -181,14 +202,20 @@ def write(data: Any, path: Path, options: Options) -> None:
         write_rows(sheet, [table.column_names, *zip(*columns, strict=True)])
         write_rows(book.create_sheet(CODEBOOK), [TITLES, *codebook(data, table)])
     except IllegalCharacterError:
-        raise InputError("some text holds control characters, which Excel cannot store; write Parquet or CSV instead") from None
+        raise InputError(
+            "some text holds control characters, which Excel cannot store; write Parquet or CSV instead"
+        ) from None
     book.save(path)
 
 
 def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
     """Yield one row a column: name, type, and the description as JSON."""
     for field in table.schema:
-        yield field.name, type_name(field.type), describe.to_json({field.name: data.columns[field.name]})
+        yield (
+            field.name,
+            type_name(field.type),
+            describe.to_json({field.name: data.columns[field.name]}),
+        )
 
 
 def type_name(kind: pa.DataType) -> str:
@@ -210,7 +237,9 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
         return [None if v is None else str(v) for v in values]
     if pa.types.is_date(kind) and any(v is not None and v < FIRST_DAY for v in values):
         return [None if v is None else v.isoformat() for v in values]
-    if pa.types.is_timestamp(kind) and any(v is not None and (v.date() < FIRST_DAY or v.microsecond) for v in values):
+    if pa.types.is_timestamp(kind) and any(
+        v is not None and (v.date() < FIRST_DAY or v.microsecond) for v in values
+    ):
         return [None if v is None else v.isoformat() for v in values]
     return values
 

@@ -40,7 +40,9 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
         adopted = engine.adopt(native)
         assert adopted is not None
         return adopted, way_back(native, engine)
-    return engine.number_rows(engine.from_arrow(plain_table(to_arrow(native)))), way_back(native, engine)
+    return engine.number_rows(engine.from_arrow(plain_table(to_arrow(native)))), way_back(
+        native, engine
+    )
 
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:
@@ -48,12 +50,18 @@ def from_columns(columns: dict[Any, Any]) -> pa.Table:
     try:
         return pa.table({str(name): column(values) for name, values in columns.items()})
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        raise InputError("the columns do not form a table: each needs values of one type, and all the same length") from None
+        raise InputError(
+            "the columns do not form a table: each needs values of one type, and all the same length"
+        ) from None
 
 
 def column(values: Any) -> Any:
     """Return values as Arrow can hold them; NaN becomes null."""
-    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+    return (
+        values
+        if isinstance(values, pa.Array | pa.ChunkedArray)
+        else pa.array(values, from_pandas=True)
+    )
 
 
 def check_names(native: Any) -> None:
@@ -67,7 +75,9 @@ def check_names(native: Any) -> None:
     texts = [str(n) for n in names]
     double = sorted({n for n in texts if texts.count(n) > 1})
     if double:
-        raise InputError(f"the frame has duplicate column names: {', '.join(map(repr, double[:5]))}. Rename them.")
+        raise InputError(
+            f"the frame has duplicate column names: {', '.join(map(repr, double[:5]))}. Rename them."
+        )
     if ROW in texts:
         raise InputError(f"the frame has a column {ROW!r}, a name that is reserved; rename it")
 
@@ -92,7 +102,9 @@ def mixed_column(error: Exception, names: Sequence[Any]) -> InputError:
     context = str(error.args[-1]) if error.args else ""
     name = next((str(n) for n in names if f"column {n} " in context), None)
     where = f"column {name!r}" if name else "a column"
-    return InputError(f"{where} mixes types that do not go together (numbers and text?); convert it to one type")
+    return InputError(
+        f"{where} mixes types that do not go together (numbers and text?); convert it to one type"
+    )
 
 
 def plain_table(table: pa.Table) -> pa.Table:
@@ -101,7 +113,12 @@ def plain_table(table: pa.Table) -> pa.Table:
     Dictionaries are decoded; integers become 64 bits wide; decimals and short floats become double;
     times are kept to the microsecond; a column without any type becomes text.
     """
-    return pa.table({field.name: plain_column(field.name, table.column(j)) for j, field in enumerate(table.schema)})
+    return pa.table(
+        {
+            field.name: plain_column(field.name, table.column(j))
+            for j, field in enumerate(table.schema)
+        }
+    )
 
 
 def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -110,13 +127,20 @@ def plain_column(name: str, values: pa.ChunkedArray) -> pa.ChunkedArray:
         values = pc.cast(values, values.type.value_type)
     target = plain_type(values.type)
     if target is None:
-        raise UnreadableFile(f"column {name!r} holds {values.type}, not single values; leave it out, or spread it over columns")
+        raise UnreadableFile(
+            f"column {name!r} holds {values.type}, not single values; leave it out, or spread it over columns"
+        )
     if target == values.type:
         return values
     try:
-        return pc.cast(values, target, safe=not pa.types.is_temporal(target) and not pa.types.is_floating(target))
+        return pc.cast(
+            values,
+            target,
+            safe=not pa.types.is_temporal(target) and not pa.types.is_floating(target),
+        )
     except pa.ArrowInvalid:
-        return pc.cast(values, pa.float64(), safe=False)
+        # Whole numbers beyond 64 bits are codes, not amounts: as text they stay exact.
+        return pc.cast(values, pa.string())
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType | None:
@@ -129,8 +153,13 @@ def plain_type(kind: pa.DataType) -> pa.DataType | None:
         (pa.types.is_date, pa.date32()),
         (pa.types.is_time, pa.time64("us")),
         (pa.types.is_null, pa.string()),
-        (lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or t == pa.string_view(), pa.string()),
+        (
+            lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or t == pa.string_view(),
+            pa.string(),
+        ),
     )
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        return pa.int64()
     if pa.types.is_timestamp(kind):
         return pa.timestamp("us", tz=kind.tz)
     return next((target for check, target in checks if check(kind)), None)

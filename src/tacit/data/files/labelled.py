@@ -62,7 +62,14 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         extra["encoding"] = options.encoding
     try:
         values, meta = getattr(stat, READERS[ending])(str(path), output_format="dict", **extra)
-    except (stat.ReadstatError, stat.PyreadstatError, UnicodeError, OSError, ValueError, OverflowError):
+    except (
+        stat.ReadstatError,
+        stat.PyreadstatError,
+        UnicodeError,
+        OSError,
+        ValueError,
+        OverflowError,
+    ):
         raise UnreadableFile(
             f"{path.name!r} is not a {ending} file, is damaged, or is encoded otherwise than it says (encoding='latin-1'?)"
         ) from None
@@ -85,7 +92,10 @@ def one_column(name: str, values: Sequence[Any], meta: Any, raw: str) -> tuple[p
     shown = str((meta.original_variable_types or {}).get(raw) or "")
     array = to_array(values, stored, shown)
     whole = pa.types.is_integer(array.type)
-    labels = {like(codes.get(c, c), whole): str(t) for c, t in ((meta.variable_value_labels or {}).get(raw) or {}).items()}
+    labels = {
+        like(codes.get(c, c), whole): str(t)
+        for c, t in ((meta.variable_value_labels or {}).get(raw) or {}).items()
+    }
     discrete, ranges = missing_of((meta.missing_ranges or {}).get(raw, ()))
     missing = [like(m, whole) for m in (*codes.values(), *discrete)]
     missing += [like(m, whole) for low, high in ranges for m in inside(array, low, high)]
@@ -148,14 +158,18 @@ def like(value: Any, whole: bool) -> Any:
 def missing_of(ranges: Sequence[Any]) -> tuple[list[Any], list[tuple[float, float]]]:
     """Return SPSS's missing codes, apart in single ones and ranges."""
     pairs = [(r["lo"], r["hi"]) if isinstance(r, Mapping) else (r, r) for r in ranges]
-    return [low for low, high in pairs if low == high], [(low, high) for low, high in pairs if low != high]
+    return [low for low, high in pairs if low == high], [
+        (low, high) for low, high in pairs if low != high
+    ]
 
 
 def inside(array: pa.Array, low: float, high: float) -> list[Any]:
     """Return the values that occur within a range of missing codes."""
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return []
-    found = pc.unique(array.filter(pc.and_(pc.greater_equal(array, low), pc.less_equal(array, high))))
+    found = pc.unique(
+        array.filter(pc.and_(pc.greater_equal(array, low), pc.less_equal(array, high)))
+    )
     return sorted(v for v in found.to_pylist() if v is not None)
 
 
@@ -169,24 +183,38 @@ def write(data: Any, path: Path, options: Options) -> None:
         raise require("polars", "files", f"writing {path.suffix} files") from None
     table = data.to_arrow()
     stata = path.suffix.lower() == ".dta"
-    described = {n: fitting(data.columns[n], table.column(n).type, stata=stata) for n in table.column_names}
-    series = {n: to_series(pl, table.column(n), described[n], stata=stata) for n in table.column_names}
+    described = {
+        n: fitting(data.columns[n], table.column(n).type, stata=stata) for n in table.column_names
+    }
+    series = {
+        n: to_series(pl, table.column(n), described[n], stata=stata) for n in table.column_names
+    }
     common: dict[str, Any] = {
         "column_labels": {n: c.label for n, c in described.items() if c.label},
-        "variable_value_labels": {n: value_labels(c, table.column(n).type) for n, c in described.items() if c.labels},
-        "variable_format": {n: f for n, c in described.items() if (f := display(c, table.column(n), stata=stata))},
+        "variable_value_labels": {
+            n: value_labels(c, table.column(n).type) for n, c in described.items() if c.labels
+        },
+        "variable_format": {
+            n: f for n, c in described.items() if (f := display(c, table.column(n), stata=stata))
+        },
     }
     if stata:
-        common["missing_user_values"] = {n: list(c.format["letters"]) for n, c in described.items() if c.format.get("letters")}
+        common["missing_user_values"] = {
+            n: list(c.format["letters"]) for n, c in described.items() if c.format.get("letters")
+        }
     else:
         common["missing_ranges"] = {n: m for n, c in described.items() if (m := spss_missing(c, n))}
-        common["variable_measure"] = {n: c.format["measure"] for n, c in described.items() if c.format.get("measure")}
+        common["variable_measure"] = {
+            n: c.format["measure"] for n, c in described.items() if c.format.get("measure")
+        }
         common["compress"] = path.suffix.lower() == ".zsav"
     frame = pl.DataFrame(series)
     try:
         (stat.write_dta if stata else stat.write_sav)(frame, str(path), **common)
     except (stat.ReadstatError, stat.PyreadstatError) as error:
-        raise InputError(f"cannot write {path.name!r}: {writer_fault(error, table.column_names)}") from None
+        raise InputError(
+            f"cannot write {path.name!r}: {writer_fault(error, table.column_names)}"
+        ) from None
 
 
 def fitting(column: Column, kind: pa.DataType, *, stata: bool) -> Column:
@@ -195,9 +223,17 @@ def fitting(column: Column, kind: pa.DataType, *, stata: bool) -> Column:
     Stata has no labels for text.
     """
     number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    fits = {code: text for code, text in column.labels.items() if isinstance(code, str) != number and (number or not stata)}
+    fits = {
+        code: text
+        for code, text in column.labels.items()
+        if isinstance(code, str) != number and (number or not stata)
+    }
     missing = tuple(m for m in column.missing if isinstance(m, str) != number)
-    layout = column.format if number else {k: v for k, v in column.format.items() if k not in {"letters", "missing_ranges"}}
+    layout = (
+        column.format
+        if number
+        else {k: v for k, v in column.format.items() if k not in {"letters", "missing_ranges"}}
+    )
     return replace(column, labels=fits, missing=missing, format=layout)
 
 
@@ -205,7 +241,11 @@ def writer_fault(error: Exception, names: Sequence[str]) -> str:
     """Return why the format refuses the data, by column where that is known."""
     text = str(error)
     named = [n for n in names if n and n in text]
-    reason = "names must begin with a letter and hold letters, digits and '_'" if "name" in text.lower() else "the format cannot hold it"
+    reason = (
+        "names must begin with a letter and hold letters, digits and '_'"
+        if "name" in text.lower()
+        else "the format cannot hold it"
+    )
     return f"column {named[0]!r}: {reason}" if named else reason
 
 
@@ -232,8 +272,14 @@ def stored_integers(column: pa.ChunkedArray, name: str, *, stata: bool) -> pa.Ch
     limits = pc.min_max(column).as_py()
     largest = max(abs(limits["min"] or 0), abs(limits["max"] or 0))
     if largest >= EXACT:
-        raise InputError(f"column {name!r} holds integers beyond 2^53, which the format cannot store exactly; write Parquet or CSV")
-    return pc.cast(column, pa.int32()) if stata and largest <= STATA_LARGEST else pc.cast(column, pa.float64())
+        raise InputError(
+            f"column {name!r} holds integers beyond 2^53, which the format cannot store exactly; write Parquet or CSV"
+        )
+    return (
+        pc.cast(column, pa.int32())
+        if stata and largest <= STATA_LARGEST
+        else pc.cast(column, pa.float64())
+    )
 
 
 def value_labels(column: Column, kind: pa.DataType) -> dict[Any, str]:
@@ -262,7 +308,13 @@ def display(column: Column, values: pa.ChunkedArray, *, stata: bool) -> str | No
 def spss_missing(column: Column, name: str) -> list[Any]:
     """Return missing codes as SPSS takes them: three single ones, or one range and one single."""
     ranges = [{"lo": low, "hi": high} for low, high in column.format.get("missing_ranges") or ()]
-    single = [m for m in column.missing if isinstance(m, str) or not any(r["lo"] <= m <= r["hi"] for r in ranges)]
+    single = [
+        m
+        for m in column.missing
+        if isinstance(m, str) or not any(r["lo"] <= m <= r["hi"] for r in ranges)
+    ]
     if len(ranges) > 1 or len(single) > (1 if ranges else 3):
-        raise InputError(f"column {name!r} has more missing codes than SPSS can declare (three, or one and a range)")
+        raise InputError(
+            f"column {name!r} has more missing codes than SPSS can declare (three, or one and a range)"
+        )
     return [*ranges, *single]

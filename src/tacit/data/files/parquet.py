@@ -32,7 +32,9 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
     check_schema(schemas[0], path)
     sidecar = path / SIDECAR
-    text = sidecar.read_bytes() if sidecar.is_file() else (schemas[0].metadata or {}).get(META, b"{}")
+    text = (
+        sidecar.read_bytes() if sidecar.is_file() else (schemas[0].metadata or {}).get(META, b"{}")
+    )
     columns = describe.from_json(text)
     try:
         return Loaded(engine.scan_parquet(path), columns)
@@ -44,13 +46,19 @@ def check_schema(schema: pa.Schema, path: Path) -> None:
     """Refuse names that occur twice or are reserved, and columns that do not hold single values."""
     double = sorted({n for n in schema.names if schema.names.count(n) > 1})
     if double:
-        raise UnreadableFile(f"{path.name!r} has column names that occur more than once: {', '.join(map(repr, double[:5]))}")
+        raise UnreadableFile(
+            f"{path.name!r} has column names that occur more than once: {', '.join(map(repr, double[:5]))}"
+        )
     if ROW in schema.names:
-        raise UnreadableFile(f"{path.name!r} has a column {ROW!r}, a name that is reserved; rename it")
+        raise UnreadableFile(
+            f"{path.name!r} has a column {ROW!r}, a name that is reserved; rename it"
+        )
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if plain_type(kind) is None:
-            raise UnreadableFile(f"column {field.name!r} of {path.name!r} holds {field.type}, not single values")
+            raise UnreadableFile(
+                f"column {field.name!r} of {path.name!r} holds {field.type}, not single values"
+            )
 
 
 def write(data: Any, path: Path, options: Options) -> None:
@@ -66,5 +74,7 @@ def write(data: Any, path: Path, options: Options) -> None:
             (path / SIDECAR).write_text(described, "utf-8")
         return
     table = data.to_arrow()
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), META: described.encode()})
+    table = table.replace_schema_metadata(
+        {**(table.schema.metadata or {}), META: described.encode()}
+    )
     pq.write_table(table, path, compression="zstd")

@@ -54,7 +54,9 @@ def read_url(url: str, options: Options, engine: Engine) -> Loaded:
         found = loaded(read_postgres(url, options), engine)
         return Loaded(found.frame, source=public_address(url))
     hint = near_match(parts.scheme, ["sqlite", "duckdb", "postgresql"])
-    raise UnreadableFile(f"no reader for {parts.scheme}:// addresses; there are sqlite, duckdb and postgresql. {hint}".strip())
+    raise UnreadableFile(
+        f"no reader for {parts.scheme}:// addresses; there are sqlite, duckdb and postgresql. {hint}".strip()
+    )
 
 
 def public_address(url: str) -> str:
@@ -78,10 +80,14 @@ def statement(options: Options, tables: Sequence[str], name: str) -> str:
         return options.query
     table = options.table or (tables[0] if len(tables) == 1 else None)
     if table is None:
-        held = f"holds the tables {', '.join(map(repr, tables[:20]))}" if tables else "holds no tables"
+        held = (
+            f"holds the tables {', '.join(map(repr, tables[:20]))}" if tables else "holds no tables"
+        )
         raise UnreadableFile(f"{name!r} {held}; say which with table= or query=")
     if table not in tables:
-        raise UnreadableFile(f"no table {table!r} in {name!r}. {near_match(table, tables) or 'Tables: ' + ', '.join(tables[:20]) + '.'}")
+        raise UnreadableFile(
+            f"no table {table!r} in {name!r}. {near_match(table, tables) or 'Tables: ' + ', '.join(tables[:20]) + '.'}"
+        )
     return 'SELECT * FROM "' + table.replace('"', '""') + '"'
 
 
@@ -91,7 +97,9 @@ def read_sqlite(path: Path, options: Options) -> pa.Table:
     try:
         with sqlite3.connect(address, uri=True) as connection:
             connection.execute("PRAGMA query_only = ON")
-            found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name")
+            found = connection.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            )
             cursor = connection.execute(statement(options, [r[0] for r in found], path.name))
             if cursor.description is None:
                 raise InputError("the query returns no records; only SELECT is of use here")
@@ -111,7 +119,10 @@ def sqlite_chunks(cursor: sqlite3.Cursor, names: Sequence[str]) -> Iterator[list
     if not rows:
         yield [pa.array([], pa.null()) for _ in names]
     while rows:
-        yield [sqlite_array(values, name) for values, name in zip(zip(*rows, strict=True), names, strict=True)]
+        yield [
+            sqlite_array(values, name)
+            for values, name in zip(zip(*rows, strict=True), names, strict=True)
+        ]
         rows = cursor.fetchmany(CHUNK)
 
 
@@ -119,7 +130,9 @@ def sqlite_array(values: Sequence[Any], name: str) -> pa.Array:
     """Return one chunk of a column; SQLite types values, not columns."""
     kinds = {type(v) for v in values} - {type(None)}
     if bytes in kinds:
-        raise UnreadableFile(f"column {name!r} holds binary data, not values; leave it out of the query")
+        raise UnreadableFile(
+            f"column {name!r} holds binary data, not values; leave it out of the query"
+        )
     if kinds <= {int}:
         return pa.array(values, pa.int64()) if kinds else pa.nulls(len(values))
     if kinds <= {int, float}:
@@ -130,7 +143,13 @@ def sqlite_array(values: Sequence[Any], name: str) -> pa.Array:
 def unified(chunks: Sequence[pa.Array]) -> pa.ChunkedArray:
     """Return chunks of several types in the one that holds them all."""
     kinds = {c.type for c in chunks} - {pa.null()}
-    target = pa.string() if pa.string() in kinds or not kinds else pa.float64() if pa.float64() in kinds else pa.int64()
+    target = (
+        pa.string()
+        if pa.string() in kinds or not kinds
+        else pa.float64()
+        if pa.float64() in kinds
+        else pa.int64()
+    )
     return pa.chunked_array([pc.cast(c, target) for c in chunks], target)
 
 
@@ -139,8 +158,15 @@ def read_duckdb(path: Path, options: Options) -> pa.Table:
     import duckdb
 
     try:
-        with duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"}) as connection:
-            tables = [r[0] for r in connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()]
+        with duckdb.connect(
+            str(path), read_only=True, config={"enable_external_access": "false"}
+        ) as connection:
+            tables = [
+                r[0]
+                for r in connection.execute(
+                    "SELECT table_name FROM information_schema.tables ORDER BY 1"
+                ).fetchall()
+            ]
             return connection.sql(statement(options, tables, path.name)).to_arrow_table()
     except (duckdb.Error, AttributeError) as error:
         raise query_fault(path.name, error) from None
@@ -164,8 +190,15 @@ def read_postgres(url: str, options: Options) -> pa.Table:
         try:
             connection.execute(f"ATTACH {literal(url)} AS source (TYPE postgres, READ_ONLY)")
             if options.query:
-                return connection.sql(f"SELECT * FROM postgres_query('source', {literal(options.query)})").to_arrow_table()
-            tables = [r[0] for r in connection.execute("SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY 1").fetchall()]
+                return connection.sql(
+                    f"SELECT * FROM postgres_query('source', {literal(options.query)})"
+                ).to_arrow_table()
+            tables = [
+                r[0]
+                for r in connection.execute(
+                    "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY 1"
+                ).fetchall()
+            ]
             connection.execute("USE source")
             return connection.sql(statement(options, tables, name)).to_arrow_table()
         except duckdb.Error as error:
@@ -175,8 +208,16 @@ def read_postgres(url: str, options: Options) -> pa.Table:
 def query_fault(name: str, error: Exception) -> UnreadableFile:
     """Return why a database gave nothing; its own message can quote values and passwords."""
     text = str(error).lower()
-    if "read-only" in text or "readonly" in text or "read only" in text or "permission" in text or "query_only" in text:
-        return UnreadableFile(f"the query on {name!r} tries to change something; databases are only read")
+    if (
+        "read-only" in text
+        or "readonly" in text
+        or "read only" in text
+        or "permission" in text
+        or "query_only" in text
+    ):
+        return UnreadableFile(
+            f"the query on {name!r} tries to change something; databases are only read"
+        )
     reasons = {
         "no such table": "it names a table that does not exist",
         "catalog error": "it names a table that does not exist",

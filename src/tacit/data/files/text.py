@@ -44,12 +44,19 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read a text file on the engine."""
     encoding = encoding_of(path, options.encoding)
-    separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else guess_separator(first_line(path, encoding)))
+    separator = options.separator or (
+        "\t" if path.suffix.lower() == ".tsv" else guess_separator(first_line(path, encoding))
+    )
     if len(separator) != 1 or len(options.quote) > 1:
         raise InputError("separator must be one character, and quote one character or empty")
     names = column_names(path, separator, options, encoding)
     frame = engine.scan_text(
-        path, names=names, separator=separator, quote=options.quote, header=options.header, encoding=encoding
+        path,
+        names=names,
+        separator=separator,
+        quote=options.quote,
+        header=options.header,
+        encoding=encoding,
     )
     return Loaded(infer(engine.materialise(frame), names, options, engine))
 
@@ -101,22 +108,32 @@ def checked_names(titles: Sequence[str], source: str) -> list[str]:
     return names
 
 
-def infer(frame: nw.LazyFrame[Any], names: list[str], options: Options, engine: Engine) -> nw.LazyFrame[Any]:
+def infer(
+    frame: nw.LazyFrame[Any], names: list[str], options: Options, engine: Engine
+) -> nw.LazyFrame[Any]:
     """Cast each column to the narrowest type that keeps every value."""
     absent = [n for n in options.types if n not in names]
     if absent:
         raise ColumnNotFound(absent, names, "the file")
     if options.missing:
         codes = [str(m) for m in options.missing]
-        frame = frame.with_columns(*[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names])
+        frame = frame.with_columns(
+            *[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
+        )
     counted = count_forms(frame, names, options.types)
-    casts = [cast(n, kind) for j, n in enumerate(names) if (kind := kind_of(n, j, counted, options.types)) != "text"]
+    casts = [
+        cast(n, kind)
+        for j, n in enumerate(names)
+        if (kind := kind_of(n, j, counted, options.types)) != "text"
+    ]
     if not casts and not options.missing:
         return frame
     return materialise_cast(engine, frame.with_columns(*casts) if casts else frame)
 
 
-def count_forms(frame: nw.LazyFrame[Any], names: Sequence[str], types: Mapping[str, str]) -> Mapping[str, int]:
+def count_forms(
+    frame: nw.LazyFrame[Any], names: Sequence[str], types: Mapping[str, str]
+) -> Mapping[str, int]:
     """Count, in one pass, how many values of each column have which form."""
     checks: list[nw.Expr] = []
     for j, name in enumerate(names):
@@ -125,8 +142,14 @@ def count_forms(frame: nw.LazyFrame[Any], names: Sequence[str], types: Mapping[s
         if name in types:
             forms["fit"] = column.str.contains(FORCED.get(types[name], ""))
         else:
-            forms |= {"integer": column.str.contains(INTEGER), "number": column.str.contains(NUMBER)}
-        checks += [nw.when(form).then(nw.lit(1)).sum().cast(nw.Int64).alias(f"{kind}{j}") for kind, form in forms.items()]
+            forms |= {
+                "integer": column.str.contains(INTEGER),
+                "number": column.str.contains(NUMBER),
+            }
+        checks += [
+            nw.when(form).then(nw.lit(1)).sum().cast(nw.Int64).alias(f"{kind}{j}")
+            for kind, form in forms.items()
+        ]
     row: dict[str, int | None] = frame.select(*checks).collect("pyarrow").rows(named=True)[0]
     return {key: value or 0 for key, value in row.items()}
 
@@ -149,9 +172,15 @@ def kind_of(name: str, j: int, counted: Mapping[str, int], types: Mapping[str, s
 
 def misfit(name: str, kind: str, n: int) -> InputError:
     """Return the error for values that do not fit a forced type; they are counted, not quoted."""
-    form = {"date": "a date written as YYYY-MM-DD", "integer": "a whole number", "number": "a number"}[kind]
+    form = {
+        "date": "a date written as YYYY-MM-DD",
+        "integer": "a whole number",
+        "number": "a number",
+    }[kind]
     values = "1 value is" if n == 1 else f"{n:,} values are"
-    return InputError(f"column {name!r}: {values} not {form}. Name missing codes with missing=[...], or read it as text.")
+    return InputError(
+        f"column {name!r}: {values} not {form}. Name missing codes with missing=[...], or read it as text."
+    )
 
 
 def cast(name: str, kind: str) -> nw.Expr:
@@ -167,7 +196,9 @@ def materialise_cast(engine: Engine, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[A
     try:
         return engine.materialise(frame)
     except Exception:  # noqa: BLE001 - every engine has its own class
-        raise InputError("a value does not fit the type asked for its column (a date that is not in the calendar?)") from None
+        raise InputError(
+            "a value does not fit the type asked for its column (a date that is not in the calendar?)"
+        ) from None
 
 
 def write(data: Any, path: Path, options: Options) -> None:
@@ -177,7 +208,12 @@ def write(data: Any, path: Path, options: Options) -> None:
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with duckdb.connect() as connection:
         connection.from_arrow(data.to_arrow()).write_csv(
-            str(path), sep=separator, quotechar=options.quote, escapechar=options.quote, header=options.header, na_rep=""
+            str(path),
+            sep=separator,
+            quotechar=options.quote,
+            escapechar=options.quote,
+            header=options.header,
+            na_rep="",
         )
     if not parser.is_utf8(options.encoding):
         recode(path, options.encoding)
@@ -188,7 +224,9 @@ def recode(path: Path, encoding: str) -> None:
     try:
         content = path.read_text("utf-8").encode(encoding)
     except (UnicodeEncodeError, LookupError):
-        raise InputError(f"some text cannot be written as {encoding}; write UTF-8 instead") from None
+        raise InputError(
+            f"some text cannot be written as {encoding}; write UTF-8 instead"
+        ) from None
     path.write_bytes(content)
 
 
