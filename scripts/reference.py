@@ -251,7 +251,10 @@ def plan_page() -> str:
             + ", ".join(f"`{w}`" for w in WRITABLE)
             + ".",
             "## Access",
-            table(("class", "meaning"), [(f"`{c.value}`", f"{c.title}: {c.meaning}") for c in AccessClass]),
+            table(
+                ("class", "meaning"),
+                [(f"`{c.value}`", f"{c.title}: {c.meaning}") for c in AccessClass],
+            ),
         ]
     )
 

@@ -425,7 +425,7 @@ def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
         {n for n in {*found, *manifest["files"]} if found.get(n) != manifest["files"].get(n)}
     )
     checks = [("files are as released", not odd, ", ".join(odd))]
-    facts = json.loads((target / "statement.json").read_text(encoding="utf-8"))
+    facts = read_statement(target)
     frame = read_back(target / manifest["data"])
     for entry in facts["claims"]:
         claim = Claim(
@@ -435,6 +435,15 @@ def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
     secret = target.with_name(f"{target.name}-confidential") / manifest["release"]
     checks += rerun_checks(secret, data)
     return Verification(tuple(checks))
+
+
+def read_statement(folder: str | Path) -> dict[str, Any]:
+    """Return the statement of a release as data."""
+    file = Path(folder) / "statement.json"
+    if not file.exists():
+        raise InputError(f"{Path(folder).name!r} is not a release: it has no statement.json")
+    facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return facts
 
 
 def rerun_checks(secret: Path, data: Microdata | None) -> list[tuple[str, bool, str]]:

@@ -152,6 +152,36 @@ def test_an_unexpected_error_does_not_show_its_message(folder, capsys, monkeypat
     assert "TACIT_DEBUG" in text
 
 
+def test_compare_and_agreement(folder, capsys):
+    similar = {
+        **PLAN,
+        "steps": [{"kind": "deidentify"}, {"kind": "k_similar", "k": 2, "method": "greedy"}],
+    }
+    (folder / "similar.yaml").write_text(yaml.safe_dump(similar))
+    assert main(["compare", "plan.yaml", "similar.yaml", "--k", "2", "--plot", "compare.svg"]) == 0
+    out = said(capsys)
+    for part in ("plan", "similar", "0.7091", "0.7958"):
+        assert part in out
+    assert main(["run", "plan.yaml", "--out", "out"]) == 0
+    assert (
+        main(
+            [
+                "agreement",
+                "out",
+                "--provider",
+                "City Hospital",
+                "--could-link",
+                "Birth",
+                "--out",
+                "dua.md",
+            ]
+        )
+        == 0
+    )
+    assert "City Hospital" in (folder / "dua.md").read_text()
+    assert "Ethnicity" in (folder / "dua.md").read_text()
+
+
 def test_profile_writes_a_plan_that_checks(folder, capsys):
     assert main(["profile", "fig28.csv", "--out", "start.yaml"]) == 0
     assert main(["check", "start.yaml"]) == 0

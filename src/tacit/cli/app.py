@@ -251,3 +251,100 @@ def example(folder: Path, /, *, records: int = 25_000, seed: int = 1) -> int:
     write_hospital(folder, n=records, seed=seed)
     console.say(f"Wrote the hospital example to {folder}; try: tacit run {folder}/hospital.yaml")
     return 0
+
+
+@app.command
+def compare(
+    plans: list[Path],
+    /,
+    *,
+    k: int | None = None,
+    seed: int | None = None,
+    plot: Path | None = None,
+) -> int:
+    """Run several plans on the same data and lay precision, k, drops and suppressions side by side.
+
+    Parameters
+    ----------
+    plans
+        The plan files; the source, roles and hierarchies are those of the first.
+    k
+        The class size to judge by.
+    seed
+        Seed given to every plan.
+    plot
+        Save the chart: svg, png, pdf or html.
+    """
+    from tacit.plan import Plan
+    from tacit.utility.comparison import compare as compare_systems
+
+    loaded = {path.stem: Plan.load(path) for path in plans}
+    with progress_bar(console) as progress:
+        progress("reading", None)
+        data = next(iter(loaded.values())).read()
+        progress("comparing", None)
+        result = compare_systems(data, loaded, k=k, seed=seed)
+    console.result(result)
+    if plot is not None:
+        result.plot().save(plot)
+    return 0
+
+
+@app.command
+def agreement(
+    release: Path,
+    /,
+    *,
+    provider: str = "",
+    recipient: str = "",
+    purpose: str = "",
+    access: str | None = None,
+    could_link: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    will_link: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    destroy_by: str | None = None,
+    out: Path | None = None,
+) -> int:
+    """Draft a data-use agreement for a release: seven clauses, lines left open to fill in.
+
+    Parameters
+    ----------
+    release
+        The release folder; its columns and access class go into the draft.
+    provider
+        Who gives the data.
+    recipient
+        Who gets them.
+    purpose
+        What they are for.
+    access
+        Access class (Pr, SPr, SPu); by default that of the release.
+    could_link
+        Columns that the recipient could link to other data.
+    will_link
+        Columns on which the recipient will link.
+    destroy_by
+        Day by which every copy is destroyed.
+    out
+        Write the draft to this file instead of printing it.
+    """
+    from tacit.governance import data_use_agreement
+    from tacit.release import read_statement
+
+    facts = read_statement(release)
+    text = data_use_agreement(
+        provider,
+        recipient,
+        purpose,
+        facts["columns"],
+        access or facts["access"] or "SPr",
+        could_link=could_link or (),
+        will_link=will_link or (),
+        destroy_by=destroy_by,
+        release=facts["title"],
+    )
+    if out is None:
+        sys.stdout.write(text + "\n")
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+        console.say(f"wrote the draft to {out}")
+    return 0
