@@ -51,7 +51,7 @@ def main(n):
             rounds.append((ours / hand, hand, ours))
         same = duckdb.sql(
             f"SELECT (SELECT sum(fk) FROM '{folder}/hand0.parquet') = (SELECT sum(fk) FROM '{folder}/ours0.parquet')"
-        ).fetchone()[0]
+        ).fetchall()[0][0]
     ratio, hand, ours = sorted(rounds)[1]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(

@@ -95,7 +95,11 @@ def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapp
         loaded, own_types = load_file(source, options, engine)
         frame = loaded.frame if own_types else adapt(loaded.frame, options, engine)
         data = assemble(
-            frame, engine, loaded.columns, loaded.source or str(source), lambda table: table
+            frame,
+            engine,
+            loaded.columns,
+            loaded.source or str(Path(source).expanduser()),
+            lambda table: table,
         )
         return data, loaded.roles
     if frames.is_frame(source):

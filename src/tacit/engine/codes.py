@@ -7,6 +7,7 @@ many times faster than grouping the records again for each question.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,12 +117,24 @@ def cells(frame: nw.LazyFrame[Any], keys: Sequence[str], weight: str | None = No
     n = table.column(N).to_numpy().astype(np.int64)
     weights = None if weight is None else table.column(W).to_numpy().astype(np.float64)
     # The engine returns groups in any order; a fixed order keeps every later tie-break the same.
-    order = np.lexsort([coded[k].codes for k in reversed(keys)]) if keys else np.arange(len(n))
+    order = sort_order([coded[k] for k in keys], len(n))
     return Cells(
         {k: Coded(c.codes[order], c.values) for k, c in coded.items()},
         n[order],
         None if weights is None else weights[order],
     )
+
+
+def sort_order(columns: Sequence[Coded], n_rows: int) -> Ints:
+    """Return the order that sorts rows by their codes, first column first."""
+    if not columns:
+        return np.arange(n_rows)
+    if math.prod(c.size for c in columns) >= 2**62:
+        return np.lexsort([c.codes for c in reversed(columns)])
+    ids = np.zeros(n_rows, dtype=np.int64)
+    for column in columns:
+        ids = ids * column.size + column.codes
+    return np.argsort(ids)
 
 
 def group_ids(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -143,7 +143,7 @@ class Datafly(Method):
         result = data
         for key, level in search.levels.items():
             result = result.generalise(key, level)
-        result = keep_large_classes(result.materialise(), groups, k, rounds=search.survivors[1])
+        result = keep_large_classes(result, groups, k, rounds=search.survivors[1])
         ctx.note(
             k=k,
             levels=dict(search.levels),
@@ -199,6 +199,7 @@ class Search:
     k: int
     lifts: Mapping[str, list[npt.NDArray[np.int32]]]
     levels: Mapping[str, int]
+    has_null: Mapping[str, bool]
 
     @classmethod
     def start(
@@ -212,11 +213,12 @@ class Search:
         """Start at the lowest level of every key at which a value stands."""
         lifts = {key: data.hierarchy(key).lift(cells.keys[key].values) for key in keys}
         levels = {key: data.hierarchy(key).lowest(cells.keys[key].values) for key in keys}
-        return cls(cells, tuple(keys), groups, k, lifts, levels)
+        has_null = {key: bool((column.codes == column.null).any()) for key, column in cells.keys.items()}
+        return cls(cells, tuple(keys), groups, k, lifts, levels, has_null)
 
     def at(self, levels: Mapping[str, int]) -> Search:
         """Return the state at other levels."""
-        return Search(self.cells, self.keys, self.groups, self.k, self.lifts, dict(levels))
+        return replace(self, levels=dict(levels))
 
     def raised(self, key: str) -> Search:
         """Return the state with one key a level higher."""
@@ -236,10 +238,10 @@ class Search:
 
     @functools.cached_property
     def survivors(self) -> tuple[npt.NDArray[np.bool_], int]:
-        """Return the cells that can stay, and how many rounds of dropping it took.
+        """Return the cells that can stay, and how many rounds of dropping it takes.
 
         Dropping for one quasi-identifier can push a class of another below k, so the rule is applied
-        until nothing changes.
+        until nothing changes; with a single one, dropping whole classes leaves the others as they are.
         """
         alive = np.ones(len(self.cells), dtype=bool)
         rounds = 0
@@ -247,10 +249,11 @@ class Search:
             keep = alive.copy()
             for group in self.groups.values():
                 keep &= self.class_sizes(group, keep) >= self.k
-            rounds += 1
             if np.array_equal(keep, alive):
                 return alive, rounds
-            alive = keep
+            alive, rounds = keep, rounds + 1
+            if len(self.groups) == 1:
+                return alive, rounds
 
     @property
     def dropped(self) -> int:
@@ -259,7 +262,9 @@ class Search:
 
     def distinct(self, key: str) -> int:
         """Return how many different values of a key would be released."""
-        return int(np.count_nonzero(np.bincount(self.codes(key))))
+        column, lift = self.cells.keys[key], self.lifts[key][self.levels[key]]
+        occurring = lift if self.has_null[key] else lift[: column.null]
+        return len(np.unique(occurring))
 
     def next_key(self, profile: Mapping[str, float]) -> str | None:
         """Return the key to raise next, or None when all are at their top."""

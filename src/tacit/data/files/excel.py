@@ -245,14 +245,18 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
 
 
 def write_rows(sheet: Any, rows: Iterable[Sequence[Any]]) -> None:
-    """Append rows; a text that begins with '=' stays text and does not become a formula."""
+    """Append rows; a text that begins with '=' stays text, and a number keeps all its digits."""
     from openpyxl.cell import WriteOnlyCell
 
     def cell(value: Any) -> Any:
-        if not (isinstance(value, str) and value.startswith("=")):
+        formula = isinstance(value, str) and value.startswith("=")
+        # openpyxl writes 16 digits, and some doubles need 17.
+        long = isinstance(value, float) and float(f"{value:.16g}") != value
+        if not (formula or long):
             return value
         made = WriteOnlyCell(sheet, value)
-        made.data_type = "s"
+        made._value = repr(value) if long else value
+        made.data_type = "n" if long else "s"
         return made
 
     for row in rows:
