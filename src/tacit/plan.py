@@ -13,6 +13,7 @@ import yaml
 
 from tacit.context import Context, Progress, fresh_seed, silent
 from tacit.data.microdata import Microdata
+from tacit.data.roles import SINGLE
 from tacit.errors import InputError, PlanError, PlanVersion, SdcError, near_match
 from tacit.registry import lookup, specs
 from tacit.result import Result
@@ -250,7 +251,12 @@ class Plan:
         register = self.read_register(original)
         root = next((s for s in (seed, self.seed) if s is not None), None)
         root = fresh_seed() if root is None else root
-        plan = replace(self, seed=root, measures=self.measures or default_measures(original))
+        plan = replace(
+            self,
+            seed=root,
+            measures=self.measures or default_measures(original),
+            roles=self.roles or roles_of(original),
+        )
         ledger = Ledger.start(plan, original)
 
         def measured(now: Microdata, when: str) -> tuple[Result, ...]:
@@ -286,6 +292,14 @@ class Plan:
         usable = [m for m in plan.measures if comparable(m, current)]
         plan = replace(plan, measures=tuple(usable))
         return Release(plan, original, current, before, measured(current, "after"), ledger)
+
+
+def roles_of(data: Microdata) -> dict[str, Any]:
+    """Return the roles of data as they stand in a plan."""
+    roles = {role: list(data.with_role(role)) for role in ROLE_NAMES if data.with_role(role)}
+    if len(data.quasi) > 1 or (data.quasi and "keys" not in data.quasi):
+        roles["keys"] = {name: list(columns) for name, columns in data.quasi.items()}  # type: ignore[assignment]
+    return {role: names[0] if role in SINGLE else names for role, names in roles.items()}
 
 
 def placed(error: SdcError, where: str) -> SdcError:

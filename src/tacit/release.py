@@ -35,7 +35,7 @@ from tacit.data.microdata import Microdata
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.ledger import Ledger
 from tacit.plan import Plan, to_yaml
-from tacit.registry import lookup
+from tacit.registry import discover, lookup
 from tacit.result import Result, Summary, format_number, plain
 from tacit.spec import Measure
 
@@ -217,8 +217,8 @@ class Release:
         """Write what must stay with the data holder."""
         plan = self.plan.to_dict()
         source = Path(self.original.source)
-        if source.exists():
-            plan.setdefault("source", {})["path"] = str(source.resolve())
+        if self.plan.source and source.exists():
+            plan["source"]["path"] = str(source.resolve())
         if "hierarchies" in plan:
             plan["hierarchies"] = {
                 c: str(self.plan.resolve(h).resolve()) if isinstance(h, str) else h
@@ -413,7 +413,7 @@ def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
     """Check a release: files unchanged, claims hold on the file, and a re-run gives the same data.
 
     The re-run needs the confidential folder and the source; where they are not at hand, that check is
-    left out and said so. ``data`` stands in for a source that was a frame in memory.
+    left out and said so. ``data`` are needed when the plan was run on data given in Python.
     """
     target = Path(folder).absolute()
     manifest_file = target / "manifest.json"
@@ -426,6 +426,7 @@ def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
     )
     checks = [("files are as released", not odd, ", ".join(odd))]
     facts = read_statement(target)
+    discover()  # a method may bring the check of its own claim
     frame = read_back(target / manifest["data"])
     for entry in facts["claims"]:
         claim = Claim(
@@ -452,10 +453,9 @@ def rerun_checks(secret: Path, data: Microdata | None) -> list[tuple[str, bool, 
         return [("re-run", True, "left out: the confidential ledger is not here")]
     ledger = json.loads((secret / "ledger.json").read_text(encoding="utf-8"))
     plan = Plan.load(secret / "plan.yaml")
-    if data is None and ledger["source"] == "memory":
-        return [
-            ("re-run", True, "left out: the source was a frame in memory; pass it to tacit.verify")
-        ]
+    if data is None and not plan.source:
+        remark = "left out: the data were given in Python; pass them, tacit.verify(folder, data)"
+        return [("re-run", True, remark)]
     try:
         original = plan.read() if data is None else data
     except SdcError as error:

@@ -2,12 +2,12 @@
 
 import pytest
 import yaml
-from conftest import FOUNDATIONS
-from test_plan import PLAN
 
 import tacit
+from conftest import FOUNDATIONS
 from tacit.data.fingerprint import fingerprint
 from tacit.plan import Plan
+from test_plan import PLAN
 
 
 @pytest.fixture
@@ -33,7 +33,9 @@ def test_a_plan_reads_protects_measures_and_writes_parquet(engine, folder):
     target = release.write()
     assert tacit.verify(target)
     again = tacit.read(target / "data.parquet")
-    assert sorted(map(str, again.to_arrow().to_pylist())) == sorted(map(str, embedded.data.to_arrow().to_pylist()))
+    assert sorted(map(str, again.to_arrow().to_pylist())) == sorted(
+        map(str, embedded.data.to_arrow().to_pylist())
+    )
 
 
 def test_several_quasi_identifiers_hold_together(engine):

@@ -90,8 +90,8 @@ def check_for(model: str) -> Callable[[Check], Check]:
 
 def smallest(frame: Frame, columns: tuple[str, ...]) -> int | None:
     """Return the size of the smallest class, or None when there are no rows."""
-    sizes = frame.group_by(*columns).agg(nw.len().alias("size"))
-    found = sizes.select(nw.col("size").min()).collect("pyarrow").item(0, "size")
+    sizes = frame.group_by(*columns).agg(nw.len().alias("__size__"))
+    found = sizes.select(nw.col("__size__").min()).collect("pyarrow").item(0, "__size__")
     return None if found is None else int(found)
 
 

@@ -152,7 +152,9 @@ class Microdata:
         """Return a column as integer codes in record order, with its values ascending."""
         return coding.encode(self.column(name))
 
-    def cells(self, keys: Sequence[str] | None = None, *, weight: str | None = None) -> coding.Cells:
+    def cells(
+        self, keys: Sequence[str] | None = None, *, weight: str | None = None
+    ) -> coding.Cells:
         """Return the distinct key tuples with their counts, coded; one group-by on the engine."""
         return coding.cells(self.frame, list(self.keys if keys is None else keys), weight)
 

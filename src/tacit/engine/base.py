@@ -1,4 +1,4 @@
-"""The engine seam: seven small functions, and the choice of an engine by name."""
+"""The engine seam: nine small functions, and the choice of an engine by name."""
 
 from __future__ import annotations
 

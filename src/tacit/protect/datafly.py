@@ -213,7 +213,9 @@ class Search:
         """Start at the lowest level of every key at which a value stands."""
         lifts = {key: data.hierarchy(key).lift(cells.keys[key].values) for key in keys}
         levels = {key: data.hierarchy(key).lowest(cells.keys[key].values) for key in keys}
-        has_null = {key: bool((column.codes == column.null).any()) for key, column in cells.keys.items()}
+        has_null = {
+            key: bool((column.codes == column.null).any()) for key, column in cells.keys.items()
+        }
         return cls(cells, tuple(keys), groups, k, lifts, levels, has_null)
 
     def at(self, levels: Mapping[str, int]) -> Search:

@@ -69,7 +69,7 @@ class KSimilar(Method):
     References
     ----------
     Sweeney (2001), Computational disclosure control: a primer on data privacy protection, PhD thesis, MIT.
-    Sweeney (1998), Foundations of privacy protection from a computer science perspective, Figures 31 to 34.
+    Sweeney (2000), Foundations of privacy protection from a computer science perspective, Figures 31 to 34.
     """
 
     kind: Literal["k_similar"] = "k_similar"

@@ -82,7 +82,7 @@ class MuArgus(Method):
     References
     ----------
     Hundepool, Willenborg (1996), mu- and tau-Argus: software for statistical disclosure control, Third
-    International Seminar on Statistical Confidentiality, Bled. Sweeney (2001), Foundations of Privacy
+    International Seminar on Statistical Confidentiality, Bled. Sweeney (2000), Foundations of Privacy
     Protection from a Computer Science Perspective, section 6.3 and Figure 30.
     """
 

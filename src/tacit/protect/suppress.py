@@ -16,7 +16,7 @@ from tacit.data.where import WhereRule, columns_of, where
 from tacit.engine.base import ROW
 from tacit.engine.relational import N, attach_counts
 from tacit.errors import InputError, RoleMissing, SdcError
-from tacit.fields import ClassSize, ColumnName, PositiveInt
+from tacit.fields import ClassSize, ColumnName, PositiveInt, Secret
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -48,7 +48,7 @@ class Suppress(Method):
     columns: tuple[ColumnName, ...] = Field(
         (), description="the columns to empty; for rare values by default the keys"
     )
-    where: WhereRule | None = Field(
+    where: WhereRule | None = Secret(
         None, description="the records concerned, as a rule such as age > 90 and region == 'N'"
     )
     k: ClassSize | None = Field(
@@ -57,7 +57,7 @@ class Suppress(Method):
     threshold: PositiveInt | None = Field(
         None, description="cell level: empty values shared by fewer records than this"
     )
-    cells: tuple[tuple[PositiveInt, PositiveInt | ColumnName], ...] = Field(
+    cells: tuple[tuple[PositiveInt, PositiveInt | ColumnName], ...] = Secret(
         (),
         description="cell level: (record, column) pairs, both counted from 1; the column may be named",
     )

@@ -43,7 +43,7 @@ class Ads0(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective,
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
     definition of a basic anonymous data system, property 9.
     """
 

@@ -42,7 +42,7 @@ class ExplicitIdentifier(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective,
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
     definitions of quasi-identifier and explicit identifier.
     """
 

@@ -37,7 +37,7 @@ class KMap(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective,
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
     definition of k-map protection and Figure 17.
     """
 

@@ -26,7 +26,7 @@ class NullMap(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective,
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
     definition of null-map protection and Figure 16.
     """
 

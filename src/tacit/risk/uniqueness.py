@@ -40,7 +40,7 @@ class Uniqueness(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective, Figure 13.
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective, Figure 13.
     """
 
     kind: Literal["uniqueness"] = "uniqueness"

@@ -30,7 +30,7 @@ class WrongMap(Measure):
 
     References
     ----------
-    Sweeney (2001), Foundations of Privacy Protection from a Computer Science Perspective,
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
     definition of wrong-map protection and Figure 15.
     """
 
