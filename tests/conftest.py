@@ -43,6 +43,11 @@ def published():
     return lambda name: json.loads((FOUNDATIONS / f"{name}.json").read_text())
 
 
+def filled(*positions):
+    """Accept rows whose key columns each hold a value: a key without any is refused on reading."""
+    return lambda rows: all(not rows or any(r[i] is not None for r in rows) for i in positions)
+
+
 def fig28_hierarchies():
     return {
         "Birth": tacit.hierarchy.dates("%m/%d/%y"),

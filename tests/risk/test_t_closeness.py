@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import tacit
+from conftest import filled
 from tacit.data.hierarchy import Hierarchy
 from tacit.errors import InputError, RoleMissing
 
@@ -83,7 +84,7 @@ def common(a, b):
         st.tuples(st.sampled_from(["x", "y", None]), st.sampled_from([1, 2, 3, 4, None])),
         min_size=1,
         max_size=20,
-    ),
+    ).filter(filled(0)),
     st.sampled_from(["equal", "ordered", "hierarchical"]),
     st.sampled_from(["category", "ignore"]),
 )

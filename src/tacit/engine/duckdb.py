@@ -81,7 +81,7 @@ class DuckDbEngine:
         return self.number_rows(self.from_arrow(native.to_arrow_table()))
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Number the rows in their present order (DuckDB keeps insertion order)."""
+        """Add row numbers in the present order (DuckDB keeps insertion order)."""
         return wrap(frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:

@@ -41,7 +41,9 @@ def count_rows(frame: Frame) -> int:
 
 def distinct(frame: Frame, column: str) -> pa.Array:
     """Return the distinct values of a column that are not null, in ascending order."""
-    table = frame.select(column).filter(~nw.col(column).is_null()).unique(column).collect("pyarrow")
+    # A group-by, not unique(): on SQL engines that becomes a window, ten times slower.
+    known = frame.select(column).filter(~nw.col(column).is_null())
+    table = known.group_by(column).agg(nw.len().alias(N)).collect("pyarrow")
     array = table.to_native().column(column).combine_chunks()
     return array.take(array_sort(array))
 

@@ -102,7 +102,7 @@ class SparkEngine:
         return self._numbered(native)
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Number the rows in the order of partitions."""
+        """Add row numbers in the order of partitions."""
         return self._numbered(frame.to_native())
 
     def _numbered(self, native: Any) -> nw.LazyFrame[Any]:

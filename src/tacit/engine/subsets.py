@@ -20,8 +20,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.engine.base import Engine
-from tacit.engine.codes import Cells, Coded, densify, encode
-from tacit.engine.relational import N, counts
+from tacit.engine.codes import Cells, Coded, densify
+from tacit.engine.relational import N, counts, distinct
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
@@ -45,18 +45,13 @@ def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str], engine: Engin
     The engine joins each key's codes and groups by integers that pack them, which moves far less
     than the values themselves.
     """
-    values = {k: values_of(frame, k) for k in keys}
+    values = {k: distinct(frame, k) for k in keys}
     packing = Packing.of([len(v) + 1 for v in values.values()])
     table = counts(packing.attach(frame, values, engine), packing.names)
     found = table.collect("pyarrow").to_native()
     columns = packing.unpack([found.column(name).to_numpy() for name in packing.names])
     coded = {k: Coded(c, v) for (k, v), c in zip(values.items(), columns, strict=True)}
     return Cells(coded, found.column(N).to_numpy().astype(np.int64))
-
-
-def values_of(frame: nw.LazyFrame[Any], key: str) -> pa.Array:
-    """Return the values of a key that occur, ascending, without null."""
-    return encode(counts(frame, [key]).collect("pyarrow").to_native().column(key)).values
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
-from tacit.engine.subsets import unordered_cells, values_of
+from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 from tacit.spec import Companions
 
@@ -119,6 +119,9 @@ class Scale:
     ----------
     ground
         The ground labels' positions.
+    is_open
+        True without a hierarchy: values outside ``ground`` are not released and share one more
+        position.
     maps
         For each level: each ground position's code; at the last, the top, everybody agrees.
     level, code
@@ -126,23 +129,44 @@ class Scale:
     """
 
     ground: Mapping[str, int]
+    is_open: bool
     maps: tuple[npt.NDArray[np.int32], ...]
     level: npt.NDArray[np.int16]
     code: npt.NDArray[np.int32]
 
     @classmethod
     def of(cls, key: str, released: pa.ChunkedArray, data: Microdata, register: Microdata) -> Scale:
-        """Place the released values of a key on the levels of its hierarchy."""
-        hierarchy = hierarchy_for(key, data, register)
+        """Place the released values of a key on the levels of its hierarchy.
+
+        The register's hierarchy counts, else the data's; without one a value is as it is, or
+        suppressed.
+        """
         coded = encode(released)
-        levels = np.full(coded.size, hierarchy.height, dtype=np.int16)
+        texts = [ground_label(v) for v in coded.values.to_pylist()]
+        hierarchy = register.hierarchies.get(key, data.hierarchies.get(key))
+        if hierarchy is None:
+            ground: Mapping[str, int] = {t: i for i, t in enumerate(dict.fromkeys(texts))}
+            everybody = np.zeros(len(ground) + 1, dtype=np.int32)
+            maps: tuple[npt.NDArray[np.int32], ...] = (
+                np.arange(len(ground) + 1, dtype=np.int32),
+                everybody,
+            )
+            places, tops = {t: (0, i) for t, i in ground.items()}, {TOP}
+        else:
+            ground, maps = hierarchy.position, hierarchy.up
+            places, tops = label_places(hierarchy), {TOP, hierarchy.top}
+        levels = np.full(coded.size, len(maps) - 1, dtype=np.int16)
         codes = np.zeros(coded.size, dtype=np.int32)
-        places = label_places(hierarchy)
-        for i, value in enumerate(coded.values.to_pylist()):
-            text = ground_label(value)
-            if text not in (TOP, hierarchy.top):
+        for i, text in enumerate(texts):
+            if text not in tops:
                 levels[i], codes[i] = places.get(text, (0, NOBODY))
-        return cls(hierarchy.position, hierarchy.up, levels[coded.codes], codes[coded.codes])
+        return cls(
+            ground,
+            hierarchy is None,
+            maps,
+            levels[coded.codes],
+            codes[coded.codes],
+        )
 
     @property
     def top(self) -> int:
@@ -161,7 +185,7 @@ class Scale:
         The last two entries serve positions NOBODY and UNKNOWN.
         """
         lowest = int(self.level.min(initial=self.top))
-        ground = np.arange(len(self.ground), dtype=np.int32)
+        ground = np.arange(len(self.maps[0]), dtype=np.int32)
         if lowest > 0:
             codes = self.maps[lowest]
             first = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
@@ -171,12 +195,13 @@ class Scale:
 
     def lift(self, level: int, positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return the codes of ground positions at a level; one without a value matches the top only."""
-        lifted = self.maps[level][np.maximum(positions, 0)] if len(self.ground) else positions
+        lifted = self.maps[level][np.maximum(positions, 0)] if len(self.maps[0]) else positions
         return lifted if level == self.top else np.where(positions < 0, UNKNOWN, lifted)
 
     def positions(self, values: pa.Array, key: str) -> npt.NDArray[np.int32]:
         """Return the ground positions of values, with one more entry for null."""
-        known = [self.ground.get(ground_label(v), NOBODY) for v in values.to_pylist()]
+        other = len(self.ground) if self.is_open else NOBODY
+        known = [self.ground.get(ground_label(v), other) for v in values.to_pylist()]
         if NOBODY in known:
             raise InputError(
                 f"the hierarchy of column {key!r} does not cover {known.count(NOBODY)} of the "
@@ -184,17 +209,6 @@ class Scale:
                 "for this column."
             )
         return np.array([*known, UNKNOWN], dtype=np.int32)
-
-
-def hierarchy_for(key: str, data: Microdata, register: Microdata) -> Hierarchy:
-    """Return the register's hierarchy of a key, else the data's, else "as it is, or suppressed"."""
-    for source in (register, data):
-        if key in source.hierarchies:
-            return source.hierarchies[key]
-    labels = sorted({ground_label(v) for v in values_of(register.frame, key).to_pylist()} - {TOP})
-    if not labels:
-        return Hierarchy(((), (TOP,)), (np.zeros(0, dtype=np.int32),))
-    return Hierarchy.from_paths([[label, TOP] for label in labels])
 
 
 def label_places(hierarchy: Hierarchy) -> dict[str, tuple[int, int]]:
@@ -222,7 +236,7 @@ def reduced(
         for k, c in cells.keys.items()
     }
     ids, bound = group_ids(
-        [m - UNKNOWN for m in members.values()], [len(scales[k].ground) + 2 for k in live]
+        [m - UNKNOWN for m in members.values()], [len(scales[k].maps[0]) + 2 for k in live]
     )
     n = np.bincount(ids, weights=cells.n, minlength=bound).astype(np.int64)
     first = np.zeros(bound, dtype=np.int64)
