@@ -79,3 +79,14 @@ def test_parquet_written_and_scanned_again(frame, engine, tmp_path):
     again = engine.scan_parquet(target)
     assert rows(again.select("a", "b", "w")) == rows(frame.select("a", "b", "w"))
     assert again.select(nw.col(ROW).n_unique()).collect("pyarrow").item() == len(TABLE)
+
+
+def test_without_drops_key_tuples_and_a_null_equals_a_null(frame, engine):
+    gone = pa.table({"a": pa.array([None, "ß", "x"]), "b": pa.array([2, 3, None], pa.int64())})
+    left = relational.without(frame, ["a", "b"], gone, engine).sort(ROW).collect("pyarrow")
+    assert left.get_column("w").to_list() == [1.0, 3.5, 4.0, 8.0]
+    assert left.columns == frame.collect_schema().names()
+    plain = pa.table({"a": ["y"], "s": ["p"]})
+    assert len(relational.without(frame, ["a", "s"], plain, engine).collect("pyarrow")) == len(
+        TABLE
+    )

@@ -283,6 +283,19 @@ class Hierarchy:
             position = int(parent[position])
         return position
 
+    def raise_values(self, values: pa.Array, level: int) -> pa.Array:
+        """Return the labels of values at a level; null stays null below the top.
+
+        A value that stands higher already keeps its label.
+        """
+        if level == self.height:
+            return pa.array([self.top] * len(values), pa.string())
+        known = values.unique().drop_null()
+        places = [self.nodes[ground_label(v)] for v in known.to_pylist()]
+        labels = [self.labels[max(level, p[0])][self.climb(p, level)] for p in places]
+        found = pa.array(labels, pa.string())
+        return found.take(pc.index_in(values, value_set=known))
+
     def lowest(self, values: pa.Array) -> int:
         """Return the lowest level at which one of the values stands; the top when there are none."""
         levels = [self.nodes[ground_label(v)][0] for v in values.to_pylist()]

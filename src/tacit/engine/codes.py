@@ -140,13 +140,24 @@ def sort_order(columns: Sequence[Coded], n_rows: int) -> Ints:
 def group_ids(
     columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int], *, n_rows: int | None = None
 ) -> tuple[Ints, int]:
-    """Return a group number a row, and a bound on the numbers.
+    """Return a group number a row, and a bound on the numbers; not every number need occur.
 
-    Mixed-radix codes while they fit; hashed to dense numbers when the range is larger than a dense
-    array should be. Group numbers need not all occur.
+    Mixed-radix codes while a dense array can hold them, else hashed to numbers that all occur.
     """
     if not columns:
         return np.zeros(n_rows or 0, dtype=np.int64), 1
+    ids, bound = mixed_radix(columns, sizes)
+    limit = min(DENSE, max(DENSE // 16, 4 * len(ids)))
+    return (ids, bound) if bound <= limit else densify(ids)
+
+
+def dense_ids(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
+    """Return a group number a row, 0 .. n-1, every one of which occurs."""
+    return densify(mixed_radix(columns, sizes)[0])
+
+
+def mixed_radix(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
+    """Return one integer a row for several codes, hashed on the way when 64 bits do not hold them."""
     ids = columns[0].astype(np.int64)
     bound = int(sizes[0])
     for column, size in zip(columns[1:], sizes[1:], strict=True):
@@ -154,8 +165,7 @@ def group_ids(
             ids, bound = densify(ids)
         ids = ids * size + column
         bound *= int(size)
-    limit = max(DENSE // 16, 4 * len(ids))
-    return (ids, bound) if bound <= min(DENSE, limit) else densify(ids)
+    return ids, bound
 
 
 def densify(ids: Ints) -> tuple[Ints, int]:

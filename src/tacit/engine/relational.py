@@ -81,3 +81,23 @@ def distinct_per_class(frame: Frame, keys: Sequence[str], column: str) -> Frame:
 def class_values(frame: Frame, keys: Sequence[str], column: str) -> Frame:
     """Return one row a class and value of ``column``, with the number of records ``__n__``."""
     return frame.group_by(*keys, column).agg(nw.len().cast(nw.Int64).alias(N))
+
+
+def without(frame: Frame, keys: Sequence[str], gone: pa.Table, engine: Engine) -> Frame:
+    """Drop the records whose key tuple stands in ``gone``; a null equals a null.
+
+    Joins do not match nulls, so a key that is null somewhere in ``gone`` is compared as text with a
+    mark beside it.
+    """
+    order = frame.collect_schema().names()
+    nullable = [k for k in keys if gone.column(k).null_count]
+
+    def marked(part: Frame) -> Frame:
+        texts = [nw.col(k).cast(nw.String).fill_null("").alias(f"__text_{k}__") for k in nullable]
+        marks = [nw.col(k).is_null().alias(f"__null_{k}__") for k in nullable]
+        return part.with_columns(*texts, *marks) if nullable else part
+
+    on = [k for k in keys if k not in nullable]
+    on += [f"__{what}_{k}__" for k in nullable for what in ("text", "null")]
+    listed = marked(engine.from_arrow(gone)).select(*on)
+    return marked(frame).join(listed, on=on, how="anti").select(*order)

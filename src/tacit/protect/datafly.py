@@ -8,16 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.claims import Claim
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import Cells, group_ids
-from tacit.engine.relational import N, attach_counts
+from tacit.engine.codes import Cells, Coded, dense_ids, group_ids
+from tacit.engine.relational import without
+from tacit.engine.subsets import unordered_cells
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ClassSize, Probability
 from tacit.registry import register
@@ -123,8 +124,8 @@ class Datafly(Method):
             warnings.warn("datafly: k = 1 asks for no protection", WeakProtection, stacklevel=3)
         groups = self.groups(data)
         keys = tuple(dict.fromkeys(c for group in groups.values() for c in group))
-        cells = data.cells(keys)
-        search = Search.start(data, cells, keys, groups, k)
+        cells = unordered_cells(data.frame, keys, data.engine)
+        search = Search.start(data, cells, groups, k)
         profile = {key: self.distortion.get(key, 1.0) * self.linking.get(key, 1.0) for key in keys}
         if self.anonymity_level == 1:
             search = search.at({key: data.hierarchy(key).height for key in keys})
@@ -143,7 +144,10 @@ class Datafly(Method):
         result = data
         for key, level in search.levels.items():
             result = result.generalise(key, level)
-        result = keep_large_classes(result, groups, k, rounds=search.survivors[1])
+        if search.dropped:
+            frame = without(result.frame, keys, search.left_over(data), data.engine)
+            result = result.with_frame(frame)
+        result = result.materialise()
         ctx.note(
             k=k,
             levels=dict(search.levels),
@@ -191,10 +195,12 @@ def drop_limit(max_drop: float, n: int) -> int:
 
 @dataclass(frozen=True)
 class Search:
-    """The state of Datafly's loop on coded cells: a level a key, and what follows from it."""
+    """The state of Datafly's loop: a level a key, and the cells merged at these levels.
+
+    A merged cell keeps the ground codes of one of its members: all of them climb alike from here.
+    """
 
     cells: Cells
-    keys: tuple[str, ...]
     groups: Mapping[str, tuple[str, ...]]
     k: int
     lifts: Mapping[str, list[npt.NDArray[np.int32]]]
@@ -203,24 +209,25 @@ class Search:
 
     @classmethod
     def start(
-        cls,
-        data: Microdata,
-        cells: Cells,
-        keys: Sequence[str],
-        groups: Mapping[str, tuple[str, ...]],
-        k: int,
+        cls, data: Microdata, cells: Cells, groups: Mapping[str, tuple[str, ...]], k: int
     ) -> Search:
         """Start at the lowest level of every key at which a value stands."""
-        lifts = {key: data.hierarchy(key).lift(cells.keys[key].values) for key in keys}
-        levels = {key: data.hierarchy(key).lowest(cells.keys[key].values) for key in keys}
-        has_null = {
-            key: bool((column.codes == column.null).any()) for key, column in cells.keys.items()
-        }
-        return cls(cells, tuple(keys), groups, k, lifts, levels, has_null)
+        values = {key: column.values for key, column in cells.keys.items()}
+        lifts = {key: data.hierarchy(key).lift(v) for key, v in values.items()}
+        levels = {key: data.hierarchy(key).lowest(v) for key, v in values.items()}
+        has_null = {key: bool((c.codes == c.null).any()) for key, c in cells.keys.items()}
+        return cls(cells, groups, k, lifts, levels, has_null)
 
     def at(self, levels: Mapping[str, int]) -> Search:
-        """Return the state at other levels."""
-        return replace(self, levels=dict(levels))
+        """Return the state at other levels, none lower than the present ones."""
+        moved = replace(self, levels=dict(levels))
+        columns = [moved.codes(key) for key in self.cells.keys]
+        ids, n_cells = dense_ids(columns, [moved.size(key) for key in self.cells.keys])
+        member = np.empty(n_cells, dtype=np.int64)
+        member[ids] = np.arange(len(ids))
+        keys = {c: Coded(v.codes[member], v.values) for c, v in self.cells.keys.items()}
+        n = np.bincount(ids, weights=self.cells.n, minlength=n_cells).astype(np.int64)
+        return replace(moved, cells=Cells(keys, n))
 
     def raised(self, key: str) -> Search:
         """Return the state with one key a level higher."""
@@ -230,75 +237,76 @@ class Search:
         """Return a key's codes at its present level."""
         return self.lifts[key][self.levels[key]][self.cells.keys[key].codes]
 
+    def size(self, key: str) -> int:
+        """Return a bound on a key's codes at its present level."""
+        return int(self.lifts[key][self.levels[key]].max(initial=0)) + 1
+
     def class_sizes(
         self, group: Sequence[str], alive: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.int64]:
         """Return the size of each cell's class, counting only cells that are kept."""
-        sizes = [int(self.lifts[c][self.levels[c]].max(initial=0)) + 1 for c in group]
-        ids, bound = group_ids([self.codes(c) for c in group], sizes)
-        return np.bincount(ids, weights=self.cells.n * alive, minlength=bound).astype(np.int64)[ids]
+        if set(group) == set(self.cells.keys):
+            return self.cells.n * alive
+        ids, bound = group_ids([self.codes(c) for c in group], [self.size(c) for c in group])
+        counted = np.bincount(ids, weights=self.cells.n * alive, minlength=bound)
+        return counted.astype(np.int64)[ids]
 
     @functools.cached_property
-    def survivors(self) -> tuple[npt.NDArray[np.bool_], int]:
-        """Return the cells that can stay, and how many rounds of dropping it takes.
+    def survivors(self) -> npt.NDArray[np.bool_]:
+        """Return the cells that can stay.
 
         Dropping for one quasi-identifier can push a class of another below k, so the rule is applied
-        until nothing changes; with a single one, dropping whole classes leaves the others as they are.
+        until nothing changes.
         """
         alive = np.ones(len(self.cells), dtype=bool)
-        rounds = 0
         while True:
             keep = alive.copy()
             for group in self.groups.values():
                 keep &= self.class_sizes(group, keep) >= self.k
             if np.array_equal(keep, alive):
-                return alive, rounds
-            alive, rounds = keep, rounds + 1
-            if len(self.groups) == 1:
-                return alive, rounds
+                return alive
+            alive = keep
 
     @property
     def dropped(self) -> int:
         """Return how many records would have to be dropped now."""
-        return int(self.cells.n[~self.survivors[0]].sum())
+        return int(self.cells.n[~self.survivors].sum())
 
     def distinct(self, key: str) -> int:
         """Return how many different values of a key would be released."""
-        column, lift = self.cells.keys[key], self.lifts[key][self.levels[key]]
-        occurring = lift if self.has_null[key] else lift[: column.null]
-        return len(np.unique(occurring))
+        lift = self.lifts[key][self.levels[key]]
+        return len(np.unique(lift if self.has_null[key] else lift[:-1]))
 
     def next_key(self, profile: Mapping[str, float]) -> str | None:
         """Return the key to raise next, or None when all are at their top."""
-        open_keys = [key for key in self.keys if self.levels[key] < len(self.lifts[key]) - 1]
-        if not open_keys:
-            return None
+        heights = {key: len(lift) - 1 for key, lift in self.lifts.items()}
+        open_keys = [key for key in self.lifts if self.levels[key] < heights[key]]
+        order = list(self.lifts)
         return max(
             open_keys,
             key=lambda c: (
                 profile[c],
                 self.distinct(c),
-                -self.levels[c] / (len(self.lifts[c]) - 1),
-                -self.keys.index(c),
+                -self.levels[c] / heights[c],
+                -order.index(c),
             ),
+            default=None,
         )
 
     def row(self) -> dict[str, Any]:
         """Return the state for the trace."""
         return {
             "levels": dict(self.levels),
-            "distinct": {key: self.distinct(key) for key in self.keys},
+            "distinct": {key: self.distinct(key) for key in self.lifts},
             "left_over": self.dropped,
         }
 
-
-def keep_large_classes(
-    data: Microdata, groups: Mapping[str, tuple[str, ...]], k: int, rounds: int
-) -> Microdata:
-    """Drop, on the engine, the records in classes smaller than k, round by round."""
-    frame = data.frame
-    names = frame.collect_schema().names()
-    for _ in range(rounds):
-        for group in groups.values():
-            frame = attach_counts(frame, group).filter(nw.col(N) >= k).select(*names)
-    return data.with_frame(frame).materialise()
+    def left_over(self, data: Microdata) -> pa.Table:
+        """Return the released key tuples of the cells to be dropped."""
+        gone = np.flatnonzero(~self.survivors)
+        columns = {}
+        for key, column in self.cells.keys.items():
+            ground = column.decode(column.codes[gone])
+            labels = data.hierarchy(key).raise_values(ground, self.levels[key])
+            columns[key] = ground if self.levels[key] == 0 else labels
+        return pa.table(columns)
