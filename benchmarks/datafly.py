@@ -29,8 +29,8 @@ def main(n):
         one_pass = sorted(passes)[2]
         rules = {
             "age": tacit.hierarchy.intervals(width=5, levels=4, factor=2),
-            "region": {"kind": "digits", "length": 3, "mask": [1]},
-            "occupation": {"kind": "digits", "length": 13, "mask": [1, 2]},
+            "region": {"kind": "digits", "length": 4, "mask": [1]},
+            "occupation": {"kind": "digits", "length": 6, "mask": [1]},
             **{
                 k: tacit.hierarchy.flat()
                 for k in ("sex", "marital", "education", "nationality", "household_size")

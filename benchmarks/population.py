@@ -20,37 +20,39 @@ CHUNK = 1_000_000
 
 
 def population(n, rng):
-    """Return n persons as an Arrow table."""
-    age = np.minimum(rng.gamma(3.2, 13, n), 99).astype(np.int16)
-    adult = age >= 16
-    region = np.minimum(rng.zipf(1.35, n), 100)
-    marital = np.where(adult, rng.choice(5, n, p=[0.32, 0.48, 0.1, 0.06, 0.04]), 0)
-    education = np.where(adult, np.minimum(rng.poisson(3.2, n), 7), 0)
-    occupation = np.where(adult & (age < 67), np.minimum(rng.zipf(1.4, n) + education, 39), 0)
-    nationality = np.minimum(rng.zipf(2.2, n), 20)
-    size = np.minimum(1 + rng.poisson(np.where(marital == 1, 1.9, 0.9)), 7)
-    disease = np.minimum(rng.zipf(1.6, n) + age // 20, 30)
+    """Return n persons with eight dependent keys as an Arrow table."""
+    age = np.clip(rng.gamma(4.0, 10.5, n), 0, 99).astype(np.int16)
+    adult = age >= 18
+    works = adult & (age < 66)
+    marital = np.where(adult, np.clip(rng.normal(age / 22, 0.6), 0, 4), 0).astype(np.int16)
+    school = np.clip(rng.normal(3.5 - (age > 65), 1.2), 0, 7)
+    education = np.where(adult, school, age // 7).astype(np.int16)
+    job = np.clip(education * 5 + rng.normal(2, 3, n), 1, 39)
+    foreign = rng.random(n) < 0.1
+    household = np.clip(rng.poisson(np.where(works & (marital > 0), 1.5, 0.6)), 0, 6)
     return pa.table(
         {
-            "region": pa.array(names("R", 100)).take(pa.array(region - 1)),
-            "sex": pa.array(["female", "male"]).take(pa.array(rng.integers(0, 2, n))),
-            "age": pa.array(age, pa.int64()),
-            "marital": pa.array(["single", "married", "divorced", "widowed", "partner"]).take(
-                pa.array(marital)
+            "region": labels("R", 100, rng.beta(1.2, 2.5, n) * 100),
+            "sex": labels("s", 2, rng.random(n) < 0.51),
+            "age": pa.array(age),
+            "marital": labels("m", 5, marital),
+            "education": pa.array(education),
+            "occupation": labels("occ", 40, np.where(works, job, 0)),
+            "nationality": labels(
+                "N", 20, np.where(foreign, np.minimum(rng.geometric(0.25, n), 19), 0)
             ),
-            "education": pa.array(education, pa.int64()),
-            "occupation": pa.array(names("occupation ", 40)).take(pa.array(occupation)),
-            "nationality": pa.array(names("N", 20)).take(pa.array(nationality - 1)),
-            "household_size": pa.array(size, pa.int64()),
-            "disease": pa.array(names("D", 30)).take(pa.array(disease - 1)),
+            "household_size": pa.array(household.astype(np.int16) + np.int16(1)),
+            "disease": labels("D", 30, np.minimum(rng.zipf(1.6, n) + age // 20, 29)),
             "income": pa.array(np.round(rng.lognormal(10, 0.6, n), 2)),
-            "weight": pa.array(np.round(rng.uniform(5, 50, n), 3)),
+            "weight": pa.array(rng.uniform(1, 30, n)),
         }
     )
 
 
-def names(prefix, count):
-    return [f"{prefix}{i:02d}" for i in range(count)]
+def labels(prefix, size, codes):
+    """Return codes as text."""
+    names = pa.array([f"{prefix}{i:03d}" for i in range(size)])
+    return names.take(pa.array(codes.astype(np.int16)))
 
 
 def write_population(path: Path, n: int, seed: int = 1) -> None:
