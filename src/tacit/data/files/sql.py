@@ -18,7 +18,7 @@ from tacit.data.files import Loaded, Options, require_file
 from tacit.data.files.frames import plain_table
 from tacit.data.files.text import checked_names
 from tacit.engine.base import Engine
-from tacit.errors import EngineMissing, InputError, UnreadableFile, near_match
+from tacit.errors import InputError, UnreadableFile, near_match, require
 
 CHUNK = 50_000
 
@@ -173,36 +173,76 @@ def read_duckdb(path: Path, options: Options) -> pa.Table:
 
 
 def read_postgres(url: str, options: Options) -> pa.Table:
-    """Read PostgreSQL through DuckDB's extension, which must have been installed beforehand."""
+    """Read PostgreSQL: through DuckDB's extension where it is installed, else through ADBC."""
+    import duckdb
+
+    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+        try:
+            connection.execute("LOAD postgres")
+        except duckdb.Error:
+            return read_postgres_adbc(url, options)
+        return read_postgres_duckdb(connection, url, options)
+
+
+def read_postgres_duckdb(connection: Any, url: str, options: Options) -> pa.Table:
+    """Read through DuckDB's extension, attached read-only."""
     import duckdb
 
     from tacit.engine.duckdb import literal
 
     name = public_address(url)
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
-        try:
-            connection.execute("LOAD postgres")
-        except duckdb.Error:
-            raise EngineMissing(
-                "reading PostgreSQL needs DuckDB's extension 'postgres', which is not installed. "
-                "Install it once, with a network: python -c \"import duckdb; duckdb.sql('INSTALL postgres')\"."
-            ) from None
-        try:
-            connection.execute(f"ATTACH {literal(url)} AS source (TYPE postgres, READ_ONLY)")
-            if options.query:
-                return connection.sql(
-                    f"SELECT * FROM postgres_query('source', {literal(options.query)})"
-                ).to_arrow_table()
-            tables = [
-                r[0]
-                for r in connection.execute(
-                    "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY 1"
-                ).fetchall()
-            ]
-            connection.execute("USE source")
-            return connection.sql(statement(options, tables, name)).to_arrow_table()
-        except duckdb.Error as error:
-            raise query_fault(name, error) from None
+    try:
+        connection.execute(f"ATTACH {literal(url)} AS source (TYPE postgres, READ_ONLY)")
+        if options.query:
+            query = f"SELECT * FROM postgres_query('source', {literal(options.query)})"
+            return connection.sql(query).to_arrow_table()
+        tables = [r[0] for r in connection.execute(
+            "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY 1"
+        ).fetchall()]  # fmt: skip
+        connection.execute("USE source")
+        return connection.sql(statement(options, tables, name)).to_arrow_table()
+    except duckdb.Error as error:
+        raise query_fault(name, error) from None
+
+
+def read_postgres_adbc(url: str, options: Options) -> pa.Table:
+    """Read through the Arrow driver of PostgreSQL, in a transaction that may not write."""
+    try:
+        from adbc_driver_manager import Error
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise require("adbc-driver-postgresql", "postgres", "reading PostgreSQL") from None
+    name = public_address(url)
+    try:
+        with dbapi.connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(
+                "SELECT table_name FROM information_schema.tables "
+                "WHERE table_schema = ANY (current_schemas(false)) ORDER BY 1"
+            )
+            tables = [row[0] for row in cursor.fetchall()]
+            cursor.execute(options.query or statement(options, tables, name))
+            return plain_numerics(cursor.fetch_arrow_table())
+    except Error as error:
+        raise query_fault(name, error) from None
+
+
+def plain_numerics(table: pa.Table) -> pa.Table:
+    """Return the table with PostgreSQL's numeric, which arrives as text of a named type, as numbers."""
+    for i, field in enumerate(table.schema):
+        kind = (field.metadata or {}).get(b"ADBC:postgresql:typname", b"")
+        if kind == b"numeric" or "numeric" in str(field.type):
+            column = table.column(i)
+            text = pc.cast(storage(column), pa.string())
+            table = table.set_column(i, field.name, pc.cast(text, pa.float64()))
+    return table
+
+
+def storage(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column without its extension type."""
+    if not isinstance(column.type, pa.BaseExtensionType):
+        return column
+    return pa.chunked_array([c.storage for c in column.chunks], column.type.storage_type)
 
 
 def query_fault(name: str, error: Exception) -> UnreadableFile:
