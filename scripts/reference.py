@@ -31,6 +31,7 @@ RUNS_ON = {
 EXTRAS = {
     "files": "SPSS, Stata, SAS and Excel files",
     "fast": "compiled kernels for the searches that a profile showed to be slow",
+    "postgres": "reading PostgreSQL",
     "spark": "data beyond one machine; a Java runtime is needed as well",
     "all": "everything that a user may need",
     "test": "running the test suite",
