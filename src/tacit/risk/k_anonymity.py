@@ -13,12 +13,13 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import wildcard_sizes
-from tacit.engine.relational import N, counts
+from tacit.engine.relational import N, W, counts
 from tacit.fields import ClassSize
 from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes
 from tacit.registry import register
 from tacit.result import Result
+from tacit.risk.class_values import free_name
 from tacit.spec import Companions, Measure, Role
 
 
@@ -74,8 +75,8 @@ class KAnonymity(Measure):
             numbers=numbers,
             frame=worst.frame,
             explanation=(
-                f"Every record shares its key values with at least {worst.smallest - 1} others. "
-                "The value compared before and after is the share of records in classes that are too small."
+                f"{company(worst.smallest)} The value compared before and after is the share of "
+                "records in classes that are too small."
             ),
             parts=parts,
             requested=self.k,
@@ -142,16 +143,25 @@ class KAnonymityResult(Result):
             )
 
 
+def company(smallest: int) -> str:
+    """Return the smallest class in words."""
+    if smallest == 0:
+        return "There are no records."
+    if smallest == 1:
+        return "Some records are alone with their key values."
+    others = "one other" if smallest == 2 else f"{smallest - 1:,} others"
+    return f"Every record shares its key values with at least {others}."
+
+
 def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
     """Count classes on the engine; a missing value is a value of its own."""
     table = counts(data.frame, keys, data.weight).collect("pyarrow")
     sizes = table.get_column(N).to_numpy().astype(np.int64)
     by_size = np.unique_counts(sizes)
     records = {int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)}
-    names = {N: "records", "__w__": "weighted"}
-    return Classes(
-        keys, table.rename({c: names[c] for c in table.columns if c in names}), records, len(sizes)
-    )
+    names = {N: free_name("records", keys), W: free_name("weighted", keys)}
+    frame = table.rename({c: names[c] for c in table.columns if c in names})
+    return Classes(keys, frame, records, len(sizes))
 
 
 def by_wildcard(data: Microdata, keys: tuple[str, ...]) -> Classes:
@@ -161,10 +171,10 @@ def by_wildcard(data: Microdata, keys: tuple[str, ...]) -> Classes:
     cells = data.cells(keys, weight=data.weight)
     sizes = np.rint(wildcard_sizes(cells)).astype(np.int64)
     columns: dict[str, Any] = {k: cells.keys[k].decode() for k in keys}
-    columns["records"] = cells.n
-    columns["agreeing"] = sizes
+    columns[free_name("records", keys)] = cells.n
+    columns[free_name("agreeing", keys)] = sizes
     if data.weight:
-        columns["weighted"] = wildcard_sizes(cells, weighted=True)
+        columns[free_name("weighted", keys)] = wildcard_sizes(cells, weighted=True)
     totals = np.bincount(sizes, weights=cells.n)
     records = {int(s): int(totals[s]) for s in np.flatnonzero(totals)}
     frame = nw.from_native(pa.table(columns), eager_only=True)
