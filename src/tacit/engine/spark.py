@@ -152,6 +152,7 @@ def start_session(url: str | None) -> SparkSession:
         SparkSession.builder.appName("tacit")
         .master(master)
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .config("spark.sql.ansi.enabled", "true")
         .config("spark.sql.session.timeZone", "UTC")
