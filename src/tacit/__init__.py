@@ -19,8 +19,11 @@ _HOMES = {
     "Hierarchy": "tacit.data.hierarchy",
     "Plan": "tacit.plan",
     "Release": "tacit.release",
+    "RUMap": "tacit.rumap",
     "verify": "tacit.release",
     "compare": "tacit.utility.comparison",
+    "compare_tables": "tacit.framework",
+    "AdditiveNoiseMap": "tacit.rumap.additive_noise",
     "profile": "tacit.data.profile",
     "get_engine": "tacit.engine",
     "register": "tacit.registry",
@@ -30,7 +33,7 @@ _HOMES = {
     "SdcError": "tacit.errors",
     "SdcWarning": "tacit.errors",
 }
-_MODULES = ("errors", "governance", "hierarchy", "registry")
+_MODULES = ("channels", "errors", "framework", "governance", "hierarchy", "registry", "rumap")
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
 

@@ -16,7 +16,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.roles import SINGLE
 from tacit.errors import InputError, PlanError, PlanVersion, SdcError, near_match
 from tacit.registry import lookup, specs
-from tacit.result import Result
+from tacit.result import Result, plain
 from tacit.spec import Measure, Method, Spec
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ SECTIONS: Mapping[str, str] = {
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "steps": "the methods to apply, in order",
     "measures": "the risk and utility measures to take before and after",
+    "map": "a risk-utility map: candidates to compare (after the steps), risk, utility, limits",
     "output": "the folder of the release and the format of its data",
     "access": "access class of the release: Pr, SPr, SPu or Pu",
     "seed": "seed of the random numbers; drawn and kept in the confidential ledger when absent",
@@ -62,6 +63,8 @@ class Plan:
     access: str = ""
     seed: int | None = None
     engine: str = "duckdb"
+    #: The risk-utility map of ``tacit map``, as plain data; see :meth:`tacit.RUMap.from_plan`.
+    map: Mapping[str, Any] = field(default_factory=dict)
     #: The folder that relative paths start from.
     base: Path = field(default=Path(), compare=False)
 
@@ -82,12 +85,13 @@ class Plan:
         faults = section_faults(document)
         steps = collect(document.get("steps"), Method, "step", faults)
         measures = collect(document.get("measures"), Measure, "measure", faults)
+        faults += map_faults(document.get("map"), steps)
         if faults:
             raise PlanError("the plan has faults", faults)
         simple = {
             k: document[k]
-            for k in ("roles", "hierarchies", "title", "access", "seed", "engine")
-            if k in document
+            for k in ("roles", "hierarchies", "title", "access", "seed", "engine", "map")
+            if document.get(k) is not None
         }
         return cls(
             steps=steps,
@@ -117,6 +121,8 @@ class Plan:
             document["hierarchies"] = {c: rule_to_plain(h) for c, h in self.hierarchies.items()}
         document["steps"] = [step.to_dict(public=public) for step in self.steps]
         document["measures"] = [measure.to_dict(public=public) for measure in self.measures]
+        if self.map and not public:
+            document["map"] = plain(self.map)
         if self.output and not public:
             document["output"] = dict(self.output)
         if self.access:
@@ -202,6 +208,10 @@ class Plan:
             for i, m in enumerate(self.measures, 1)
             if m.needs_register and not self.register
         ]
+        if self.map:
+            from tacit.rumap import RUMap
+
+            found += [f"map: {f}" for f in RUMap.from_plan(self).faults(data)]
         return found
 
     def read_checked(self) -> tuple[Microdata, list[str]]:
@@ -245,6 +255,8 @@ class Plan:
         """
         from tacit.release import Ledger, Release, comparable
 
+        if self.map and not self.steps:
+            raise PlanError("the plan has no steps; choose some with tacit map and add them")
         progress("reading", None)
         original = self.read() if data is None else data
         self.check(original)
@@ -289,7 +301,12 @@ class Plan:
                     warning.message, warning.category, warning.filename, warning.lineno
                 )
             current = after
-        usable = [m for m in plan.measures if comparable(m, current)]
+        # A measure that the plan names must be possible; one that it does not may fall away with a column.
+        usable = [
+            m
+            for m in plan.measures
+            if comparable(m, current) and (self.measures or not m.faults(current))
+        ]
         plan = replace(plan, measures=tuple(usable))
         return Release(plan, original, current, before, measured(current, "after"), ledger)
 
@@ -389,7 +406,7 @@ def section_faults(document: Mapping[str, Any]) -> list[str]:
     access = document.get("access", "")
     if access not in ("", "Pr", "SPr", "SPu", "Pu"):
         faults.append(f"access must be Pr, SPr, SPu or Pu (got {access!r})")
-    if not document.get("steps"):
+    if not document.get("steps") and not document.get("map"):
         faults.append("there are no steps")
     return faults
 
@@ -423,6 +440,15 @@ def output_faults(section: Any) -> list[str]:
     if form not in WRITABLE:
         faults.append(f"output: format must be one of {', '.join(WRITABLE)} (got {form!r})")
     return faults
+
+
+def map_faults(section: Any, steps: Sequence[Method]) -> list[str]:
+    """Return what is wrong with the map section."""
+    if section is None:
+        return []
+    from tacit.rumap.section import section_faults as faults_of_map
+
+    return faults_of_map(section, steps)
 
 
 def collect(entries: Any, kind: type[Spec], noun: str, faults: list[str]) -> list[Any]:
@@ -478,6 +504,7 @@ def to_yaml(document: Mapping[str, Any]) -> str:
 def schema() -> dict[str, Any]:
     """Return the JSON schema (2020-12) of a plan, from the registry."""
     from tacit.data.files import WRITABLE, Options
+    from tacit.rumap.section import schema as map_schema
 
     definitions: dict[str, Any] = {}
     for kind, cls in specs().items():
@@ -553,6 +580,7 @@ def schema() -> dict[str, Any]:
             "type": "array",
             "items": any_of(k for k, s in specs().items() if issubclass(s, Measure)),
         },
+        "map": map_schema(any_of(k for k, s in specs().items() if issubclass(s, Measure))),
         "output": {
             "anyOf": [
                 {"type": "string"},
@@ -577,7 +605,7 @@ def schema() -> dict[str, Any]:
         "properties": {
             name: {**properties[name], "description": text} for name, text in SECTIONS.items()
         },
-        "required": ["steps"],
+        "anyOf": [{"required": ["steps"]}, {"required": ["map"]}],
         "additionalProperties": False,
         "$defs": definitions,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,8 @@ def format_number(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
+        if not math.isfinite(value):
+            return "-" if math.isnan(value) else "infinite" if value > 0 else "-infinite"
         if value == int(value) and abs(value) < 1e15:
             return f"{int(value):,}"
         return f"{value:,.4f}" if abs(value) >= 1e-3 else f"{value:.3g}"
@@ -126,6 +129,6 @@ def plain(value: Any) -> Any:
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(v) for v in value]
-    if isinstance(value, float) and value != value:  # noqa: PLR0124 - NaN has no JSON form
-        return None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else format_number(value)
     return value

@@ -176,6 +176,8 @@ class Measure(Spec):
     compares: ClassVar[bool] = False
     #: True when the measure needs a population register.
     needs_register: ClassVar[bool] = False
+    #: Which values are better on a risk-utility map; by default lower for risk, higher for utility.
+    better: ClassVar[Literal["lower", "higher"] | None] = None
 
     def measure(
         self,

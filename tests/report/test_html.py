@@ -12,7 +12,7 @@ from tacit.data.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.report import facts, render, words
-from tacit.report.svg import inline
+from tacit.plot.svg import inline
 
 N, SEED = 1_500, 987_654_321
 VOID = {"meta", "br", "link", "img", "hr", "input"}

@@ -9,7 +9,7 @@ import traceback
 import warnings
 from collections.abc import Sized
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -290,6 +290,64 @@ def compare(
     return 0
 
 
+@app.command(name="map")
+def ru_map(
+    plan: Path,
+    /,
+    *,
+    out: Path | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    resume: Path | None = None,
+    max_risk: float | None = None,
+    min_utility: float | None = None,
+    force: bool = False,
+) -> int:
+    """Draw the risk-utility map of a plan's candidates, and choose one.
+
+    Parameters
+    ----------
+    plan
+        The plan file (YAML or TOML) with a map section: candidates, risk, utility.
+    out
+        Folder for map.html, map.svg, map.png, map.csv and the chosen plan; by default nothing is written.
+    seed
+        Overrides the plan's seed.
+    workers
+        Number of processes; by default as many as pay.
+    resume
+        Folder that keeps finished evaluations; an interrupted run goes on from there.
+    max_risk
+        Overrides the map's cap on risk.
+    min_utility
+        Overrides the map's floor of utility.
+    force
+        Replace a map that is already there.
+    """
+    from dataclasses import replace
+
+    from tacit.plan import Plan
+    from tacit.rumap import RUMap
+
+    if out is not None and (out / "map.html").exists() and not force:
+        raise DisclosureRefused(
+            f"there is a map in {out.name!r} already; use --force to replace it"
+        )
+    made = RUMap.from_plan(Plan.load(plan))
+    given: dict[str, Any] = {"workers": workers, "max_risk": max_risk, "min_utility": min_utility}
+    made = replace(made, **{k: v for k, v in given.items() if v is not None})
+    with progress_bar(console) as progress:
+        progress("reading", None)
+        result = made.run(seed=seed, progress=progress, resume=resume)
+    console.result(result)
+    if out is not None:
+        result.write(out)
+        console.say(
+            f"\nThe map is in {out / 'map.html'}; it shows the settings, so keep it inside."
+        )
+    return 0
+
+
 @app.command
 def agreement(
     release: Path,
@@ -347,4 +405,37 @@ def agreement(
     else:
         out.write_text(text + "\n", encoding="utf-8")
         console.say(f"wrote the draft to {out}")
+    return 0
+
+
+@app.command
+def experiment(
+    name: Literal["channels"],
+    /,
+    *,
+    out: Path,
+    size: Literal["small", "paper"] = "small",
+    seed: int = 0,
+) -> int:
+    """Run a published experiment again and write its tables and charts.
+
+    Parameters
+    ----------
+    name
+        ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
+    out
+        Folder for the tables (csv) and charts (svg).
+    size
+        ``small`` takes seconds, ``paper`` has the size of the paper and takes minutes.
+    seed
+        Seed of the simulated data.
+    """
+    from tacit.channels.sweeps import run as run_sweeps
+
+    del name  # there is one so far
+    with progress_bar(console) as progress:
+        tables = run_sweeps(out, size=size, seed=seed, progress=progress)
+    for title, table in tables.items():
+        console.say(f"{title}: {len(table)} rows")
+    console.say(f"wrote tables and charts to {out}")
     return 0

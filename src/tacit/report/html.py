@@ -17,9 +17,9 @@ import tacit
 from tacit.governance import AccessClass
 from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes_before_after, column_changes, levels, share_text
+from tacit.plot.svg import inline
 from tacit.registry import lookup
 from tacit.report import facts, words
-from tacit.report.svg import inline
 from tacit.result import Result, format_number
 
 if TYPE_CHECKING:

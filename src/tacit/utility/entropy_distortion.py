@@ -58,6 +58,7 @@ class EntropyDistortion(Measure):
 
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
+    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 
     def columns_named(self) -> tuple[str, ...]:

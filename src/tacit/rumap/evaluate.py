@@ -1,0 +1,259 @@
+"""One evaluation: protect the data with a candidate and a seed, then measure risk and utility."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import tacit
+from tacit.context import Context
+from tacit.data.fingerprint import fingerprint
+from tacit.data.microdata import Action, Microdata
+from tacit.data.roles import Column
+from tacit.engine import get_engine
+from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
+from tacit.plan import placed, roles_of
+from tacit.release import comparable
+from tacit.rumap.candidates import Candidate, setting
+from tacit.spec import Measure
+
+Function = Callable[[Microdata, Microdata], float]
+Gauge = Measure | Function
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Values:
+    """What one evaluation found: a number a gauge, or the reason why there is none."""
+
+    risk: tuple[float, ...] = ()
+    utility: tuple[float, ...] = ()
+    seconds: float = 0.0
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Everything that evaluations share."""
+
+    data: Microdata
+    risk: tuple[Gauge, ...]
+    utility: tuple[Gauge, ...]
+    register: Microdata | None = None
+
+    def evaluate(
+        self, candidate: Candidate, seed: int, should_stop: Stop = lambda: False
+    ) -> Values:
+        """Return risk and utility of one candidate under one seed.
+
+        Steps and measures draw from the same children of the seed as in :meth:`tacit.Plan.run`, so that
+        a release with that seed holds exactly the data that were measured.
+        """
+        begun = time.perf_counter()
+        found: list[tuple[float, ...]] = [(), ()]
+        reason = ""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                released = protect(self.data, candidate, seed, should_stop)
+                found = [
+                    tuple(
+                        self.gauge(g, i, released, seed, should_stop) for i, g in enumerate(gauges)
+                    )
+                    for gauges in (self.risk, self.utility)
+                ]
+            except Cancelled:
+                raise
+            except SdcError as error:
+                reason = str(error)
+        told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SdcWarning))
+        seconds = time.perf_counter() - begun
+        return Values(found[0], found[1], seconds, reason, tuple(told))
+
+    def gauge(self, g: Gauge, i: int, released: Microdata, seed: int, should_stop: Stop) -> float:
+        """Return one number."""
+        if not isinstance(g, Measure):
+            return float(g(self.data, released))
+        if not comparable(g, released):
+            raise SdcError(
+                f"{g.kind} follows single records, and a step has cut the link to the original"
+            )
+        ctx = Context.start(seed, step=10_000 + i, should_stop=should_stop)
+        found = g.measure(released, original=self.data, register=self.register, context=ctx)
+        return float(found.value)
+
+
+def protect(data: Microdata, candidate: Candidate, seed: int, should_stop: Stop) -> Microdata:
+    """Apply the steps of a candidate."""
+    current = data
+    for i, step in enumerate(candidate.steps, 1):
+        ctx = Context.start(seed, step=i, should_stop=should_stop)
+        try:
+            current = step.apply(current, context=ctx).materialise()
+        except SdcError as error:
+            raise placed(error, f"step {i} ({step.kind})") from error
+    return current
+
+
+# -- gauges ------------------------------------------------------------------------------------------
+
+
+def gauges_of(given: Any, axis: str) -> tuple[Gauge, ...]:
+    """Return one measure or several as a tuple."""
+    entries = [given] if isinstance(given, Measure) or callable(given) else list(given or ())
+    if not entries:
+        raise InvalidParameter(f"the map needs a measure of {axis}")
+    for g in entries:
+        if not (isinstance(g, Measure) or callable(g)):
+            raise InvalidParameter(
+                f"{axis}: {type(g).__name__} is neither a measure nor a function of the original and "
+                "the released data"
+            )
+    return tuple(entries)
+
+
+def lower_is_better(gauges: Sequence[Gauge], axis: str) -> bool:
+    """Return whether less is better; refuse measures that disagree."""
+    default = "lower" if axis == "risk" else "higher"
+    sides = {getattr(g, "better", None) or default for g in gauges}
+    if len(sides) > 1:
+        raise InvalidParameter(
+            f"{axis}: some measures are better when lower and some when higher; map them apart and "
+            "combine the maps, or turn one round in a function"
+        )
+    return sides == {"lower"}
+
+
+def label_of(g: Gauge) -> str:
+    """Return a measure's name for an axis."""
+    if isinstance(g, Measure):
+        given = {k: v for k, v in g.to_dict().items() if k != "kind" and fits(v)}
+        first, _, rest = g.kind.partition("_")
+        name = f"{first}{'-' if len(first) == 1 else ' '}{rest.replace('_', ' ')}".strip()
+        parts = ", ".join(setting(k, v) for k, v in given.items())
+        return f"{name} ({parts})" if parts else name
+    return str(getattr(g, "label", None) or getattr(g, "__name__", "function").replace("_", " "))
+
+
+def fits(value: Any) -> bool:
+    """Return True for a value that fits on an axis."""
+    return isinstance(value, str | int | float) and len(str(value)) <= 12
+
+
+# -- identity ------------------------------------------------------------------------------------------
+
+
+def data_identity(bench: Bench) -> str:
+    """Return a fingerprint of everything that evaluations share."""
+    digest = hashlib.sha256()
+    for data in (bench.data, bench.register):
+        if data is None:
+            continue
+        digest.update(fingerprint(data).encode())
+        digest.update(json.dumps(roles_of(data), sort_keys=True, default=list).encode())
+        for name, hierarchy in sorted(data.hierarchies.items()):
+            digest.update(name.encode())
+            for level in hierarchy.labels:
+                digest.update(json.dumps(list(level)).encode())
+            for parents in hierarchy.parents:
+                digest.update(np.ascontiguousarray(parents).tobytes())
+    gauges = [[identity(g) for g in gauges] for gauges in (bench.risk, bench.utility)]
+    digest.update(json.dumps([tacit.__version__, gauges], sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def identity(g: Gauge) -> Any:
+    """Return what a stored number depends on besides the data."""
+    if isinstance(g, Measure):
+        return g.to_dict()
+    try:
+        text = inspect.getsource(g)
+    except (OSError, TypeError):
+        text = ""
+    kind = type(g)
+    name = getattr(g, "__qualname__", f"{kind.__module__}.{kind.__qualname__}")
+    return [getattr(g, "__module__", ""), name, text]
+
+
+def evaluation_key(bench_identity: str, candidate: Candidate, seed: int) -> str:
+    """Return the name under which an evaluation is stored; it tells nothing of what it is made from."""
+    steps = [step.to_dict() for step in candidate.steps]
+    text = json.dumps([bench_identity, steps, seed], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:40]
+
+
+# -- travel ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """Microdata as they travel to another process: an Arrow table and what is known about it."""
+
+    table: pa.Table
+    columns: Mapping[str, Column]
+    quasi: Mapping[str, tuple[str, ...]]
+    hierarchies: Mapping[str, Any]
+    history: tuple[Action, ...] = ()
+    source: str = "memory"
+
+    @classmethod
+    def of(cls, data: Microdata) -> Shipment:
+        """Pack data."""
+        return cls(
+            data.to_arrow(with_row=True),
+            dict(data.columns),
+            dict(data.quasi),
+            dict(data.hierarchies),
+            data.history,
+            data.source,
+        )
+
+    def unpack(self) -> Microdata:
+        """Return the data on this process's own engine."""
+        engine = get_engine("duckdb")
+        return Microdata(
+            engine.from_arrow(self.table),
+            self.columns,
+            engine,
+            self.quasi,
+            self.hierarchies,
+            self.history,
+            self.source,
+        )
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A bench and its candidates, as they travel."""
+
+    data: Shipment
+    register: Shipment | None
+    risk: tuple[Gauge, ...]
+    utility: tuple[Gauge, ...]
+    candidates: tuple[Candidate, ...] = field(default=())
+
+    @classmethod
+    def pack(cls, bench: Bench, candidates: Sequence[Candidate]) -> bytes:
+        """Return the whole as bytes; fails for what other processes cannot import."""
+        register = None if bench.register is None else Shipment.of(bench.register)
+        whole = cls(Shipment.of(bench.data), register, bench.risk, bench.utility, tuple(candidates))
+        return pickle.dumps(whole)
+
+    @staticmethod
+    def unpack(packed: bytes) -> tuple[Bench, tuple[Candidate, ...]]:
+        """Return bench and candidates on this process's engine."""
+        whole: Payload = pickle.loads(packed)  # noqa: S301 - made by our own parent process
+        register = None if whole.register is None else whole.register.unpack()
+        bench = Bench(whole.data.unpack(), whole.risk, whole.utility, register)
+        return bench, whole.candidates

@@ -1,0 +1,99 @@
+"""Log-linear models: closed form against fitting, and fitting against its defining equations."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.errors import ColumnNotFound, InputError
+from tacit.framework import crosstab
+from tacit.framework.loglinear import deviance, maximal, proportional_fitting, separators
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(5)
+    cells = rng.poisson(3.0, size=(4, 12)).astype(float)
+    return crosstab(cells, rows={"area": 4}, columns={"sex": 2, "ill": 2, "job": 3})
+
+
+MODELS = [
+    [["area"], ["sex", "ill", "job"]],
+    [["sex", "area"], ["ill", "job"]],
+    [["area", "sex"], ["sex", "ill"], ["ill", "job"]],
+    [["area", "sex"]],
+    [["job"]],
+    [["area", "sex", "ill", "job"]],
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_closed_form_equals_fitting(table, model):
+    fit = deviance(table, table.cells, model)
+    assert fit.rounds == 0
+    fitted, _, converged = proportional_fitting(table, table.cells, maximal(table, model))
+    assert converged
+    o = table.cells.ravel()
+    loops = 2 * sum(x * math.log(x / e) for x, e in zip(o, fitted, strict=True) if x)
+    assert fit.deviance == pytest.approx(loops, abs=1e-8)
+
+
+def test_independence_is_g_squared(table):
+    o = table.cells
+    e = np.outer(o.sum(axis=1), o.sum(axis=0)) / o.sum()
+    g2 = 2 * sum(x * math.log(x / y) for x, y in zip(o.ravel(), e.ravel(), strict=True) if x)
+    assert deviance(table, o, [["area"], ["sex", "ill", "job"]]).deviance == pytest.approx(g2)
+
+
+def test_fitted_margins_of_a_model_without_closed_form(table):
+    model = [("area", "sex"), ("sex", "job"), ("area", "job")]
+    assert separators(model) is None
+    fitted, rounds, converged = proportional_fitting(table, table.cells, model)
+    assert converged
+    assert rounds > 2
+    cube = fitted.reshape(4, 2, 2, 3)
+    o = table.cells.reshape(4, 2, 2, 3)
+    assert cube.sum(axis=(2, 3)) == pytest.approx(o.sum(axis=(2, 3)), rel=1e-8)
+    assert cube.sum(axis=(0, 2)) == pytest.approx(o.sum(axis=(0, 2)), rel=1e-8)
+    assert cube.sum(axis=(1, 2)) == pytest.approx(o.sum(axis=(1, 2)), rel=1e-8)
+    # The variable that the model leaves out is spread evenly.
+    assert cube[:, :, 0] == pytest.approx(cube[:, :, 1])
+
+
+def test_decomposable_models():
+    assert separators([("a", "b"), ("b", "c"), ("c", "d")]) is not None
+    assert separators([("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")]) is None
+    assert separators([("a",), ("b",)]) == [()]
+    assert sorted(separators([("a", "b", "c"), ("b", "c", "d"), ("c", "e")])) == [
+        ("b", "c"),
+        ("c",),
+    ]
+
+
+def test_models_name_variables_of_the_table(table):
+    assert maximal(table, [["sex"], ["job", "sex"], ["sex", "job"]]) == [("sex", "job")]
+    with pytest.raises(ColumnNotFound, match="no column 'sx'"):
+        maximal(table, [["sx"]])
+    with pytest.raises(InputError, match="at least one margin"):
+        maximal(table, [])
+
+
+def test_empty_margins_and_structural_zeros(table):
+    cells = table.cells.copy()
+    cells[1] = 0
+    model = [["area", "sex"], ["sex", "job"], ["area", "job"]]
+    fit = deviance(table, cells, model)
+    kept = crosstab(
+        np.delete(cells, 1, axis=0), rows={"area": 3}, columns={"sex": 2, "ill": 2, "job": 3}
+    )
+    assert fit.deviance == pytest.approx(deviance(kept, kept.cells, model).deviance)
+    assert deviance(table, np.zeros_like(cells), model).deviance == 0
+    # Rows that lack combinations: what does not exist cannot be fitted.
+    nested = table.arranged(["area", "sex"], ["ill", "job"])
+    part = nested.rows.take(np.array([0, 1, 3, 4, 5, 6]))
+    from dataclasses import replace
+
+    some = replace(nested, cells=nested.cells[[0, 1, 3, 4, 5, 6]], rows=part)
+    fit = deviance(some, some.cells, [["area"], ["sex"], ["ill", "job"]])
+    assert fit.rounds > 0
+    assert fit.converged
