@@ -189,6 +189,27 @@ def test_listed_subsets():
     assert "sex is over-masked" in everything.explanation
 
 
+def test_many_keys_are_searched_exactly_without_looking_everywhere():
+    rng = np.random.default_rng(3)
+    codes = {f"k{i}": rng.integers(0, 4, 200) for i in range(8)}
+    released = {
+        k: np.where(rng.random(200) < 0.05 * i, rng.permutation(v), v)
+        for i, (k, v) in enumerate(codes.items())
+    }
+    keys = list(codes)
+    data, masked = (
+        tacit.read({k: v.tolist() for k, v in d.items()}, keys=keys) for d in (codes, released)
+    )
+    every = [s for size in range(1, 9) for s in itertools.combinations(keys, size)]
+    found = tacit.GlobalRisk().measure(masked, original=data)
+    listed = tacit.GlobalRisk(subsets=every).measure(masked, original=data)
+    assert found.numbers["subsets looked at"] < listed.numbers["subsets looked at"] == 255
+    for measure in ("minimum", "weighted", "maximum"):
+        ours, theirs = getattr(found, measure), getattr(listed, measure)
+        assert ours.value == pytest.approx(theirs.value, abs=1e-12)
+        assert ours.keys == theirs.keys
+
+
 def test_all_keys_spoiled_is_no_risk():
     data = tacit.read({"a": ["x", "y"] * 5}, keys=["a"])
     masked = tacit.read({"a": ["y", "x"] * 5}, keys=["a"])
@@ -318,3 +339,25 @@ def test_charts():
     data = read()
     found = tacit.GlobalRisk().measure(data, original=data)
     assert len([chart.svg() for chart in found.charts()]) == 3
+
+
+def test_stands_in_a_plan_before_and_after():
+    from tacit.plan import Plan
+
+    data = read(hierarchies={"zip": tacit.hierarchy.digits(5)})
+    plan = Plan.from_dict(
+        {
+            "tacit": 1,
+            "steps": [{"kind": "generalise", "columns": ["zip"], "level": 2}],
+            "measures": [
+                {
+                    "kind": "global_risk",
+                    "kinds": {"zip": {"prefix": 5}},
+                    "weights": [[2, 1], [1, 2]],
+                }
+            ],
+        }
+    )
+    assert Plan.from_dict(plan.to_dict()) == plan
+    released = plan.run(data, seed=1)
+    assert "Global disclosure risk: maximum risk" in str(released.risk)

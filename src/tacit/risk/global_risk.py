@@ -473,7 +473,7 @@ def assembled(
     }
     return GlobalRiskResult(
         kind="global_risk",
-        title=f"Global disclosure risk on {', '.join(keys)}",
+        title="Global disclosure risk",
         value=chief.value,
         numbers=numbers,
         frame=subset_table(search, keys, report),
