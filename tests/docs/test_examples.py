@@ -38,6 +38,19 @@ def test_choose_k(capsys):
     assert len(re.findall(r"^k = \d+ ", capsys.readouterr().out, re.MULTILINE)) == 6
 
 
+def test_global_risk_experiments(tmp_path):
+    load("global_risk_experiments").main(tmp_path, (500,))
+    assert len(list(tmp_path.glob("*.svg"))) == 3
+
+
+def test_channel_expansion(tmp_path, capsys):
+    load("channel_expansion").main(tmp_path, "none")
+    printed = capsys.readouterr().out
+    for cost in ("225", "117", "65", "115", "79"):
+        assert cost in printed
+    assert list(tmp_path.glob("*.svg"))
+
+
 def test_every_example_is_tested():
     tests = "\n".join(p.read_text() for p in EXAMPLES.parent.joinpath("tests").rglob("test_*.py"))
     for example in EXAMPLES.glob("*.py"):

@@ -11,8 +11,8 @@ from tacit.data import examples
 from tacit.data.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
-from tacit.report import facts, render, words
 from tacit.plot.svg import inline
+from tacit.report import facts, render, words
 
 N, SEED = 1_500, 987_654_321
 VOID = {"meta", "br", "link", "img", "hr", "input"}
