@@ -141,12 +141,12 @@ def shape_fault(w: Floats) -> str | None:
     """
     rows, columns = w.shape
     i, j = np.indices(w.shape)
-    right, down = np.asarray(j >= i), np.asarray(i >= j)
+    at_or_right, at_or_below = np.asarray(j >= i), np.asarray(i >= j)
     steps = (
-        (w[:, :-1], w[:, 1:], right[:, :-1], (0, 1), "away from the diagonal"),
-        (w[:, 1:], w[:, :-1], ~right[:, :-1], (0, -1), "away from the diagonal"),
-        (w[:-1], w[1:], down[:-1], (1, 0), "away from the diagonal"),
-        (w[1:], w[:-1], ~down[:-1], (-1, 0), "away from the diagonal"),
+        (w[:, :-1], w[:, 1:], at_or_right[:, :-1], (0, 1), "away from the diagonal"),
+        (w[:, 1:], w[:, :-1], ~at_or_right[:, :-1], (0, -1), "away from the diagonal"),
+        (w[:-1], w[1:], at_or_below[:-1], (1, 0), "away from the diagonal"),
+        (w[1:], w[:-1], ~at_or_below[:-1], (-1, 0), "away from the diagonal"),
         (w[:-1, :-1], w[1:, 1:], np.ones((rows - 1, columns - 1), bool), (1, 1), "down a diagonal"),
     )
     for near, far, applies, (down, right), words in steps:
