@@ -100,7 +100,7 @@ def test_claims_stand_in_words(page, release):
     assert "Both claims hold" in page.text
     assert "5-anonymity" in page.text
     assert "Every combination of sex, birth, zip and ethnicity" in page.text
-    assert "patient_id and name are not in the file" in page.text
+    assert "explicit identifiers, patient_id and name, are not in the file" in page.text
     assert all(claim.holds(release.data.frame) for claim in release.claims)
 
 

@@ -94,7 +94,7 @@ class Scales:
                 "type": "quantitative",
                 "title": utility_label,
                 "scale": {"domain": list(self.utility), "nice": False, "reverse": self.reverse},
-                "axis": {"tickCount": 6, "domain": True, "ticks": True, "format": "~g"},
+                "axis": {"tickCount": 6, "domain": True, "ticks": True, "format": ",~r"},
             },
             "y": {
                 "field": "risk",
@@ -105,7 +105,7 @@ class Scales:
                     **ticks,
                     "domain": True,
                     "ticks": True,
-                    "format": "~g",
+                    "format": ",~r",
                     "labelOverlap": not self.log_risk,
                 },
             },

@@ -44,11 +44,19 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
         ),
     ),
     "absent-columns": (
-        "Identifiers removed",
+        "Columns left out",
         lambda c: (
-            f"The identifying columns {named(c.columns)} are not in the file."
+            f"The {c.quasi_identifier}, {named(c.columns)}, are not in the file."
             if len(c.columns) > 1
-            else f"The identifying column {named(c.columns)} is not in the file."
+            else f"The column {named(c.columns)} ({c.quasi_identifier}) is not in the file."
+        ),
+    ),
+    "channel-safety": (
+        "Channel safety",
+        lambda c: (
+            "Among the people of every output channel the share of each risky value stays within its "
+            f"limit, and their weighted sum within {c.parameters['b']:g}: knowing a person's channel "
+            "makes no value likelier than that."
         ),
     ),
 }
@@ -92,7 +100,7 @@ def verdict(claims: Sequence[Claim], *, hold: bool, classes: Sequence[ClassSizes
     if not claims:
         return Verdict("none", "No protection is claimed", unique)
     if all(claim.model == "absent-columns" for claim in claims):
-        # Removing names is not anonymity (Sweeney 2001): the keys may still single people out.
+        # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
         return Verdict("none", "Identifiers are removed; no anonymity is claimed", unique)
     heading = {1: "The claim holds", 2: "Both claims hold"}.get(
         len(claims), f"All {len(claims)} claims hold"
