@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from conftest import FOUNDATIONS
+from conftest import FIXTURES, FOUNDATIONS
 from tacit.cli import main
 from test_plan import PLAN
 
@@ -180,6 +180,31 @@ def test_compare_and_agreement(folder, capsys):
     )
     assert "City Hospital" in (folder / "dua.md").read_text()
     assert "Ethnicity" in (folder / "dua.md").read_text()
+
+
+def test_tables_map_and_experiment(folder, capsys):
+    tables = FIXTURES / "psd07-risk-utility-framework"
+    names = [str(tables / f"table_{n}.csv") for n in ("original", "rounded", "swapped")]
+    assert (
+        main(["tables", *names, "--rows", "row", "--max-risk", "50", "--out", "report.html"]) == 0
+    )
+    assert "HD" in said(capsys)
+    assert (folder / "report.html").exists()
+    mapped = {
+        **PLAN,
+        "map": {
+            "candidates": {"Datafly": {"kind": "datafly", "k": [2, 3], "max_drop": 4}},
+            "risk": "k_anonymity",
+            "utility": "precision",
+        },
+    }
+    del mapped["steps"]
+    (folder / "map.yaml").write_text(yaml.safe_dump(mapped))
+    assert main(["map", "map.yaml", "--out", "map"]) == 0
+    assert "Datafly" in said(capsys)
+    assert (folder / "map" / "map.html").exists()
+    assert main(["experiment", "channels", "--out", "sweeps"]) == 0
+    assert (folder / "sweeps" / "figure_7.svg").exists()
 
 
 def test_profile_writes_a_plan_that_checks(folder, capsys):

@@ -439,3 +439,58 @@ def experiment(
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")
     return 0
+
+
+@app.command
+def tables(
+    original: Path,
+    versions: list[Path],
+    /,
+    *,
+    rows: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    columns: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    value: str | None = None,
+    rounded: int | None = None,
+    impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
+    max_risk: float | None = None,
+    out: Path | None = None,
+) -> int:
+    """Compare protected versions of a table with the original: every loss, small-cell risk, the map.
+
+    Parameters
+    ----------
+    original
+        The original table (long or wide CSV or Excel), internal cells only.
+    versions
+        The protected versions, of the same layout.
+    rows
+        Variables that form the rows, for a table in long form.
+    columns
+        Variables that form the columns, for a table in long form.
+    value
+        Column with the cell values, for a table in long form.
+    rounded
+        Base to which the versions were rounded, for the exact binomial test.
+    impute
+        What stands for suppressed cells.
+    max_risk
+        Largest share of unprotected small cells, in percent, for the recommendation.
+    out
+        Write the report (HTML) to this file.
+    """
+    from tacit.framework import compare_tables
+
+    result = compare_tables(
+        original,
+        {path.stem: path for path in versions},
+        rows=rows,
+        columns=columns,
+        value=value,
+        rounded=rounded,
+        impute=impute,
+    )
+    console.result(result)
+    if out is not None:
+        result.write_report(out, title=original.stem, max_risk=max_risk)
+        console.say(f"wrote the report to {out}; it is confidential")
+    return 0
