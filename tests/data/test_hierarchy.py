@@ -185,3 +185,10 @@ def test_hundred_thousand_values():
     bound = tacit.hierarchy.digits(5).build(values.to_pylist()).bind(values, "zip")
     assert [len(level) for level in bound.labels] == [100_000, 10_000, 1_000, 100, 10, 1]
     assert np.array_equal(bound.lift(values)[3][:-1], np.arange(100_000) // 1000)
+
+
+def test_a_label_with_two_meanings_is_a_fault():
+    with pytest.raises(HierarchyError, match="two meanings"):
+        Hierarchy.from_paths([["1", "1", "*"], ["2", "1", "*"], ["3", "2", "*"]])
+    same = Hierarchy.from_paths([["unknown", "unknown", "*"], ["a", "known", "*"]])
+    assert same.path("unknown") == ("unknown", "unknown", "*")

@@ -27,7 +27,7 @@ def trees(draw):
         path, at = [label], i
         for level, up in enumerate(parents, 1):
             at = up[at]
-            path.append(f"{level}/{at}")
+            path.append(f"group {level}/{at}")  # longer than any ground label
         paths.append([*path, "*"])
     return Hierarchy.from_paths(paths)
 
