@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import tacit
 
@@ -13,6 +14,12 @@ FOUNDATIONS = FIXTURES / "foundations-of-privacy"
 
 os.environ.setdefault("TACIT_SPARK_URL", "local[2]")
 os.environ.setdefault("TACIT_SPARK_MEMORY", "2g")
+
+
+# Continuous integration judges a change and not the luck of a draw; everywhere else examples vary.
+settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def pytest_addoption(parser):
