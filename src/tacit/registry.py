@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from tacit.errors import UnknownMethod, near_match
-from tacit.spec import Measure, Method, Spec, snake
+from tacit.spec import Spec, snake
 
 TOPICS = ("protect", "risk", "utility")
 
@@ -108,13 +108,3 @@ def discover() -> None:
         importlib.import_module(path)
     for entry in entry_points(group="tacit.specs"):
         entry.load()
-
-
-def is_method(cls: type[Spec]) -> bool:
-    """Return True for a Spec that protects."""
-    return issubclass(cls, Method)
-
-
-def is_measure(cls: type[Spec]) -> bool:
-    """Return True for a Spec that measures."""
-    return issubclass(cls, Measure)

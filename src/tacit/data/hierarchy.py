@@ -283,6 +283,11 @@ class Hierarchy:
             position = int(parent[position])
         return position
 
+    def label_at(self, value: Any, level: int) -> str:
+        """Return the label of a value at a level; one that stands higher already keeps its own."""
+        node = self.nodes[ground_label(value)]
+        return self.labels[max(level, node[0])][self.climb(node, level)]
+
     def raise_values(self, values: pa.Array, level: int) -> pa.Array:
         """Return the labels of values at a level; null stays null below the top.
 
@@ -291,9 +296,7 @@ class Hierarchy:
         if level == self.height:
             return pa.array([self.top] * len(values), pa.string())
         known = values.unique().drop_null()
-        places = [self.nodes[ground_label(v)] for v in known.to_pylist()]
-        labels = [self.labels[max(level, p[0])][self.climb(p, level)] for p in places]
-        found = pa.array(labels, pa.string())
+        found = pa.array([self.label_at(v, level) for v in known.to_pylist()], pa.string())
         return found.take(pc.index_in(values, value_set=known))
 
     def lowest(self, values: pa.Array) -> int:

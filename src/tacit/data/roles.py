@@ -8,9 +8,6 @@ from typing import Any, Literal
 
 RoleName = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "free"]
 
-#: Roles in the words of the plan file; ``free`` is what has none.
-ROLES: tuple[RoleName, ...] = ("identifiers", "keys", "sensitive", "weight", "household", "stratum")
-
 #: Roles that at most one column may play.
 SINGLE: frozenset[RoleName] = frozenset({"weight", "household", "stratum"})
 

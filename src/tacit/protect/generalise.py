@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
-from tacit.data.nodes import Node, climb, nodes, raised
+from tacit.data.nodes import raised
 from tacit.data.values import renamed_values
 from tacit.errors import HierarchyError, RoleMissing, SdcError
 from tacit.fields import ColumnName, NaturalInt, PositiveInt
@@ -139,16 +139,16 @@ def raised_where_rare(
     A label counts the records that carry that very label in the release: records left below it do not
     help, since the label itself would single out the ones that were raised.
     """
-    known = nodes(hierarchy)
+    known = hierarchy.nodes
     texts = raised(hierarchy, values, 0, column)
-    at: list[Node] = [known[t] for t in texts]
+    at: list[tuple[int, int]] = [known[t] for t in texts]
     for level in range(hierarchy.height):
         carried: dict[str, int] = {}
         for (up, position), count in zip(at, n, strict=True):
             label = hierarchy.labels[up][position]
             carried[label] = carried.get(label, 0) + int(count)
         at = [
-            (level + 1, climb(hierarchy, node, level + 1))
+            (level + 1, hierarchy.climb(node, level + 1))
             if node[0] == level and carried[hierarchy.labels[level][node[1]]] < threshold
             else node
             for node in at

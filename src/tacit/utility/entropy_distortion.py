@@ -15,7 +15,6 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
-from tacit.data.nodes import nodes
 from tacit.data.values import Flags, Floats, Ints
 from tacit.engine.base import ROW
 from tacit.engine.relational import N
@@ -246,7 +245,7 @@ def leaves_of(
     hierarchy: Hierarchy, x_texts: list[str | None], y_texts: list[str | None]
 ) -> Iterable[tuple[int, set[int]]]:
     """Yield the codes of original values below each released label of the hierarchy."""
-    labels = nodes(hierarchy)
+    labels = hierarchy.nodes
     ground = np.array(
         [-1 if t is None else hierarchy.position.get(t, -1) for t in x_texts], dtype=np.int64
     )
