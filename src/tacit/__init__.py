@@ -17,6 +17,9 @@ _HOMES = {
     "read": "tacit.data.read",
     "Microdata": "tacit.data.microdata",
     "Hierarchy": "tacit.data.hierarchy",
+    "Dimension": "tacit.data.dimension",
+    "Table": "tacit.data.table",
+    "Status": "tacit.data.status",
     "Plan": "tacit.plan",
     "Release": "tacit.release",
     "RUMap": "tacit.rumap",
@@ -29,11 +32,22 @@ _HOMES = {
     "register": "tacit.registry",
     "Method": "tacit.spec",
     "Measure": "tacit.spec",
+    "TableMethod": "tacit.spec",
+    "TableMeasure": "tacit.spec",
     "Result": "tacit.result",
     "SdcError": "tacit.errors",
     "SdcWarning": "tacit.errors",
 }
-_MODULES = ("channels", "errors", "framework", "governance", "hierarchy", "registry", "rumap")
+_MODULES = (
+    "channels",
+    "errors",
+    "framework",
+    "governance",
+    "hierarchy",
+    "registry",
+    "rumap",
+    "tables",
+)
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
 

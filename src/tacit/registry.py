@@ -17,7 +17,7 @@ from typing import TypeVar
 from tacit.errors import UnknownMethod, near_match
 from tacit.spec import Spec, snake
 
-TOPICS = ("protect", "risk", "utility")
+TOPICS = ("protect", "risk", "utility", "tables")
 
 _specs: dict[str, type[Spec]] = {}
 

@@ -4,7 +4,8 @@ A Spec's fields are declared once, with type, bound and a one-sentence descripti
 the command line, the reference page and the common test battery are derived from them.
 
 Two kinds act on microdata: a :class:`Method` protects (``apply``: data to data), a :class:`Measure`
-looks (``measure``: data to a :class:`~tacit.result.Result`).
+looks (``measure``: data to a :class:`~tacit.result.Result`). Two act on tables in the same way: a
+:class:`TableMethod` and a :class:`TableMeasure`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from tacit.context import Context
 from tacit.data.claims import Claim
 from tacit.data.microdata import Action, Microdata
+from tacit.data.table import Table
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing, SdcError
 from tacit.result import Result
 
@@ -83,11 +85,13 @@ class Spec(BaseModel):
                 names.extend(value)
         return tuple(names)
 
-    def faults(self, data: Microdata) -> list[SdcError]:
+    def faults(self, data: Any) -> list[SdcError]:
         """Return everything that is wrong with using this on ``data``, before any work.
 
         Subclasses extend the list for what only they know.
         """
+        if not isinstance(data, Microdata):
+            return [wrong_data(self.kind, "microdata: read them with tacit.read(...)", data)]
         found: list[SdcError] = []
         missing = [c for c in self.columns_named() if c not in data.columns]
         if missing:
@@ -102,7 +106,7 @@ class Spec(BaseModel):
         )
         return found
 
-    def check(self, data: Microdata) -> None:
+    def check(self, data: Any) -> None:
         """Raise the first fault, naming all of them."""
         found = self.faults(data)
         if len(found) == 1:
@@ -207,6 +211,101 @@ class Measure(Spec):
         raise NotImplementedError
 
 
+class TableSpec(Spec):
+    """Base of what acts on a table."""
+
+    def faults(self, data: Any) -> list[SdcError]:
+        """Return everything that is wrong with using this on a table, before any work."""
+        if not isinstance(data, Table):
+            hint = "a table: build one with tacit.Table.from_microdata(...)"
+            return [wrong_data(self.kind, hint, data)]
+        return []
+
+
+class TableMethod(TableSpec):
+    """A way of judging or protecting a table: ``apply`` returns a new table."""
+
+    family: ClassVar[str] = "tables"
+    #: True when the result depends on the seed.
+    random: ClassVar[bool] = False
+    techniques: ClassVar[tuple[str, ...]] = ()
+
+    def apply(
+        self, table: Table, *, seed: int | None = None, context: Context | None = None
+    ) -> Table:
+        """Judge or protect ``table``, which is not changed.
+
+        Parameters
+        ----------
+        table
+            The table.
+        seed
+            Seed of the random numbers; equal seeds give equal results.
+        context
+            Given by a plan run instead of a seed.
+
+        Returns
+        -------
+        Table
+            The new table. ``history[-1]`` says what was done and what is claimed; each claim has been
+            recomputed on the result.
+        """
+        self.check(table)
+        ctx = context or Context.start(seed)
+        ctx.tick(self.title(), 0.0)
+        begun = time.perf_counter()
+        result = self._apply(table, ctx)
+        claims = tuple(self._claims(table, result))
+        for claim in claims:
+            claim.require(result, where=self.kind)
+        action = Action(
+            kind=self.kind,
+            parameters=self.to_dict(public=True),
+            techniques=self.techniques,
+            details=dict(ctx.details),
+            claims=claims,
+            seconds=time.perf_counter() - begun,
+        )
+        ctx.tick(self.title(), 1.0)
+        return result.with_action(action)
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        raise NotImplementedError
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        """Return what this method guarantees about ``result``."""
+        del table, result
+        return ()
+
+
+class TableMeasure(TableSpec):
+    """A way of looking at a table: ``measure`` returns a Result."""
+
+    family: ClassVar[str] = "attacks"
+    #: True when the measure compares with the table before protection.
+    compares: ClassVar[bool] = False
+    better: ClassVar[Literal["lower", "higher"] | None] = None
+
+    def measure(
+        self,
+        table: Table,
+        *,
+        original: Table | None = None,
+        seed: int | None = None,
+        context: Context | None = None,
+    ) -> Result:
+        """Measure ``table``, against the ``original`` where needed."""
+        self.check(table)
+        if self.compares and original is None:
+            raise InputError(
+                f"{self.kind} compares a protected table with the original: pass original=."
+            )
+        return self._measure(table, original, context or Context.start(seed))
+
+    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
+        raise NotImplementedError
+
+
 class Companions:
     """The other data that a measure may look at."""
 
@@ -237,6 +336,11 @@ class Companions:
     def has_register(self) -> bool:
         """Return True when a population register is at hand."""
         return self._register is not None
+
+
+def wrong_data(kind: str, hint: str, data: Any) -> InputError:
+    """Return the error for data of a kind on which a Spec cannot act."""
+    return InputError(f"{kind} works on {hint} (got {type(data).__name__}).")
 
 
 def has_role(data: Microdata, role: str) -> bool:

@@ -2,9 +2,12 @@
 
 import functools
 
+import numpy as np
+
 import tacit
+from tacit.data.table import Contributors
 from tacit.registry import specs
-from tacit.spec import Measure, Method
+from tacit.spec import Measure, Method, TableMeasure, TableMethod
 
 KEYS = ["sex", "age", "zip"]
 
@@ -81,3 +84,72 @@ def method_kinds():
 @functools.cache
 def measure_kinds():
     return [k for k, s in specs().items() if issubclass(s, Measure)]
+
+
+#: Turnover of firms: (region, size, firm group, turnover).
+FIRMS = [
+    ("N1", "small", 1, 12.0),
+    ("N1", "small", 2, 9.0),
+    ("N1", "small", 3, 7.0),
+    ("N1", "large", 4, 230.0),
+    ("N1", "large", 5, 40.0),
+    ("N1", "large", 6, 35.0),
+    ("N2", "small", 7, 15.0),
+    ("N2", "small", 8, 14.0),
+    ("N2", "small", 9, 13.0),
+    ("N2", "large", 4, 120.0),
+    ("N2", "large", 10, 90.0),
+    ("N2", "large", 11, 80.0),
+    ("S1", "small", 12, 22.0),
+    ("S1", "small", 13, 20.0),
+    ("S1", "small", 14, 18.0),
+    ("S1", "large", 15, 310.0),
+    ("S2", "small", 16, 25.0),
+    ("S2", "small", 17, 21.0),
+    ("S2", "small", 18, 11.0),
+    ("S2", "large", 19, 150.0),
+    ("S2", "large", 20, 140.0),
+    ("S2", "large", 21, 100.0),
+]
+
+REGIONS = tacit.Dimension.from_tree(
+    "region", [(0, "N"), (1, "N1"), (1, "N2"), (0, "S"), (1, "S1"), (1, "S2")]
+)
+SIZES = tacit.Dimension.flat("size", ["small", "large"])
+
+
+def firms(*, judged=True):
+    """The common table: region (a tree) by size, with contributors; two cells are unsafe."""
+    cells = [(r, s) for r in range(len(REGIONS)) for s in range(len(SIZES))]
+    under = [[set(np.flatnonzero(row)) for row in d.closure.toarray()] for d in (REGIONS, SIZES)]
+    ground = [{c: i for i, c in enumerate(d.leaves.tolist())} for d in (REGIONS, SIZES)]
+    place = [(ground[0][REGIONS.position[r]], ground[1][SIZES.position[s]]) for r, s, _, _ in FIRMS]
+    values, counts, tops, who = [], [], [], []
+    for r, s in cells:
+        parts: dict[int, float] = {}
+        for (a, b), (_, _, firm, turnover) in zip(place, FIRMS, strict=True):
+            if a in under[0][r] and b in under[1][s]:
+                parts[firm] = parts.get(firm, 0.0) + turnover
+        ranked = sorted(parts.items(), key=lambda item: -item[1])
+        values.append(sum(parts.values()))
+        counts.append(len(parts))
+        tops.append([x for _, x in ranked[:3]] + [0.0] * (3 - len(ranked)))
+        who.append([f for f, _ in ranked[:3]] + [-1] * (3 - len(ranked)))
+    behind = Contributors(np.array(counts), np.array(tops), np.array(who))
+    table = tacit.Table.from_cells(
+        (REGIONS, SIZES), values, count=counts, contributors=behind, response="turnover"
+    )
+    if not judged:
+        return table
+    table = table.with_protection([("S1", "large")], lower=31.0, upper=31.0)
+    return table.with_protection([("N1", "large")], lower=23.0, upper=23.0)
+
+
+@functools.cache
+def table_method_kinds():
+    return [k for k, s in specs().items() if issubclass(s, TableMethod)]
+
+
+@functools.cache
+def table_measure_kinds():
+    return [k for k, s in specs().items() if issubclass(s, TableMeasure)]

@@ -15,7 +15,8 @@ import narwhals.stable.v2 as nw
 from tacit.errors import DisclosureRefused
 
 Frame = nw.LazyFrame[Any]
-Check = Callable[[Frame, "Claim"], bool]
+#: A check looks at a released frame, or at a table.
+Check = Callable[[Any, "Claim"], bool]
 
 _checks: dict[str, Check] = {}
 
@@ -44,11 +45,11 @@ class Claim:
     columns: tuple[str, ...]
     assumptions: tuple[str, ...] = field(default=())
 
-    def holds(self, frame: Frame) -> bool:
-        """Recompute the claim on a released frame."""
+    def holds(self, frame: Any) -> bool:
+        """Recompute the claim on a released frame or table."""
         return _checks[self.model](frame, self)
 
-    def require(self, frame: Frame, where: str) -> None:
+    def require(self, frame: Any, where: str) -> None:
         """Refuse to go on when the claim does not hold."""
         if not self.holds(frame):
             raise DisclosureRefused(

@@ -1,0 +1,74 @@
+"""What the suppression engines share: costs, singletons, the repair and the proof at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.claims import Claim, check_for
+from tacit.data.status import Flags
+from tacit.data.table import Table
+from tacit.spec import TableMethod
+from tacit.tables._attacker import shortfalls
+from tacit.tables._problem import Problem, problem_of
+from tacit.tables._repair import repair
+
+
+class Suppression(TableMethod):
+    """Base of the suppression engines: ``_pattern`` proposes, the attacker disposes.
+
+    Whatever an engine proposes is audited on the full table; what it leaves exposed is repaired by
+    the linear-programming heuristic and counted in ``history[-1].details``.
+    """
+
+    techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
+
+    cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
+        "value",
+        description="what hiding a cell costs: its value, 1, its contributors, log(1 + value)",
+    )
+    power: Annotated[float, Field(ge=0)] = Field(
+        1.0, description="exponent of the cost; 0 takes log(1 + cost)"
+    )
+    singletons: bool = Field(
+        True, description="protect unsafe cells from the only respondent of another cell"
+    )
+
+    def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        raise NotImplementedError
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        if not problem.primary.any():
+            ctx.note(secondary=0, price=0.0, repaired=0)
+            return table.with_hidden(np.flatnonzero(problem.forced))
+        proposed = self._pattern(problem, ctx) | problem.start
+        pattern = repair(problem, proposed, ctx)
+        ctx.note(
+            primary=int(problem.primary.sum()),
+            secondary=int((pattern & ~problem.primary).sum()),
+            price=problem.price(pattern),
+            repaired=int((pattern & ~proposed).sum()),
+        )
+        return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        del table
+        yield Claim(
+            "protected-intervals",
+            {"singletons": self.singletons},
+            "all unsafe cells",
+            result.names or ("equations",),
+            ("outsiders know no more of hidden cells than the stated external bounds",),
+        )
+
+
+@check_for("protected-intervals")
+def intervals_are_wide(table: Table, claim: Claim) -> bool:
+    """Return True when an attacker's interval for every unsafe cell reaches its levels."""
+    problem = problem_of(table, singletons=bool(claim.parameters.get("singletons")))
+    return not shortfalls(problem, table.hidden)

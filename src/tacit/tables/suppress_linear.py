@@ -1,0 +1,31 @@
+"""Suppression by the linear-programming heuristic alone."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tacit.context import Context
+from tacit.data.status import Flags
+from tacit.registry import register
+from tacit.tables._problem import Problem
+from tacit.tables._repair import repair
+from tacit.tables._suppression import Suppression
+
+
+@register
+class SuppressLinear(Suppression):
+    """Hide the cells that cheapest flows need, unsafe cell by unsafe cell.
+
+    For each unsafe cell and direction that the attacker finds short, a linear program moves the cell
+    as far as it must and pays for each cell that has to move with it; those cells are hidden.
+
+    References
+    ----------
+    Fischetti and Salazar-Gonzalez (2001), Solving the cell suppression problem on tabular data with
+    linear constraints, Management Science 47(7), 1008-1027.
+    """
+
+    kind: Literal["suppress_linear"] = "suppress_linear"
+
+    def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        return repair(problem, problem.start, ctx)
