@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
-from tacit.data.fingerprint import fingerprint
+from tacit.data.fingerprint import fingerprint, table_fingerprint
 from tacit.data.microdata import Microdata
+from tacit.data.table import Table
 from tacit.engine import relational
 from tacit.engine.base import ROW
 from tacit.result import plain
 
 if TYPE_CHECKING:
     from tacit.plan import Plan
-    from tacit.spec import Method
+    from tacit.spec import Method, TableMethod
 
 PACKAGES = (
     "tacit",
@@ -80,6 +81,32 @@ class Ledger:
             input=self.entries[-1].output if self.entries else self.source_fingerprint,
             output=fingerprint(after),
             changes=changes(before, after),
+            seconds=action.seconds,
+            warnings=tuple(warned),
+            details=dict(action.details),
+        )
+        return replace(self, entries=(*self.entries, entry))
+
+    @classmethod
+    def start_table(cls, plan: Plan, table: Table) -> Ledger:
+        """Open a ledger for a plan that is about to run on a ready table."""
+        assert plan.seed is not None
+        return cls(
+            plan.seed, "none", table.source, table_fingerprint(table), len(table), versions()
+        )
+
+    def with_table_step(
+        self, step: TableMethod, before: Table, after: Table, warned: Sequence[str]
+    ) -> Ledger:
+        """Return the ledger with one more step on the table."""
+        action = after.history[-1]
+        entry = Entry(
+            kind=step.kind,
+            parameters=step.to_dict(),
+            seed_path=(self.seed, len(self.entries) + 1),
+            input=table_fingerprint(before),
+            output=table_fingerprint(after),
+            changes={"status before": before.tally(), "status after": after.tally()},
             seconds=action.seconds,
             warnings=tuple(warned),
             details=dict(action.details),

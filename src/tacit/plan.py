@@ -14,13 +14,15 @@ import yaml
 from tacit.context import Context, Progress, fresh_seed, silent
 from tacit.data.microdata import Microdata
 from tacit.data.roles import SINGLE
+from tacit.data.table import Table
 from tacit.errors import InputError, PlanError, PlanVersion, SdcError, near_match
 from tacit.registry import lookup, specs
 from tacit.result import Result, plain
-from tacit.spec import Measure, Method, Spec
+from tacit.spec import Measure, Method, Spec, TableMeasure, TableMethod
 
 if TYPE_CHECKING:
     from tacit.release import Release
+    from tacit.table_release import TableRelease
 
 #: The version of the plan format; a plan of another version is refused.
 VERSION = 1
@@ -34,6 +36,7 @@ SECTIONS: Mapping[str, str] = {
     "register": "a population register with the same keys, for measures that need one",
     "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
+    "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
     "steps": "the methods to apply, in order",
     "measures": "the risk and utility measures to take before and after",
     "map": "a risk-utility map: candidates to compare (after the steps), risk, utility, limits",
@@ -52,8 +55,8 @@ class Plan:
     source, roles, hierarchies, measures and output.
     """
 
-    steps: Sequence[Method] = ()
-    measures: Sequence[Measure] = ()
+    steps: Sequence[Method | TableMethod] = ()
+    measures: Sequence[Measure | TableMeasure] = ()
     source: Mapping[str, Any] = field(default_factory=dict)
     register: Mapping[str, Any] = field(default_factory=dict)
     roles: Mapping[str, Any] = field(default_factory=dict)
@@ -63,6 +66,8 @@ class Plan:
     access: str = ""
     seed: int | None = None
     engine: str = "duckdb"
+    #: How the table is built or read; a plan with one releases a table.
+    table: Mapping[str, Any] = field(default_factory=dict)
     #: The risk-utility map of ``tacit map``, as plain data; see :meth:`tacit.RUMap.from_plan`.
     map: Mapping[str, Any] = field(default_factory=dict)
     #: The folder that relative paths start from.
@@ -83,14 +88,15 @@ class Plan:
     def from_dict(cls, document: Mapping[str, Any], *, base: Path = Path()) -> Plan:
         """Build a plan from plain data."""
         faults = section_faults(document)
-        steps = collect(document.get("steps"), Method, "step", faults)
-        measures = collect(document.get("measures"), Measure, "measure", faults)
+        steps = collect(document.get("steps"), (Method, TableMethod), "step", faults)
+        measures = collect(document.get("measures"), (Measure, TableMeasure), "measure", faults)
+        faults += table_faults(document.get("table"), steps, measures)
         faults += map_faults(document.get("map"), steps)
         if faults:
             raise PlanError("the plan has faults", faults)
         simple = {
             k: document[k]
-            for k in ("roles", "hierarchies", "title", "access", "seed", "engine", "map")
+            for k in ("roles", "hierarchies", "title", "access", "seed", "engine", "map", "table")
             if document.get(k) is not None
         }
         return cls(
@@ -119,6 +125,8 @@ class Plan:
             document["roles"] = {k: plain_roles(v) for k, v in self.roles.items()}
         if self.hierarchies:
             document["hierarchies"] = {c: rule_to_plain(h) for c, h in self.hierarchies.items()}
+        if self.table:
+            document["table"] = plain(table_to_plain(self.table))
         document["steps"] = [step.to_dict(public=public) for step in self.steps]
         document["measures"] = [measure.to_dict(public=public) for measure in self.measures]
         if self.map and not public:
@@ -186,8 +194,17 @@ class Plan:
 
     # -- checking --------------------------------------------------------------------------------
 
+    @property
+    def makes_table(self) -> bool:
+        """Return True when the plan releases a table and not records."""
+        return bool(self.table) or any(isinstance(s, TableMethod) for s in self.steps)
+
     def faults(self, data: Microdata | None = None) -> list[str]:
         """Return everything that can be known to be wrong before any work is done."""
+        if self.makes_table:
+            from tacit.table_release import plan_faults
+
+            return plan_faults(self, data)
         if data is None:
             try:
                 data, found = self.read_checked()
@@ -206,7 +223,7 @@ class Plan:
         found += [
             f"measure {i} ({m.kind}): it needs a population register; name it in the plan's register section"
             for i, m in enumerate(self.measures, 1)
-            if m.needs_register and not self.register
+            if isinstance(m, Measure) and m.needs_register and not self.register
         ]
         if self.map:
             from tacit.rumap import RUMap
@@ -244,6 +261,8 @@ class Plan:
     ) -> Release:
         """Apply the steps and measure before and after.
 
+        A plan for a table is run with :meth:`run_table`.
+
         Parameters
         ----------
         data
@@ -255,6 +274,10 @@ class Plan:
         """
         from tacit.release import Ledger, Release, comparable
 
+        if self.makes_table:
+            # One verb for both: the release of a table has the same faces as that of records.
+            return self.run_table(data, seed=seed, progress=progress, should_stop=should_stop)  # type: ignore[return-value]
+        steps = [s for s in self.steps if isinstance(s, Method)]
         if self.map and not self.steps:
             raise PlanError("the plan has no steps; choose some with tacit map and add them")
         progress("reading", None)
@@ -273,7 +296,7 @@ class Plan:
 
         def measured(now: Microdata, when: str) -> tuple[Result, ...]:
             results = []
-            for i, measure in enumerate(plan.measures):
+            for i, measure in enumerate(m for m in plan.measures if isinstance(m, Measure)):
                 if when == "before" and measure.compares:
                     continue
                 progress(f"measuring {measure.kind} {when}", None)
@@ -287,7 +310,7 @@ class Plan:
 
         before = measured(original, "before")
         current = original
-        for i, step in enumerate(plan.steps, 1):
+        for i, step in enumerate(steps, 1):
             ctx = Context.start(root, step=i, progress=progress, should_stop=should_stop)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -305,10 +328,25 @@ class Plan:
         usable = [
             m
             for m in plan.measures
-            if comparable(m, current) and (self.measures or not m.faults(current))
+            if isinstance(m, Measure)
+            and comparable(m, current)
+            and (self.measures or not m.faults(current))
         ]
         plan = replace(plan, measures=tuple(usable))
         return Release(plan, original, current, before, measured(current, "after"), ledger)
+
+    def run_table(
+        self,
+        data: Microdata | Table | None = None,
+        *,
+        seed: int | None = None,
+        progress: Progress = silent,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> TableRelease:
+        """Build or read the table, judge and protect it, and measure before and after."""
+        from tacit.table_release import run
+
+        return run(self, data, seed=seed, progress=progress, should_stop=should_stop)
 
 
 def roles_of(data: Microdata) -> dict[str, Any]:
@@ -451,7 +489,49 @@ def map_faults(section: Any, steps: Sequence[Method]) -> list[str]:
     return faults_of_map(section, steps)
 
 
-def collect(entries: Any, kind: type[Spec], noun: str, faults: list[str]) -> list[Any]:
+#: What the table section may say: how to build one from records, and how to read a ready one.
+BUILD = (
+    "dimensions", "value", "holding", "unit", "weight", "request", "waiver", "cost", "shadow",
+    "top", "total", "lower", "upper", "missing",
+)  # fmt: skip
+READY = ("ready", "count", "status", "metadata", "totals", "separator")
+
+
+def table_faults(section: Any, steps: Sequence[Spec], measures: Sequence[Spec]) -> list[str]:
+    """Return what is wrong with the table section and with steps that do not fit it."""
+    faults = []
+    if section is not None and not isinstance(section, Mapping):
+        return [
+            "table must be a mapping such as {dimensions: {region: regions.hrc}, value: turnover}"
+        ]
+    known = (*BUILD, *READY)
+    faults += [
+        f"table: there is no option {o!r}. {near_match(str(o), known)}".strip()
+        for o in section or {}
+        if o not in known
+    ]
+    on_table = [isinstance(s, TableMethod) for s in steps]
+    if on_table != sorted(on_table):
+        faults.append("steps on records must come before steps on the table")
+    tabular = bool(section) or any(on_table)
+    faults += [
+        f"measure {i} ({m.kind}): it looks at {'a table' if isinstance(m, TableMeasure) else 'records'}, "
+        f"and the plan releases {'a table' if tabular else 'records'}"
+        for i, m in enumerate(measures, 1)
+        if isinstance(m, TableMeasure) != tabular
+    ]
+    return faults
+
+
+def table_to_plain(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table section as YAML can hold it."""
+    made = dict(section)
+    if isinstance(made.get("dimensions"), Mapping):
+        made["dimensions"] = {c: rule_to_plain(h) for c, h in made["dimensions"].items()}
+    return made
+
+
+def collect(entries: Any, kind: tuple[type[Spec], ...], noun: str, faults: list[str]) -> list[Any]:
     """Build the Specs of a list of entries, adding a fault for each that is wrong."""
     built: list[Any] = []
     if entries is None:
@@ -468,7 +548,7 @@ def collect(entries: Any, kind: type[Spec], noun: str, faults: list[str]) -> lis
             cls = lookup(str(named["kind"]))
             if not issubclass(cls, kind):
                 faults.append(
-                    f"{noun} {i}: {named['kind']} is not a {noun}; it belongs under {'steps' if issubclass(cls, Method) else 'measures'}"
+                    f"{noun} {i}: {named['kind']} is not a {noun}; it belongs under {'steps' if issubclass(cls, Method | TableMethod) else 'measures'}"
                 )
                 continue
             built.append(cls(**{k: v for k, v in named.items() if k != "kind"}))
@@ -574,11 +654,16 @@ def schema() -> dict[str, Any]:
         "steps": {
             "type": "array",
             "minItems": 1,
-            "items": any_of(k for k, s in specs().items() if issubclass(s, Method)),
+            "items": any_of(k for k, s in specs().items() if issubclass(s, Method | TableMethod)),
         },
         "measures": {
             "type": "array",
-            "items": any_of(k for k, s in specs().items() if issubclass(s, Measure)),
+            "items": any_of(k for k, s in specs().items() if issubclass(s, Measure | TableMeasure)),
+        },
+        "table": {
+            "type": "object",
+            "properties": {name: {} for name in (*BUILD, *READY)},
+            "additionalProperties": False,
         },
         "map": map_schema(any_of(k for k, s in specs().items() if issubclass(s, Measure))),
         "output": {

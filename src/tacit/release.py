@@ -31,7 +31,8 @@ import narwhals.stable.v2 as nw
 import tacit
 from tacit.data.claims import Claim
 from tacit.data.fingerprint import fingerprint
-from tacit.data.microdata import Microdata
+from tacit.data.microdata import Action, Microdata
+from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.ledger import Ledger
 from tacit.plan import Plan, to_yaml
@@ -110,6 +111,16 @@ class Release:
     def claims(self) -> tuple[Claim, ...]:
         """Return every claim made by the steps."""
         return tuple(claim for action in self.data.history for claim in action.claims)
+
+    @property
+    def history(self) -> tuple[Action, ...]:
+        """Return what was done."""
+        return self.data.history
+
+    @property
+    def size(self) -> str:
+        """Return how many records came in and go out, in words."""
+        return f"{self.ledger.records:,} records in, {len(self.data):,} out"
 
     @property
     def risk(self) -> Panel:
@@ -409,7 +420,7 @@ class Verification:
         )
 
 
-def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
+def verify(folder: str | Path, data: Microdata | Table | None = None) -> Verification:
     """Check a release: files unchanged, claims hold on the file, and a re-run gives the same data.
 
     The re-run needs the confidential folder and the source; where they are not at hand, that check is
@@ -425,8 +436,14 @@ def verify(folder: str | Path, data: Microdata | None = None) -> Verification:
         {n for n in {*found, *manifest["files"]} if found.get(n) != manifest["files"].get(n)}
     )
     checks = [("files are as released", not odd, ", ".join(odd))]
+    if "table" in manifest:
+        from tacit.table_release import verify_checks
+
+        return Verification((*checks, *verify_checks(target, manifest, data)))
     facts = read_statement(target)
     discover()  # a method may bring the check of its own claim
+    if isinstance(data, Table):
+        raise InputError(f"{target.name!r} is a release of records; pass the records")
     frame = read_back(target / manifest["data"])
     for entry in facts["claims"]:
         claim = Claim(

@@ -37,9 +37,8 @@ def statement(release: Release) -> dict[str, Any]:
 def statement_text(facts: Mapping[str, Any]) -> str:
     """Return the statement for people, in Markdown."""
     lines = [f"# {facts['title']}: statement of protection", ""]
-    lines.append(
-        f"{facts['records']:,} records, {len(facts['columns'])} columns: {', '.join(facts['columns'])}."
-    )
+    what = f"{facts['cells']:,} cells" if "cells" in facts else f"{facts['records']:,} records"
+    lines.append(f"{what}, {len(facts['columns'])} columns: {', '.join(facts['columns'])}.")
     if facts["access"]:
         lines += ["", f"Access: {AccessClass.parse(facts['access'])}."]
     lines += ["", "## What is claimed", ""]

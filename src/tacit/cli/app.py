@@ -38,6 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
         for verb in {"apply", "measure"} & set(app):
             del app[verb]
         add_generated(app, tokens)
+        if "table" not in app:
+            from tacit.cli.tables import group
+
+            app.command(group)
         code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
@@ -108,7 +112,7 @@ def run(
     source = str(loaded.resolve(loaded.source["path"])) if loaded.source else "memory"
     refuse_target(Path(target).absolute(), source, force=force)
     with progress_bar(console) as progress:
-        release = loaded.run(seed=seed, progress=progress)
+        release: Any = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
         folder = release.write(target, format=format, force=force)
     console.release(release, folder)
@@ -185,7 +189,7 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
     kind
         Show this one in full: what it does, its parameters, its references.
     family
-        Only this family: protect, risk or utility.
+        Only this family: protect, risk or utility; rules, tables or attacks for tables.
     """
     from tacit.registry import lookup, specs
 

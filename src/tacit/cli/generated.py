@@ -18,7 +18,7 @@ from cyclopts import App, Parameter
 from pydantic.fields import FieldInfo
 
 from tacit.registry import lookup, specs
-from tacit.spec import Measure, Method, Spec
+from tacit.spec import Measure, Method, Spec, TableMeasure, TableMethod, TableSpec
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
@@ -37,6 +37,12 @@ COMMON: Mapping[str, tuple[Any, str]] = {
 }
 
 
+#: Options of a generated command on tables.
+TABLE_COMMON: Mapping[str, tuple[Any, str]] = {
+    "metadata": (Path | None, "the .rda file of a .tab table"),
+    "seed": (int | None, "seed of the random numbers"),
+}
+
 ROLE_OPTIONS = (
     "keys",
     "identifiers",
@@ -51,8 +57,8 @@ ROLE_OPTIONS = (
 def add_generated(app: App, tokens: list[str]) -> None:
     """Add ``apply`` and ``measure``; of their sub-commands only the one that is asked for."""
     for verb, base, text in (
-        ("apply", Method, "Apply one method to a file and write the result."),
-        ("measure", Measure, "Take one measure of a file."),
+        ("apply", (Method, TableMethod), "Apply one method to a file and write the result."),
+        ("measure", (Measure, TableMeasure), "Take one measure of a file."),
     ):
         group = App(name=verb, help=f"{text} KIND is one of 'tacit methods'.")
         asked = (
@@ -78,7 +84,8 @@ def add_generated(app: App, tokens: list[str]) -> None:
 
 def make_command(cls: type[Spec]) -> Callable[..., int]:
     """Return a function whose signature is the Spec's fields and the common options."""
-    is_method = issubclass(cls, Method)
+    is_method = issubclass(cls, Method | TableMethod)
+    common = TABLE_COMMON if issubclass(cls, TableSpec) else COMMON
 
     def command(source: Path, **options: Any) -> int:
         return act(cls, source, options)
@@ -98,13 +105,14 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
                     option_name(name), keyword, default=None, annotation=option_type(info)
                 )
             )
-    extra: dict[str, tuple[Any, str]] = dict(COMMON)
+    extra: dict[str, tuple[Any, str]] = dict(common)
     if is_method:
         extra["out"] = (Path, "the file to write, by ending: csv, parquet, xlsx, ...")
         extra["force"] = (bool, "replace the file if it is there")
     else:
         extra["original"] = (Path | None, "the data before protection, for measures that compare")
-        extra["register"] = (Path | None, "a population register, for measures that need one")
+        if common is COMMON:
+            extra["register"] = (Path | None, "a population register, for measures that need one")
         extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
     for name, (annotation, text) in extra.items():
         required = name == "out"
@@ -129,7 +137,8 @@ def option_name(field: str) -> str:
     """Return the option of a field; names that the common options use get a prefix."""
     return (
         f"with_{field}"
-        if field in {*COMMON, "out", "force", "original", "register", "plot", "source"}
+        if field
+        in {*COMMON, *TABLE_COMMON, "out", "force", "original", "register", "plot", "source"}
         else field
     )
 
@@ -184,6 +193,8 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         if n != "kind" and options.get(option_name(n)) is not None
     }
     spec = cls(**values)
+    if isinstance(spec, TableSpec):
+        return act_on_table(spec, source, options)
     roles = {name: split(options[name]) for name in ROLE_OPTIONS if options.get(name)}
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
@@ -222,6 +233,34 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         console.result(found)
         if options.get("plot"):
             found.plot().save(options["plot"])
+    return 0
+
+
+def act_on_table(spec: TableSpec, source: Path, options: dict[str, Any]) -> int:
+    """Apply to a table file, or measure it."""
+    from tacit.cli.app import console
+    from tacit.cli.render import progress_bar
+    from tacit.cli.tables import keep_table, open_table, say_action, summary_line
+    from tacit.context import Context
+
+    metadata = options.get("metadata")
+    with progress_bar(console) as progress:
+        table = open_table(source, metadata)
+        context = Context.start(options.get("seed"), progress=progress)
+        if isinstance(spec, TableMethod):
+            result = spec.apply(table, context=context)
+            keep_table(result, options["out"], force=bool(options.get("force")))
+        else:
+            assert isinstance(spec, TableMeasure)
+            before = open_table(options["original"]) if options.get("original") else None
+            found = spec.measure(table, original=before, context=context)
+    if isinstance(spec, TableMethod):
+        say_action(result)
+        console.say(f"{summary_line(result)}\nwrote {options['out']}")
+        return 0
+    console.result(found)
+    if options.get("plot"):
+        found.plot().save(options["plot"])
     return 0
 
 

@@ -13,6 +13,7 @@ from tacit.context import Progress
 from tacit.result import Result, format_number
 
 if TYPE_CHECKING:
+    from tacit.table_release import TableRelease
     from tacit.release import Panel, Release
     from tacit.spec import Spec
 
@@ -47,15 +48,13 @@ class Console:
         """Print a result."""
         self.say(repr(result))
 
-    def release(self, release: Release, folder: Path) -> None:
+    def release(self, release: Release | TableRelease, folder: Path) -> None:
         """Print what was done, risk and utility before and after, and where to look."""
         out = self.rich()
         title = release.plan.title or "Release"
-        out.print(
-            f"\n[bold]{title}[/bold]: {release.ledger.records:,} records in, {len(release.data):,} out\n"
-        )
+        out.print(f"\n[bold]{title}[/bold]: {release.size}\n")
         out.print("[bold]What was done[/bold]")
-        for i, action in enumerate(release.data.history, 1):
+        for i, action in enumerate(release.history, 1):
             out.print(f"  {i}. {action.kind}: {describe(action.details) or 'done'}", markup=False)
         out.print("\n[bold]What is claimed[/bold] (recomputed on the released file)")
         for claim in release.claims:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.data.microdata import Microdata
+from tacit.data.table import Table
 from tacit.engine.base import ROW
 
 #: Written into every fingerprint, so that a change of the rules below changes all of them.
@@ -118,3 +119,35 @@ def variable(array: pa.Array) -> Iterator[bytes | memoryview]:
     content = binary.buffers()[2]
     if content is not None:
         yield memoryview(content)[int(offsets[0]) : int(offsets[-1])]
+
+
+def table_fingerprint(table: Table) -> str:
+    """Return the SHA-256 of a table's codes, values, status, levels and published values.
+
+    Values count to nine significant digits: sums differ in the last ones from machine to machine.
+    """
+    digest = hashlib.sha256(VERSION + b" table")
+    for d in table.dimensions:
+        digest.update(json.dumps([d.name, list(d.codes)], ensure_ascii=False).encode())
+    parts = [
+        table.value,
+        table.published,
+        table.lower_level,
+        table.upper_level,
+        table.sliding_level,
+    ]
+    if table.interval is not None:
+        parts += [table.interval[:, 0], table.interval[:, 1]]
+    digest.update(table.status.astype("<i1").tobytes())
+    for part in parts:
+        digest.update(significant(np.asarray(part, dtype=np.float64)).astype("<f8").tobytes())
+    return digest.hexdigest()
+
+
+def significant(values: np.ndarray, digits: int = 9) -> np.ndarray:
+    """Round to significant digits; NaN and infinities stay."""
+    finite = np.isfinite(values) & (values != 0)
+    out = values.copy()
+    scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.abs(values[finite]))))
+    out[finite] = np.round(values[finite] * scale) / scale
+    return out + 0.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -302,6 +303,19 @@ class Table:
         from tacit.data.linked import link
 
         return link(*tables)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the table with everything known of it (``.table``): confidential, for work in steps."""
+        from tacit.data.table_file import save_table
+
+        return save_table(self, path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Table:
+        """Read what :meth:`save` wrote."""
+        from tacit.data.table_file import load_table
+
+        return load_table(path)
 
     # -- shape ---------------------------------------------------------------------------------
 
@@ -761,4 +775,4 @@ def spread(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> npt.NDArray
     return flat
 
 
-__all__ = ["TOTAL", "CellName", "Contributors", "Literal", "Table", "spread"]
+__all__ = ["TOTAL", "CellName", "Contributors", "Table", "spread"]

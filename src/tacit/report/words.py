@@ -59,6 +59,18 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "makes no value likelier than that."
         ),
     ),
+    "protected-intervals": (
+        "Intervals wide enough",
+        lambda c: (
+            "For every unsafe cell, the interval that an outsider can compute from all relations of the "
+            "table and all published cells reaches the cell's protection levels"
+            + (
+                "; nor can the only respondent of one cell deduce another."
+                if c.parameters.get("singletons")
+                else "."
+            )
+        ),
+    ),
 }
 
 

@@ -1,0 +1,392 @@
+"""``tacit table``: build, judge, protect, audit, convert and show tables, and run ARGUS batch files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from cyclopts import App, Parameter
+
+import tacit
+from tacit.cli.render import describe, progress_bar
+from tacit.context import Context
+from tacit.data.table import Table
+from tacit.errors import DisclosureRefused, InputError, SpecError
+from tacit.registry import lookup
+from tacit.spec import Spec, TableMeasure, TableMethod
+
+group = App(
+    name="table",
+    help="Build, judge, protect, audit and convert tables. A .table file holds everything known of a table and is confidential.",
+)
+
+Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
+
+#: Endings that hold what may be given away; written only from a protected table.
+PUBLIC = (".csv", ".parquet", ".xlsx")
+
+
+def open_table(path: Path, metadata: Path | None = None) -> Table:
+    """Read a table file by its ending."""
+    suffix = path.suffix.lower()
+    if not path.exists():
+        raise InputError(f"there is no file {str(path)!r}")
+    if suffix == ".table":
+        return Table.load(path)
+    if suffix in (".jj", ".csp"):
+        return tacit.tables.read_jj(path)
+    if suffix == ".tab":
+        return tacit.tables.read_tab(path, metadata)
+    raise InputError(
+        f"{path.name!r} is not a table file (.table, .jj, .tab); build one with: tacit table build"
+    )
+
+
+def keep_table(table: Table, path: Path, *, force: bool) -> None:
+    """Write a table by the ending of the file."""
+    suffix = path.suffix.lower()
+    if path.exists() and not force:
+        raise DisclosureRefused(f"{path.name!r} exists already; use --force to replace it")
+    if suffix == ".table":
+        table.save(path, overwrite=force)
+    elif suffix in (".jj", ".csp"):
+        tacit.tables.write_jj(table, path)
+    elif suffix in PUBLIC:
+        from tacit.table_release import refuse_leaks, refuse_unsafe, write_released
+
+        refuse_unsafe(table)
+        write_released(table, path)
+        refuse_leaks(table, path)
+    else:
+        raise InputError(
+            f"a table is written as .table or .jj (confidential), or as {', '.join(PUBLIC)}"
+        )
+
+
+def parse_spec(text: str, base: type[Spec]) -> Any:
+    """Return the Spec of ``kind``, ``kind name=value ...`` or ``{kind: ..., ...}``."""
+    if text.lstrip().startswith("{"):
+        entry = yaml.safe_load(text)
+        if not isinstance(entry, dict) or "kind" not in entry:
+            raise SpecError(f"no kind in {text!r}; write e.g. 'p_percent p=10'")
+    else:
+        kind, *rest = text.split()
+        entry = {"kind": kind.replace("-", "_")}
+        for part in rest:
+            name, equals, value = part.partition("=")
+            if not equals:
+                raise SpecError(f"{part!r} is not name=value; write e.g. 'p_percent p=10'")
+            entry[name.replace("-", "_")] = yaml.safe_load(value)
+    cls = lookup(str(entry.pop("kind")))
+    if not issubclass(cls, base):
+        raise SpecError(f"{cls.model_fields['kind'].default} does not work on tables")
+    return cls(**entry)
+
+
+def parse_dimension(text: str) -> tuple[str, Any]:
+    """Return column and hierarchy of ``column`` or ``column=file-or-rule``."""
+    column, _, rule = text.partition("=")
+    if not rule:
+        return column, None
+    return column, yaml.safe_load(rule) if rule.startswith("{") else rule
+
+
+def say_action(table: Table) -> None:
+    """Print what the last step did, and what holds."""
+    from tacit.cli.app import console
+
+    action = table.history[-1]
+    console.say(f"{action.kind}: {describe(action.details) or 'done'}")
+    for claim in action.claims:
+        console.say(f"holds: {claim.sentence()}")
+
+
+@group.command
+def build(
+    source: Path,
+    /,
+    *,
+    dimension: Many = None,
+    value: str | None = None,
+    count: str | None = None,
+    holding: str | None = None,
+    unit: str | None = None,
+    weight: str | None = None,
+    request: str | None = None,
+    waiver: str | None = None,
+    cost: str | None = None,
+    shadow: str | None = None,
+    top: int = 3,
+    total: str = "Total",
+    ready: bool = False,
+    out: Path,
+    force: bool = False,
+) -> int:
+    """Build a table from records, or read a ready one, and keep it as a .table file.
+
+    Parameters
+    ----------
+    source
+        The records, or (with --ready) a table in long form, one row a cell.
+    dimension
+        Spanning variables: column, column=hierarchy-file or 'column={kind: ...}'.
+    value
+        The column to add up, or the cell values; without one records are counted.
+    count
+        With --ready: the column with the number of contributors.
+    holding
+        Column that names the holding (group of enterprises) of a record.
+    unit
+        Column that names the respondent, where one has several records.
+    weight
+        Column with sampling weights.
+    request
+        Column that says who asked for protection.
+    waiver
+        Column that says who waived it.
+    cost
+        Column that is added up to the cost of hiding a cell.
+    shadow
+        Column whose contributions the rules judge instead of the value.
+    top
+        How many of the largest contributions are kept.
+    total
+        The code of totals.
+    ready
+        The source is a table and not records.
+    out
+        The file to write (.table).
+    force
+        Replace a file that is already there.
+    """
+    from tacit.cli.app import console
+
+    if not dimension:
+        raise InputError("name the dimensions: --dimension region=regions.hrc size")
+    dimensions = dict(parse_dimension(text) for text in dimension)
+    with progress_bar(console) as progress:
+        progress("reading", None)
+        if ready:
+            table = tacit.tables.read_table(
+                source, dimensions=dimensions, value=value, count=count, total=total
+            )
+        else:
+            options = {
+                "holding": holding, "unit": unit, "weight": weight, "request": request,
+                "waiver": waiver, "cost": cost, "shadow": shadow,
+            }  # fmt: skip
+            table = Table.from_microdata(
+                tacit.read(source), dimensions, value, top=top, total=total,
+                **{k: v for k, v in options.items() if v is not None},
+            )  # fmt: skip
+    keep_table(table, out, force=force)
+    console.say(f"{summary_line(table)}\nwrote {out}; it is confidential")
+    return 0
+
+
+def summary_line(table: Table) -> str:
+    """Return what a table is, without any value."""
+    by = " x ".join(f"{d.name} ({len(d)})" for d in table.dimensions) or "equations"
+    states = ", ".join(f"{n:,} {word}" for word, n in table.tally().items())
+    return f"{table.response} by {by}: {len(table):,} cells ({states})"
+
+
+@group.command
+def rules(
+    table: Path,
+    /,
+    *,
+    rule: Many = None,
+    out: Path,
+    metadata: Path | None = None,
+    force: bool = False,
+) -> int:
+    """Judge a table by sensitivity rules: unsafe cells and the protection each of them needs.
+
+    Parameters
+    ----------
+    table
+        The table (.table, .jj, .tab).
+    rule
+        Rules in turn, each 'kind name=value ...', e.g. 'p_percent p=10' 'minimum_frequency n=3'.
+    out
+        The file to write (.table or .jj).
+    metadata
+        The .rda file of a .tab table.
+    force
+        Replace a file that is already there.
+    """
+    return chain(table, rule, "--rule 'p_percent p=10'", None, out, metadata, force=force)
+
+
+@group.command
+def protect(
+    table: Path,
+    /,
+    *,
+    method: Many = None,
+    seed: int | None = None,
+    out: Path,
+    metadata: Path | None = None,
+    force: bool = False,
+) -> int:
+    """Protect a table by one or more methods in turn; each ends with the proof of its claim.
+
+    Parameters
+    ----------
+    table
+        The table (.table, .jj, .tab), judged by rules before.
+    method
+        Methods in turn, each 'kind name=value ...', e.g. 'suppress_modular cost=unit'.
+    seed
+        Seed of the random numbers.
+    out
+        The file to write: .table or .jj (confidential), or .csv, .parquet, .xlsx (what may go out).
+    metadata
+        The .rda file of a .tab table.
+    force
+        Replace a file that is already there.
+    """
+    return chain(table, method, "--method suppress_modular", seed, out, metadata, force=force)
+
+
+def chain(
+    path: Path,
+    texts: list[str] | None,
+    hint: str,
+    seed: int | None,
+    out: Path,
+    metadata: Path | None,
+    *,
+    force: bool,
+) -> int:
+    """Apply Specs in turn and write the result."""
+    from tacit.cli.app import console
+
+    if not texts:
+        raise InputError(f"nothing to do: say what, e.g. {hint}")
+    specs = [parse_spec(text, TableMethod) for text in texts]
+    if out.exists() and not force:
+        raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
+    with progress_bar(console) as progress:
+        current = open_table(path, metadata)
+        for step, spec in enumerate(specs, 1):
+            context = Context.start(seed, step=step, progress=progress)
+            current = spec.apply(current, context=context)
+            say_action(current)
+    keep_table(current, out, force=force)
+    console.say(f"{summary_line(current)}\nwrote {out}")
+    return 0
+
+
+@group.command
+def audit(
+    table: Path,
+    /,
+    *,
+    measure: Many = None,
+    original: Path | None = None,
+    metadata: Path | None = None,
+    plot: Path | None = None,
+    out: Path | None = None,
+) -> int:
+    """Attack a table: the interval of every hidden cell, and the unsafe cells that are exposed.
+
+    The exit code is 1 when an unsafe cell is exposed.
+
+    Parameters
+    ----------
+    table
+        The table (.table, .jj, .tab).
+    measure
+        What to measure, each 'kind name=value ...'; by default the audit.
+    original
+        The table before protection, for measures that compare.
+    metadata
+        The .rda file of a .tab table.
+    plot
+        Save the chart: svg, png, pdf or html.
+    out
+        Write the detail, one row a cell, as CSV. Confidential.
+    """
+    from tacit.cli.app import console
+
+    specs = [parse_spec(text, TableMeasure) for text in measure or ["audit"]]
+    exposed = 0
+    with progress_bar(console) as progress:
+        current = open_table(table, metadata)
+        before = open_table(original) if original else None
+        results = [
+            s.measure(current, original=before, context=Context.start(1, progress=progress))
+            for s in specs
+        ]
+    for result in results:
+        console.result(result)
+        exposed += len(getattr(result, "exposed", ()))
+    if plot is not None:
+        results[0].plot().save(plot)
+    if out is not None and results[0].frame is not None:
+        import pyarrow.csv
+
+        pyarrow.csv.write_csv(results[0].frame.to_arrow(), out)
+        console.say(f"wrote {out}; it is confidential")
+    return 1 if exposed else 0
+
+
+@group.command
+def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: bool = False) -> int:
+    """Write a table in another format: .table and .jj hold everything, .csv .parquet .xlsx what may go out.
+
+    Parameters
+    ----------
+    table
+        The table (.table, .jj, .tab).
+    out
+        The file to write.
+    metadata
+        The .rda file of a .tab table.
+    force
+        Replace a file that is already there.
+    """
+    from tacit.cli.app import console
+
+    keep_table(open_table(table, metadata), out, force=force)
+    console.say(f"wrote {out}")
+    return 0
+
+
+@group.command
+def show(table: Path, /, *, metadata: Path | None = None) -> int:
+    """Print a table as it would go out: hidden cells are x.
+
+    Parameters
+    ----------
+    table
+        The table (.table, .jj, .tab).
+    metadata
+        The .rda file of a .tab table.
+    """
+    from tacit.cli.app import console
+
+    console.say(repr(open_table(table, metadata)))
+    return 0
+
+
+@group.command
+def batch(job: Path, /, *, folder: Path | None = None) -> int:
+    """Run a tau-ARGUS batch file (.arb) with tacit's own methods.
+
+    Parameters
+    ----------
+    job
+        The batch file.
+    folder
+        Where output files go; by default where the batch file says, beside it.
+    """
+    from tacit.cli.app import console
+
+    with progress_bar(console) as progress:
+        result = tacit.tables.run_batch(job, folder=folder, progress=progress)
+    console.say(repr(result))
+    return 0
