@@ -21,6 +21,9 @@ FAMILIES = {
     "protect": "Methods that protect",
     "risk": "Measures of risk",
     "utility": "Measures of utility",
+    "rules": "Sensitivity rules for tables",
+    "tables": "Methods that protect tables",
+    "attacks": "Attacks on tables",
 }
 RUNS_ON = {
     "engine": "entirely on the engine",

@@ -1,0 +1,204 @@
+"""Bounds and disclosure in a two-way table of which only the totals are published.
+
+All sets are kept as lines (whole rows, whole columns, parts of one line) and spelled out only when
+asked for, so that a million rows by a million columns take no more than the totals do.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Kind = Literal["existence", "upward", "downward", "approximation"]
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """The row and column totals of a table whose cells are not negative.
+
+    Attributes
+    ----------
+    rows, columns
+        The totals.
+    total
+        The grand total.
+    tolerance
+        Differences up to this count as none (0 for whole numbers).
+    """
+
+    rows: Floats
+    columns: Floats
+    total: float
+    tolerance: float = 0.0
+
+    @classmethod
+    def of(cls, rows: npt.ArrayLike, columns: npt.ArrayLike) -> Margins:
+        """Check totals: not negative, complete, of equal sums."""
+        r, c = np.asarray(rows, dtype=np.float64), np.asarray(columns, dtype=np.float64)
+        if r.ndim != 1 or c.ndim != 1 or not len(r) or not len(c):
+            raise InputError("row and column totals are two lists with at least one number each")
+        if np.isnan(r).any() or np.isnan(c).any() or not np.isfinite(r.sum() + c.sum()):
+            raise InputError("a row or column total is missing")
+        if (r < 0).any() or (c < 0).any():
+            raise InputError("row and column totals must not be negative")
+        one, two = float(r.sum()), float(c.sum())
+        if abs(one - two) > 1e-9 * max(1.0, one, two):
+            raise InputError(f"the row totals add up to {one:g} and the column totals to {two:g}")
+        whole = not (np.mod(r, 1).any() or np.mod(c, 1).any())
+        return cls(r, c, one, 0.0 if whole else 1e-9 * max(1.0, one))
+
+    def bounds(self, i: npt.ArrayLike, j: npt.ArrayLike) -> tuple[Floats, Floats]:
+        """Return the sharp bounds of cells: max(0, R + C - T) and min(R, C)."""
+        r, c = self.rows[np.asarray(i)], self.columns[np.asarray(j)]
+        return np.maximum(0.0, r + c - self.total), np.minimum(r, c)
+
+    def all_bounds(self) -> tuple[Floats, Floats]:
+        """Return the bounds of every cell as two arrays."""
+        i, j = np.ix_(np.arange(len(self.rows)), np.arange(len(self.columns)))
+        return self.bounds(i, j)
+
+
+@dataclass(frozen=True, eq=False)
+class Disclosed:
+    """A set of cells as lines.
+
+    Attributes
+    ----------
+    shape
+        Rows and columns of the table.
+    rows, columns
+        Lines of which every cell is in the set.
+    part
+        Cells of one line beside them, as pairs (row, column).
+    """
+
+    shape: tuple[int, int]
+    rows: Ints = field(default_factory=lambda: NONE)
+    columns: Ints = field(default_factory=lambda: NONE)
+    part: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+
+    def __len__(self) -> int:
+        m, n = self.shape
+        r, c = len(self.rows), len(self.columns)
+        inside = np.isin(self.part[:, 0], self.rows) | np.isin(self.part[:, 1], self.columns)
+        return r * n + c * m - r * c + int((~inside).sum())
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        m, n = self.shape
+        full_rows, full_columns = set(self.rows.tolist()), set(self.columns.tolist())
+        yield from itertools.product(sorted(full_rows), range(n))
+        for i in range(m) if full_columns else ():
+            if i not in full_rows:
+                yield from ((i, j) for j in sorted(full_columns))
+        for i, j in self.part.tolist():
+            if i not in full_rows and j not in full_columns:
+                yield i, j
+
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """Return the set as an array of flags; only for tables that fit in memory."""
+        flags = np.zeros(self.shape, dtype=bool)
+        flags[self.rows] = True
+        flags[:, self.columns] = True
+        flags[self.part[:, 0], self.part[:, 1]] = True
+        return flags
+
+    def words(self) -> str:
+        """Return the geometry in a phrase."""
+        parts = []
+        if len(self.rows):
+            parts.append(f"{len(self.rows):,} whole rows")
+        if len(self.columns):
+            parts.append(f"{len(self.columns):,} whole columns")
+        if len(self.part):
+            one_row = len(np.unique(self.part[:, 0])) == 1
+            line = "row" if one_row else "column"
+            where = int(self.part[0, 0] if one_row else self.part[0, 1])
+            parts.append(f"{len(self.part):,} cells of {line} {where}")
+        return " and ".join(parts) or "no cell"
+
+
+def raised(margins: Margins, threshold: float = 0.0) -> Disclosed:
+    """Return the cells whose lower bound is above the threshold (existence when it is 0).
+
+    Procedure 1 of Lu, Li and Wu (2006): such cells lie in one row or in one column, that of the
+    largest total.
+    """
+    m, n = len(margins.rows), len(margins.columns)
+    i, j = int(np.argmax(margins.rows)), int(np.argmax(margins.columns))
+    limit = margins.total + threshold + margins.tolerance
+    if margins.rows[i] + margins.columns[j] <= limit:
+        return Disclosed((m, n))
+    in_row = np.flatnonzero(margins.rows[i] + margins.columns > limit)
+    part = np.stack([np.full(len(in_row), i), in_row], axis=1)
+    if len(in_row) == 1:
+        in_column = np.flatnonzero(margins.rows + margins.columns[in_row[0]] > limit)
+        if len(in_column) > 1:
+            part = np.stack([in_column, np.full(len(in_column), in_row[0])], axis=1)
+    return Disclosed((m, n), part=part.astype(np.int64))
+
+
+def capped(margins: Margins, threshold: float) -> Disclosed:
+    """Return the cells whose upper bound is below the threshold: whole lines (Procedure 2)."""
+    limit = threshold - margins.tolerance
+    return Disclosed(
+        (len(margins.rows), len(margins.columns)),
+        rows=np.flatnonzero(margins.rows < limit),
+        columns=np.flatnonzero(margins.columns < limit),
+    )
+
+
+def narrow(margins: Margins, threshold: float) -> Disclosed:
+    """Return the cells whose bounds are closer than the threshold (Procedure 3).
+
+    An existence cell has the width T - max(R, C); all others have the width min(R, C).
+    """
+    lines = capped(margins, threshold)
+    cells = raised(margins).part
+    if len(cells):
+        largest = np.maximum(margins.rows[cells[:, 0]], margins.columns[cells[:, 1]])
+        cells = cells[margins.total - largest < threshold - margins.tolerance]
+    return Disclosed(lines.shape, lines.rows, lines.columns, cells)
+
+
+def naive(
+    low: Floats, high: Floats, thresholds: Mapping[str, npt.ArrayLike], tolerance: float
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return the four sets by looking at every cell; thresholds may differ from cell to cell."""
+    return {
+        "existence": low > tolerance,
+        "upward": low > np.asarray(thresholds["upward"]) + tolerance,
+        "downward": high < np.asarray(thresholds["downward"]) - tolerance,
+        "approximation": high - low < np.asarray(thresholds["approximation"]) - tolerance,
+    }
+
+
+def smallest_base(
+    margins: Margins, kind: Kind, threshold: float, *, most: int = 1000
+) -> int | None:
+    """Return the smallest base to which rounding all totals leaves no cell disclosed.
+
+    Rounded totals are known to within less than one base either way, so each bound loosens: lower
+    bounds fall by up to three bases (two totals up, the grand total down), upper bounds rise by one.
+    """
+    for base in range(1, most + 1):
+        slack_low, slack_high = (3.0 * (base - 1), 1.0 * (base - 1))
+        if kind in ("existence", "upward"):
+            free = not len(raised(margins, (threshold if kind == "upward" else 0.0) + slack_low))
+        elif kind == "downward":
+            free = not len(capped(margins, threshold - slack_high))
+        else:
+            free = not len(narrow(margins, threshold - slack_low - slack_high))
+        if free:
+            return base
+    return None

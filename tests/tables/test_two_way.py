@@ -1,0 +1,123 @@
+"""Disclosure from totals: Lu, Li and Wu (2006)."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacit
+from tacit.errors import InputError
+from tacit.tables._two_way import Margins, capped, naive, narrow, raised, smallest_base
+
+CASES = json.loads(
+    (Path(__file__).parents[1] / "fixtures/psd06-two-way-disclosure/cases.json").read_text()
+)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c["name"])
+def test_fixture(case):
+    margins = Margins.of(case["row_totals"], case["col_totals"])
+    low, high = margins.all_bounds()
+    assert np.stack([low, high], axis=-1) == pytest.approx(np.array(case["bounds"]))
+    found = {
+        "existence": raised(margins),
+        "threshold_upward": raised(margins, case["tau_up"]),
+        "threshold_downward": capped(margins, case["tau_down"]),
+        "approximation": narrow(margins, case["tau_approx"]),
+    }
+    for name, lines in found.items():
+        expected = sorted(map(tuple, case["disclosed"][name]))
+        assert sorted(lines) == expected
+        assert len(lines) == len(expected)
+        assert int(lines.mask().sum()) == len(expected)
+
+
+tables = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
+    lambda s: st.lists(
+        st.lists(st.sampled_from([0, 0, 1, 2, 3, 9, 30]), min_size=s[1], max_size=s[1]),
+        min_size=s[0],
+        max_size=s[0],
+    )
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(tables, st.integers(1, 12), st.integers(1, 12), st.integers(1, 12))
+def test_lines_agree_with_cells_and_with_the_theorems(table, up, down, approx):
+    a = np.array(table, dtype=float)
+    margins = Margins.of(a.sum(axis=1), a.sum(axis=0))
+    low, high = margins.all_bounds()
+    slow = naive(low, high, {"upward": up, "downward": down, "approximation": approx}, 0.0)
+    assert (raised(margins).mask() == slow["existence"]).all()
+    assert (raised(margins, up).mask() == slow["upward"]).all()
+    assert (capped(margins, down).mask() == slow["downward"]).all()
+    assert (narrow(margins, approx).mask() == slow["approximation"]).all()
+    at = np.argwhere(slow["existence"])
+    assert len(set(at[:, 0])) <= 1 or len(set(at[:, 1])) <= 1
+    for flags in (slow["downward"], slow["approximation"]):
+        for i, j in np.argwhere(flags):
+            assert flags[i].all() or flags[:, j].all()
+
+
+def tables_with(rows, columns):
+    """Every table of whole numbers with these totals."""
+    if len(rows) == 1:
+        yield (tuple(columns),)
+        return
+    for first in itertools.product(*(range(min(rows[0], c) + 1) for c in columns)):
+        if sum(first) == rows[0]:
+            rest = [c - x for c, x in zip(columns, first, strict=True)]
+            for other in tables_with(rows[1:], rest):
+                yield (first, *other)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [([5, 3], [4, 2, 2]), ([7, 1, 2], [6, 4]), ([2, 2, 2], [3, 3])]
+)
+def test_bounds_are_sharp(rows, columns):
+    every = np.array(list(tables_with(rows, columns)))
+    low, high = Margins.of(rows, columns).all_bounds()
+    assert (every.min(axis=0) == low).all()
+    assert (every.max(axis=0) == high).all()
+
+
+def test_a_million_lines_in_no_time():
+    n = 1_000_000
+    rows = np.ones(n)
+    rows[0] = 3 * n
+    margins = Margins.of(rows, rows)
+    assert list(raised(margins)) == [(0, 0)]
+    assert len(capped(margins, 2.0)) == n * n - 1
+
+
+def test_bad_totals_are_refused():
+    with pytest.raises(InputError, match="add up to 3 and the column totals to 4"):
+        Margins.of([1, 2], [4])
+    with pytest.raises(InputError, match="negative"):
+        Margins.of([-1, 2], [1])
+    with pytest.raises(InputError, match="at least one"):
+        Margins.of([], [1])
+
+
+def test_general_tables_by_linear_programs():
+    cells = np.array([[[3, 1], [0, 2]], [[4, 1], [1, 5]]])
+    flat = tacit.Table.from_array(cells.sum(axis=2), totals=False)
+    fast = tacit.MarginDisclosure(tau_up=2, tau_down=3, tau_approx=4).measure(flat)
+    slow = tacit.MarginDisclosure(tau_up=2, tau_down=3, tau_approx=4, method="cells").measure(flat)
+    assert fast.counts == slow.counts
+    cube = tacit.MarginDisclosure(tau_up=2, tau_down=3, tau_approx=4).measure(
+        tacit.Table.from_array(cells, totals=False, status=np.ones(27))
+    )
+    assert cube.numbers["cells not published"] == 8
+
+
+def test_rounding_far_enough_takes_disclosure_away():
+    margins = Margins.of([80, 12, 8], [40, 35, 25])
+    base = smallest_base(margins, "existence", 0.0)
+    assert base is not None
+    assert base > 1
+    assert smallest_base(Margins.of([5, 5], [5, 5]), "existence", 0.0) == 1
