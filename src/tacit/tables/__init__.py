@@ -10,9 +10,23 @@ import importlib
 from typing import Any
 
 _HOMES = {
+    "apply_hst": "tacit.tables.files.hst",
     "link": "tacit.data.linked",
+    "parse_batch": "tacit.tables.files.arb",
+    "read_hst": "tacit.tables.files.hst",
+    "read_jj": "tacit.tables.files.jj",
+    "read_ptable": "tacit.tables.files.p_tables",
+    "read_tab": "tacit.tables.files.tab",
+    "read_table": "tacit.tables.files.sheets",
+    "read_wide": "tacit.tables.files.sheets",
+    "run_batch": "tacit.tables.files.runner",
     "split": "tacit.data.linked",
     "tabulate": "tacit.data.tabulation",
+    "write_argus": "tacit.tables.files.outputs",
+    "write_batch": "tacit.tables.files.arb",
+    "write_hst": "tacit.tables.files.hst",
+    "write_jj": "tacit.tables.files.jj",
+    "write_table": "tacit.tables.files.sheets",
 }
 
 __all__ = list(_HOMES)

@@ -1,6 +1,8 @@
-"""The linear-programming heuristic: hide what cheapest flows need until every need is met."""
+"""The linear-programming heuristic: hide what cheapest movements need until every need is met."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +12,8 @@ from tacit.context import Context
 from tacit.data.status import Flags
 from tacit.errors import Infeasible
 from tacit.solve import Lp
-from tacit.tables._attacker import shortfalls
 from tacit.tables._problem import Problem
+from tacit.tables._routes import Routes
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,38 +61,57 @@ class Carrier:
 
 
 def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
-    """Return a pattern that holds ``hidden`` and meets every need, proven by the attacker.
+    """Return a pattern that holds ``hidden`` and meets every need, proven movement by movement.
+
+    For each need, a movement of cells that keeps all relations and bounds is found and checked on
+    the whole table; cells that are hidden already cost nothing.
 
     Raises
     ------
     Infeasible
         Naming the cells that no pattern of the cells that may be hidden can protect.
     """
-    pattern = hidden | problem.start
-    carrier: Carrier | None = None
-    for _ in range(20):
-        short = shortfalls(problem, pattern, ctx)
-        if not short:
-            return pattern
-        carrier = carrier or Carrier(problem)
-        hopeless = []
-        for one in short:
-            wants = list(wanted(problem, one.cell, one.down, one.up, one.known))
-            for options in wants:
-                for amount in options:
-                    moved = carrier.carry(pattern, one.cell, amount, one.known)
-                    if moved is not None:
-                        pattern = pattern | moved
-                        break
-                else:
-                    hopeless.append(one.cell)
-        if hopeless:
-            names = "; ".join(problem.table.describe_cell(c) for c in sorted(set(hopeless))[:10])
-            raise Infeasible(
-                f"{len(set(hopeless)):,} unsafe cells cannot be protected, whatever else is hidden: "
-                f"{names}. Lower their levels, free cells that must be published, or recode the table."
-            )
-    raise Infeasible("the pattern did not become safe; the table's scales may be too far apart")
+    base = hidden | problem.start
+    routes = Routes(problem, base, base | problem.suppressible)
+    require_met(problem, routes, routes.meet_all(ctx))
+    routes.require_proof()
+    return routes.pattern
+
+
+def suppress(
+    problem: Problem, ctx: Context, *, cleaned: bool = True, limit_seconds: float | None = None
+) -> tuple[Flags, dict[str, int]]:
+    """Return a safe pattern of low cost, and how it was come by.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    ctx
+        The context.
+    cleaned
+        Look for cheaper ways after the first pattern.
+    limit_seconds
+        Time after which that search ends with the best safe pattern so far.
+    """
+    until = None if limit_seconds is None else time.monotonic() + limit_seconds
+    routes = Routes(problem, problem.start, problem.start | problem.suppressible)
+    require_met(problem, routes, routes.meet_all(ctx))
+    spared = routes.improve(ctx, until=until) if cleaned else 0
+    routes.require_proof()
+    return routes.pattern, {"spared": spared, "programs": routes.flows.solved}
+
+
+def require_met(problem: Problem, routes: Routes, failed: list[int]) -> None:
+    """Raise when some needs cannot be met, naming their cells."""
+    if not failed:
+        return
+    hopeless = sorted({routes.needs[n].cell for n in failed})
+    names = "; ".join(problem.table.describe_cell(c) for c in hopeless[:10])
+    raise Infeasible(
+        f"{len(hopeless):,} unsafe cells cannot be protected, whatever else is hidden: "
+        f"{names}. Lower their levels, free cells that must be published, or recode the table."
+    )
 
 
 def wanted(

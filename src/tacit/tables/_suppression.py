@@ -69,6 +69,10 @@ class Suppression(TableMethod):
 
 @check_for("protected-intervals")
 def intervals_are_wide(table: Table, claim: Claim) -> bool:
-    """Return True when an attacker's interval for every unsafe cell reaches its levels."""
+    """Return True when an attacker's interval for every unsafe cell reaches its levels.
+
+    Each need must be shown by a movement that has been put into the table's own relations and bounds;
+    what a solver says without one does not count.
+    """
     problem = problem_of(table, singletons=bool(claim.parameters.get("singletons")))
-    return not shortfalls(problem, table.hidden)
+    return not shortfalls(problem, table.hidden, verify=True)

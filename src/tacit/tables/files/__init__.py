@@ -1,0 +1,1 @@
+"""Table files: JJ, tau-ARGUS tables, a-priori files and batches, and plain CSV, Parquet and Excel."""

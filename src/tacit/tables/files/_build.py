@@ -1,0 +1,298 @@
+"""From listed cells to a table: placing codes, filling gaps, adding up totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from tacit.data.dimension import Dimension
+from tacit.data.relations import TOLERANCE, product_equations, roll_up
+from tacit.data.status import Status
+from tacit.data.table import Contributors, Table
+from tacit.errors import InputError, UnreadableFile, near_match
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Totals = Literal["check", "recompute", "free"]
+
+#: Above this many cells, a table of which few are listed keeps only the listed ones.
+FULL_PRODUCT = 20_000_000
+
+
+@dataclass
+class Listed:
+    """Cells as a file lists them: one entry a record in every array.
+
+    ``sums`` are further quantities that add up as the values do (shadow values).
+    """
+
+    codes: Sequence[Sequence[str]]
+    value: Floats
+    count: Floats | None = None
+    status: npt.NDArray[np.int8] | None = None
+    weight: Floats | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
+    lower_level: Floats | None = None
+    upper_level: Floats | None = None
+    sliding_level: Floats | None = None
+    top: Floats | None = None
+    sums: Mapping[str, Floats] = field(default_factory=dict)
+
+
+def positions(dimensions: Sequence[Dimension], listed: Listed, where: str) -> Ints:
+    """Return the place of each listed cell in the full product; strangers and doubles are refused."""
+    places = []
+    for d, codes in zip(dimensions, listed.codes, strict=True):
+        known = dict(d.position)
+        known.setdefault("", d.total)
+        at = np.array([known.get(c, -1) for c in codes], dtype=np.int64)
+        strange = np.flatnonzero(at < 0)
+        if len(strange):
+            code = codes[int(strange[0])]
+            raise UnreadableFile(
+                f"{where}, record {int(strange[0]) + 1}: the dimension {d.name!r} has no code "
+                f"{code!r}. {near_match(code, d.codes)}".strip()
+            )
+        places.append(at)
+    ids = np.ravel_multi_index(tuple(places), [len(d) for d in dimensions]).astype(np.int64)
+    order = np.argsort(ids, kind="stable")
+    same = np.flatnonzero(np.diff(ids[order]) == 0)
+    if len(same):
+        one, other = sorted(int(order[same[0] + k]) + 1 for k in (0, 1))
+        raise UnreadableFile(f"{where}: the records {one} and {other} are the same cell")
+    return ids
+
+
+def table_of(
+    dimensions: Sequence[Dimension],
+    listed: Listed,
+    *,
+    where: str,
+    totals: Totals = "check",
+    trust_totals: bool = False,
+    **more: Any,
+) -> Table:
+    """Make a table from listed cells; cells that are not listed are empty.
+
+    Parameters
+    ----------
+    dimensions
+        The spanning variables.
+    listed
+        The cells.
+    where
+        The file, for messages.
+    totals
+        ``check``: totals must be listed and add up. ``recompute``: they are added up from the ground
+        cells. ``free``: nothing need add up, and the table has no relations.
+    trust_totals
+        With ``recompute``, call totals that the file does not list safe, whatever a rule says.
+    more
+        Passed on to :meth:`Table.from_cells`.
+    """
+    ids = positions(dimensions, listed, where)
+    shape = [len(d) for d in dimensions]
+    product = int(np.prod(shape))
+    if product > FULL_PRODUCT and totals == "check" and len(ids) < product // 4:
+        return sparse_table(dimensions, listed, ids, shape, more)
+    spread = Spread(ids, product)
+    value = spread(listed.value)
+    count = None if listed.count is None else spread(listed.count)
+    sums = {name: spread(array) for name, array in listed.sums.items()}
+    top = None if listed.top is None else spread(listed.top)
+    extra = dict(more.pop("extra", {}))
+    given = np.zeros(product, dtype=bool)
+    given[ids] = True
+    if totals == "recompute":
+        added = rolled(value, dimensions)
+        require_ground(dimensions, value, added, given)
+        extra["recomputed"] = int((given & differs(value, added)).sum())
+        value = added
+        count = None if count is None else rolled(count, dimensions)
+        sums = {name: rolled(array, dimensions) for name, array in sums.items()}
+        top = None if top is None else merged_tops(top, dimensions, given)
+    counts = None if count is None else np.round(count).astype(np.int64)
+    empty = (value == 0) & (np.zeros(product) if counts is None else counts <= 0).astype(bool)
+    if counts is None:
+        empty = (value == 0) & ~given
+    status = np.where(empty, Status.EMPTY, Status.SAFE).astype(np.int8)
+    if listed.status is not None:
+        status[ids] = listed.status
+    if totals == "recompute" and trust_totals:
+        status[~given & ~empty] = Status.SAFE_MANUAL
+    contributors = None
+    if top is not None:
+        known = np.full(product, -1, dtype=np.int64) if counts is None else counts
+        who = owners(top.shape, dimensions, known)
+        contributors = Contributors(known, top, who)
+    return Table.from_cells(
+        dimensions,
+        value,
+        count=counts,
+        status=status,
+        weight=spread_weight(listed, spread, value),
+        lower=merge_bound(more.pop("lower", None), listed.lower, spread, 0.0),
+        upper=merge_bound(more.pop("upper", None), listed.upper, spread, np.inf),
+        lower_level=spread.optional(listed.lower_level),
+        upper_level=spread.optional(listed.upper_level),
+        sliding_level=spread.optional(listed.sliding_level),
+        equations=sparse.csr_array((0, product)) if totals == "free" else None,
+        contributors=contributors,
+        extra={**extra, **sums, **({"additive": False} if totals == "free" else {})},
+        **more,
+    )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Puts listed entries at their places among all cells."""
+
+    ids: Ints
+    n: int
+
+    def __call__(self, listed: Floats, blank: float = 0.0) -> Floats:
+        """Return one entry a cell; ``blank`` where none is listed."""
+        out = np.full((self.n, *listed.shape[1:]), blank)
+        out[self.ids] = listed
+        return out
+
+    def optional(self, listed: Floats | None) -> Floats | float:
+        """Return one entry a cell, or 0 when none are listed at all."""
+        return 0.0 if listed is None else self(listed)
+
+
+def spread_weight(listed: Listed, spread: Spread, value: Floats) -> Floats | None:
+    """Return the costs; cells without one cost their value."""
+    if listed.weight is None:
+        return None
+    if (listed.weight < 0).any():
+        raise InputError("the costs of cells must not be negative or missing")
+    costs = spread(listed.weight, np.nan)
+    return np.where(np.isnan(costs), np.abs(value), costs)
+
+
+def merge_bound(
+    given: Any, listed: Floats | None, spread: Spread, blank: float
+) -> npt.ArrayLike | None:
+    """Return the external bounds: those of the file, else what the caller says of all cells."""
+    if listed is None:
+        return None if given is None else np.asarray(given, dtype=np.float64)
+    return spread(listed, blank if given is None else float(given))
+
+
+def sparse_table(
+    dimensions: Sequence[Dimension],
+    listed: Listed,
+    ids: Ints,
+    shape: Sequence[int],
+    more: dict[str, Any],
+) -> Table:
+    """Make a table of the listed cells only."""
+    counts = None if listed.count is None else np.round(listed.count).astype(np.int64)
+    contributors = None
+    if listed.top is not None:
+        known = np.full(len(ids), -1, dtype=np.int64) if counts is None else counts
+        contributors = Contributors(
+            known, listed.top, np.full(listed.top.shape, -1, dtype=np.int64)
+        )
+    extra = {**more.pop("extra", {}), **listed.sums}
+    for name in ("lower", "upper"):
+        own = getattr(listed, name)
+        more[name] = more.get(name) if own is None else own
+    return Table.from_cells(
+        dimensions,
+        listed.value,
+        count=counts,
+        status=listed.status,
+        weight=listed.weight,
+        lower_level=0.0 if listed.lower_level is None else listed.lower_level,
+        upper_level=0.0 if listed.upper_level is None else listed.upper_level,
+        sliding_level=0.0 if listed.sliding_level is None else listed.sliding_level,
+        coordinates=np.stack(np.unravel_index(ids, shape), axis=1),
+        contributors=contributors,
+        extra=extra,
+        **more,
+    )
+
+
+def owners(
+    shape: tuple[int, ...], dimensions: Sequence[Dimension], counts: Ints
+) -> npt.NDArray[np.int64]:
+    """Return a number for the respondent of each singleton, -1 for all others.
+
+    A total with a single contributor and the part of it with one have the same contributor.
+    """
+    who = np.full(shape, -1, dtype=np.int64)
+    single = counts == 1
+    if not single.any():
+        return who
+    matrix = product_equations(dimensions).tocoo()
+    row, cell = matrix.coords
+    parent = np.full(matrix.shape[0], -1, dtype=np.int64)
+    above = matrix.data < 0
+    parent[row[above]] = cell[above]
+    tied = ~above & single[cell] & single[parent[row]]
+    graph = sparse.csr_array(
+        (np.ones(int(tied.sum())), (parent[row[tied]], cell[tied])), shape=(len(counts),) * 2
+    )
+    _, group = connected_components(graph, directed=False)
+    who[single, 0] = group[single]
+    return who
+
+
+def rolled(array: Floats, dimensions: Sequence[Dimension]) -> Floats:
+    """Return all cells, added up from the ground cells among them."""
+    shaped = array.reshape([len(d) for d in dimensions])
+    ground = shaped[np.ix_(*(d.leaves for d in dimensions))]
+    return roll_up(ground, dimensions).ravel()
+
+
+def differs(one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
+    """Return where two arrays are not the same up to the tolerance of sums."""
+    return np.abs(one - other) > TOLERANCE * np.maximum(1.0, np.abs(other))
+
+
+def require_ground(
+    dimensions: Sequence[Dimension], value: Floats, added: Floats, given: npt.NDArray[np.bool_]
+) -> None:
+    """Refuse listed totals without any ground cell below them."""
+    orphans = np.flatnonzero(given & (value != 0) & (added == 0))
+    for cell in orphans:
+        place = np.unravel_index(int(cell), [len(d) for d in dimensions])
+        codes = [d.codes[int(c)] for d, c in zip(dimensions, place, strict=True)]
+        below = [d.closure[[int(c)]].indices for d, c in zip(dimensions, place, strict=True)]
+        grid = np.ix_(*(d.leaves[b] for d, b in zip(dimensions, below, strict=True)))
+        if not given.reshape([len(d) for d in dimensions])[grid].any():
+            raise InputError(
+                f"the total {' x '.join(codes)} cannot be recomputed: the file lists no ground cell "
+                "below it"
+            )
+
+
+def merged_tops(
+    top: Floats, dimensions: Sequence[Dimension], given: npt.NDArray[np.bool_]
+) -> Floats:
+    """Return the largest contributions of totals: listed ones, else the largest among their parts.
+
+    Contributors of different ground cells are taken to be different.
+    """
+    t = top.shape[1]
+    shape = [len(d) for d in dimensions]
+    array = top.reshape(*shape, t)[np.ix_(*(d.leaves for d in dimensions), np.arange(t))]
+    for axis, d in enumerate(dimensions):
+        moved = np.moveaxis(array, axis, 0)
+        made = np.zeros((len(d), *moved.shape[1:]))
+        for code in range(len(d)):
+            parts = moved[d.closure[[code]].indices]
+            joined = np.moveaxis(parts, 0, -2).reshape(*parts.shape[1:-1], -1)
+            made[code] = -np.sort(-joined, axis=-1)[..., :t]
+        array = np.moveaxis(made, 0, axis)
+    flat = array.reshape(-1, t)
+    return np.where(given[:, None], top, flat)

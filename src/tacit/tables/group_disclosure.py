@@ -1,0 +1,172 @@
+"""Group disclosure: all units of a margin fall in few categories."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pydantic import Field
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.table import Table
+from tacit.errors import InputError, SdcError
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import TableMeasure
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@register
+class GroupDisclosure(TableMeasure):
+    r"""Margins whose units (nearly) all fall in few categories.
+
+    When all inhabitants of a region that a table counts are ill, the table tells it of each of them,
+    however many they are: no threshold on counts finds it. For every relation, parent = sum of children,
+    with counts :math:`n = \sum_j n_j`, the share of the largest ``categories`` children is compared with
+    ``share``. It is a warning: whether the category is sensitive, only the statistician knows.
+
+    References
+    ----------
+    Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.3.
+    """
+
+    kind: Literal["group_disclosure"] = "group_disclosure"
+    share: Annotated[float, Field(gt=0, le=1)] = Field(
+        1.0, description="share of a margin's units from which it is reported"
+    )
+    categories: Annotated[int, Field(ge=1)] = Field(
+        1, description="number of categories in which they may fall together"
+    )
+    dimensions: tuple[str, ...] = Field(
+        (), description="the dimensions whose categories disclose something; by default all"
+    )
+    least: Annotated[int, Field(ge=1)] = Field(
+        1, description="margins with fewer units than this are left to other rules"
+    )
+
+    def faults(self, data: object) -> list[SdcError]:
+        """Return what is wrong: units must be counted, and the dimensions exist."""
+        found = super().faults(data)
+        if isinstance(data, Table):
+            if not data.frequency and (data.count < 0).all():
+                found.append(
+                    InputError(f"{self.kind} needs the number of contributors of each cell")
+                )
+            unknown = [d for d in self.dimensions if d not in data.names]
+            if unknown:
+                found.append(
+                    InputError(f"{self.kind}: no dimension {unknown[0]!r}; there are {data.names}")
+                )
+        return found
+
+    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
+        del original, ctx
+        counts = counts_of(table)
+        rows, total, share, largest = concentrated(table.equations, counts, self.categories)
+        report = (share >= self.share - 1e-12) & (total >= self.least)
+        axes = [axis_of(table, int(r)) for r in rows[report]]
+        wanted = [i for i, a in enumerate(axes) if not self.dimensions or a in self.dimensions]
+        picked = np.flatnonzero(report)[wanted]
+        frame = self._frame(
+            table, rows[picked], [axes[i] for i in wanted], share[picked], largest[picked]
+        )
+        examined = (
+            sum(not self.dimensions or axis_of(table, int(r)) in self.dimensions for r in rows)
+            if self.dimensions
+            else len(rows)
+        )
+        return Result(
+            kind=self.kind,
+            title="Group disclosure",
+            value=float(len(picked)),
+            numbers={
+                "margins examined": int(examined),
+                "margins that disclose their group": len(picked),
+                "share of them": len(picked) / examined if examined else 0.0,
+            },
+            frame=frame,
+            explanation=(
+                "In these margins (nearly) everybody falls in the same category: the table tells it of "
+                "each of them, whatever the rules on small counts say."
+            ),
+        )
+
+    def _frame(
+        self, table: Table, rows: Ints, axes: list[str], share: Floats, largest: Ints
+    ) -> nw.DataFrame[Any]:
+        """Return the margins with their largest category."""
+        parents = parents_of(table.equations)[rows]
+        category = [
+            table.codes(int(c))[table.names.index(a)] if a else table.describe_cell(int(c))
+            for c, a in zip(largest, axes, strict=True)
+        ]
+        columns = {
+            "margin": [table.describe_cell(int(p)) for p in parents],
+            "dimension": axes,
+            "category": pa.array(category, pa.string()),
+            "share": share,
+            "margin hidden": table.hidden[parents],
+            "category hidden": table.hidden[largest],
+        }
+        return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def counts_of(table: Table) -> Floats:
+    """Return the number of units in each cell."""
+    if table.frequency and (table.count < 0).all():
+        return table.value
+    return np.maximum(table.count, 0).astype(np.float64)
+
+
+def parents_of(equations: sparse.csr_array) -> Ints:
+    """Return the parent of each relation: the first cell with coefficient -1."""
+    parents = np.full(equations.shape[0], -1, dtype=np.int64)
+    row = np.repeat(np.arange(equations.shape[0]), np.diff(equations.indptr))
+    minus = np.flatnonzero(equations.data < 0)[::-1]
+    parents[row[minus]] = equations.indices[minus]
+    return parents
+
+
+def concentrated(
+    equations: sparse.csr_array, counts: Floats, categories: int
+) -> tuple[Ints, Floats, Floats, Ints]:
+    """Return relations with a positive parent, its count, the share of its largest children, and the largest.
+
+    Relations with no more children than ``categories`` say nothing and are left out.
+    """
+    row = np.repeat(np.arange(equations.shape[0]), np.diff(equations.indptr))
+    child = equations.data > 0
+    row, cell = row[child], equations.indices[child].astype(np.int64)
+    order = np.lexsort((cell, -counts[cell], row))
+    row, cell = row[order], cell[order]
+    if not len(row):
+        none = np.zeros(0, dtype=np.int64)
+        return none, none.astype(float), none.astype(float), none
+    starts = np.flatnonzero(np.r_[True, row[1:] != row[:-1]])
+    sizes = np.diff(np.r_[starts, len(row)])
+    rank = np.arange(len(row)) - np.repeat(starts, sizes)
+    inside = np.add.reduceat(np.where(rank < categories, counts[cell], 0.0), starts)
+    total = np.add.reduceat(counts[cell], starts)
+    keep = (sizes > categories) & (total > 0)
+    share = inside[keep] / total[keep]
+    return row[starts][keep], total[keep], share, cell[starts][keep]
+
+
+def axis_of(table: Table, row: int) -> str:
+    """Return the dimension along which a relation adds up; empty when there is none."""
+    if not table.dimensions:
+        return ""
+    m = table.equations
+    cells = m.indices[m.indptr[row] : m.indptr[row + 1]]
+    moved = [
+        d.name
+        for d, column in zip(table.dimensions, table.places[cells].T, strict=True)
+        if len(set(column.tolist())) > 1
+    ]
+    return moved[0] if len(moved) == 1 else ""

@@ -1,0 +1,94 @@
+"""``tacit table``: build, rules, protect, audit, convert, show, batch; and the generated commands."""
+
+import csv
+import stat
+
+import pytest
+
+import tacit
+from common.cases import FIRMS, firms
+from tacit.cli.app import main
+
+REGIONS = "N\n@N1\n@N2\nS\n@S1\n@S2\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with (tmp_path / "firms.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["region", "size", "group", "turnover"])
+        writer.writerows(FIRMS)
+    (tmp_path / "regions.hrc").write_text(REGIONS)
+    return tmp_path
+
+
+def run(*arguments):
+    return main([str(a) for a in arguments])
+
+
+def build(folder):
+    return run(
+        "table", "build", folder / "firms.csv",
+        "--dimension", f"region={folder / 'regions.hrc'}", "size",
+        "--value", "turnover", "--holding", "group", "--out", folder / "t.table",
+    )  # fmt: skip
+
+
+def test_from_records_to_a_published_table(folder, capsys):
+    assert build(folder) == 0
+    assert stat.S_IMODE((folder / "t.table").stat().st_mode) == 0o600
+    judged, safe = folder / "judged.table", folder / "safe.table"
+    rules = ("--rule", "p_percent p=10", "minimum_frequency n=2")
+    assert run("table", "rules", folder / "t.table", *rules, "--out", judged) == 0
+    assert run("table", "audit", judged) == 1
+    assert run("table", "protect", judged, "--method", "suppress_linear", "--out", safe) == 0
+    assert (
+        run("table", "audit", safe, "--out", folder / "audit.csv", "--plot", folder / "a.svg") == 0
+    )
+    assert run("table", "convert", safe, folder / "safe.csv") == 0
+    assert run("table", "convert", safe, folder / "safe.jj") == 0
+    assert run("table", "show", safe) == 0
+    shown = capsys.readouterr().out
+    assert "310" not in (folder / "safe.csv").read_text()
+    assert "310" not in shown
+    assert "holds: protected-intervals" in shown
+    again = tacit.tables.read_jj(folder / "safe.jj")
+    assert len(again) == len(tacit.Table.load(safe))
+    assert (folder / "a.svg").read_text().startswith("<svg")
+
+
+def test_generated_commands_work_on_tables(folder, capsys):
+    firms(judged=False).save(folder / "t.table")
+    out = folder / "j.table"
+    assert run("apply", "minimum-frequency", folder / "t.table", "--n", "2", "--out", out) == 0
+    assert run("measure", "cell-loss", out) == 0
+    assert "share of cells hidden" in capsys.readouterr().out
+    assert tacit.Table.load(out).primary.sum() == 1
+
+
+def test_mistakes_get_one_sentence(folder, capsys):
+    firms(judged=False).save(folder / "t.table")
+    table = folder / "t.table"
+    faults = [
+        (("table", "rules", table, "--out", folder / "x.table"), "say what"),
+        (("table", "rules", table, "--rule", "p_percnt", "--out", folder / "x.table"), "p_percent"),
+        (("table", "rules", table, "--rule", "p_percent p", "--out", folder / "x.table"), "name=value"),
+        (("table", "show", folder / "none.table"), "there is no file"),
+        (("table", "show", folder / "firms.csv"), "not a table file"),
+        (("table", "build", folder / "firms.csv", "--out", folder / "x.table"), "dimensions"),
+        (("table", "protect", table, "--method", "datafly k=2", "--out", folder / "x.table"), "does not work on tables"),
+        (("table", "convert", table, table), "exists already"),
+    ]  # fmt: skip
+    for arguments, words in faults:
+        assert run(*arguments) in (1, 2)
+        captured = capsys.readouterr()
+        assert words in captured.out + captured.err
+    assert not (folder / "x.table").exists()
+
+
+def test_an_unprotected_table_is_not_published(folder, capsys):
+    table = firms().with_changed(firms().value)
+    table.save(folder / "t.table")
+    assert run("table", "convert", folder / "t.table", folder / "out.csv") == 1
+    assert "unsafe cells would be published" in capsys.readouterr().err
+    assert not (folder / "out.csv").exists()
