@@ -10,6 +10,12 @@ import importlib
 from typing import Any
 
 _HOMES = {
+    "Margins": "tacit.tables._two_way",
+    "RoundingRule": "tacit.tables.effects",
+    "averaging_posterior": "tacit.tables.effects",
+    "calibrate": "tacit.tables.noise_study",
+    "chi2_test": "tacit.tables.effects",
+    "noise_study": "tacit.tables.noise_study",
     "apply_hst": "tacit.tables.files.hst",
     "link": "tacit.data.linked",
     "parse_batch": "tacit.tables.files.arb",
