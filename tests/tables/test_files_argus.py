@@ -137,8 +137,8 @@ def test_a_description_survives_writing(tmp_path):
         ("A 1 2 999\n", "line 1: a missing code"),
         ("A 1 2\nA 3 2\n", "more than once"),
         ("// nothing\n", "no variables"),
-        ("<SAFE> \"S\"\nA\n<RECODEABLE>\n", "neither a cell value"),
-        ("<SAFE> \"S\"\nA\n<STATUS>\nB\n<STATUS>\nC\n<NUMERIC>\n", "more than one <STATUS>"),
+        ('<SAFE> "S"\nA\n<RECODEABLE>\n', "neither a cell value"),
+        ('<SAFE> "S"\nA\n<STATUS>\nB\n<STATUS>\nC\n<NUMERIC>\n', "more than one <STATUS>"),
     ],
 )  # fmt: skip
 def test_faulty_descriptions(tmp_path, text, said):
@@ -397,7 +397,9 @@ def test_intermediate_files_can_be_read_again(tmp_path):
     assert (tmp_path / "s.tab").read_text().splitlines()[7] == "N1;s;U"
 
 
-CODES = st.text(st.characters(blacklist_categories=["Cs", "Cc", "Zl", "Zp", "Zs"]), min_size=1, max_size=5)
+CODES = st.text(
+    st.characters(blacklist_categories=["Cs", "Cc", "Zl", "Zp", "Zs"]), min_size=1, max_size=5
+)
 
 
 @given(st.lists(CODES, min_size=2, max_size=5, unique=True),
@@ -435,6 +437,8 @@ def test_code_value_round_trip(tmp_path_factory, codes, quotes):
     value = roll_up(np.arange(2.0 * len(codes)).reshape(-1, 2) + 0.25, dims)
     table = tacit.Table.from_cells(dims, value, count=value)
     write_argus(table, folder / "t.csv", "code_value", "FL+QU+" if quotes else "FL+")
-    again = tacit.tables.read_table(folder / "t.csv", ["V", "W"], "value", total="Total", separator=",")
+    again = tacit.tables.read_table(
+        folder / "t.csv", ["V", "W"], "value", total="Total", separator=","
+    )
     order = [again.index(table.codes(i)) for i in range(len(table))]
     np.testing.assert_allclose(again.value[order], table.value)

@@ -106,7 +106,7 @@ def test_faulty_lines_can_be_passed_over(tmp_path):
     path = saved(tmp_path, "N2,B,u\nN2,B,p\nN9,B,p\nnonsense\nN1,A,p\n")
     table = apply_hst(firms(), path, ",", ignore_errors=True)
     assert table.extra["apriori"]["applied"] == 2
-    assert [line for line, _ in table.extra["apriori"]["skipped"]] == [2, 3]
+    assert [line for line, _ in table.extra["apriori"]["skipped"]] == [2, 3, 4]
 
 
 def test_trivial_levels(tmp_path):
@@ -118,7 +118,8 @@ def test_trivial_levels(tmp_path):
 
 
 def test_a_bare_table_has_no_codes(tmp_path):
-    bare = tacit.Table.from_cells((), [3.0, 1, 2], equations=firms().equations[:1, :3])
+    relations = tacit.Table.from_array([1.0, 2], totals=False).equations
+    bare = tacit.Table.from_cells((), [1.0, 2, 3], equations=relations)
     with pytest.raises(InputError, match="only equations"):
         apply_hst(bare, saved(tmp_path, "1,p\n"), ",")
 

@@ -196,7 +196,9 @@ def test_wide_layout_and_decimal_commas(tmp_path):
     with pytest.raises(InputError, match="must not be the same"):
         write_table(small(), tmp_path / "o.csv", decimal=",")
     with pytest.raises(InputError, match="two dimensions"):
-        write_table(tacit.Table.from_array([1.0, 2], totals=False), tmp_path / "o.csv", layout="wide")
+        write_table(
+            tacit.Table.from_array([1.0, 2], totals=False), tmp_path / "o.csv", layout="wide"
+        )
     with pytest.raises(DisclosureRefused):
         write_table(small(), tmp_path / "o.csv", layout="wide", confidential=True)
     assert [p.name for p in tmp_path.iterdir()] == ["o.csv"]

@@ -91,6 +91,27 @@ def test_whole_branches_can_be_merged():
     assert merged.value[merged.index(("land", "1"))] == merged.value[merged.index(("Total", "1"))]
 
 
+def test_other_facts_of_cells_are_merged_or_left_out():
+    table = mini(weight="Wgt")
+    table = table.with_(
+        extra={
+            **table.extra,
+            "cell_key": np.full(len(table), 0.6),
+            "names": np.arange(len(table)).astype(str),
+            "decimals": 2,
+        }
+    )
+    merged = tacit.RecodeTable(dimension="Region", groups={"S13": ["S1", "S3"]}).apply(table)
+    at = merged.index(("S13", "2"))
+    parts = [table.index((r, "2")) for r in ("S1", "S3")]
+    assert merged.extra["weighted_count"][at] == table.extra["weighted_count"][parts].sum()
+    assert merged.extra["cell_key"][at] == pytest.approx(0.2)
+    assert merged.extra["decimals"] == 2
+    assert "names" not in merged.extra
+    closed = tacit.RecodeTable(dimension="Region", depth=1).apply(table)
+    assert closed.extra["names"][closed.index(("S", "2"))] == str(table.index(("S", "2")))
+
+
 def test_holdings_that_may_be_larger_are_told():
     table = judged(mini(holding="Holding", top=2))
     with pytest.warns(Approximate, match="may be larger"):

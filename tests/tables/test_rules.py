@@ -277,6 +277,8 @@ def test_a_shadow_asks_for_the_same_share_of_the_value():
     table = tacit.Table.from_microdata(data, ["r"], "x", shadow="s")
     judged = tacit.PPercent(p=10).apply(table)
     assert judged.upper_level[1] == pytest.approx(0.3 / 4 * 100)
+    same = tacit.PPercent(p=10, shadow="same").apply(table)
+    assert same.upper_level[1] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
@@ -432,11 +434,35 @@ def test_a_difference_of_two_safe_tables_is_found():
     assert len(rows) == 1
     assert rows[0]["base codes"] == "b"
     assert result.unsafe == 1
-    assert differencing(
-        first, second.with_status([1, 2], Status.SECONDARY), definitions={"age": blocks}
-    ).numbers["differences"] in (0, 1)
+    hidden = second.with_status([1, 2], Status.SECONDARY)
+    assert differencing(first, hidden, definitions={"age": blocks}).numbers["differences"] == 0
     with pytest.raises(InputError, match="two tables"):
         differencing(first)
+
+
+def test_differences_are_found_for_every_combination_of_the_other_variables():
+    rng = np.random.default_rng(5)
+    data = tacit.read(
+        {
+            "place": rng.choice(["p1", "p2", "p3"], 60).tolist(),
+            "sex": rng.choice(["f", "m"], 60).tolist(),
+            "job": rng.choice(["a", "b"], 60).tolist(),
+        }
+    )
+    first = tacit.Dimension.from_relations("place", [("Total", ["A", "p3"]), ("A", ["p1", "p2"])])
+    second = tacit.Dimension.from_relations("place", [("Total", ["p1", "B"]), ("B", ["p2", "p3"])])
+    tables = [
+        tacit.RecodeTable(dimension="place", depth=1).apply(
+            tacit.Table.from_microdata(data, {"place": d, **others})
+        )
+        for d, others in ((first, {"sex": None}), (second, {"sex": None, "job": None}))
+    ]
+    meaning = {"place": {"A": ["p1", "p2"], "B": ["p2", "p3"], "p1": ["p1"], "p3": ["p3"]}}
+    result = differencing(*tables, rule=tacit.MinimumFrequency(n=100), definitions=meaning)
+    rows = [r for r in result.frame.rows(named=True) if r["base codes"] == "p2"]
+    # Both sexes and their total; the jobs of the second table stand at their total.
+    assert len(rows) == 3
+    assert all(r["unsafe"] for r in rows)
 
 
 def test_zones_that_do_not_nest_leave_slivers():

@@ -238,22 +238,36 @@ def profile(
 
 
 @app.command
-def example(folder: Path, /, *, records: int = 25_000, seed: int = 1) -> int:
-    """Write the example data: a generated hospital file, a register, hierarchies and a plan.
+def example(
+    folder: Path,
+    /,
+    *,
+    of: Literal["hospital", "firms"] = "hospital",
+    records: int | None = None,
+    seed: int = 1,
+) -> int:
+    """Write example data: a generated hospital file, or enterprises for a table; with a plan.
 
     Parameters
     ----------
     folder
         Where to write; made when it does not exist.
+    of
+        ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies.
     records
-        Number of patients.
+        Number of patients or enterprises.
     seed
         Seed of the generator.
     """
-    from tacit.data.examples import write_hospital
+    if of == "firms":
+        from tacit.data.firms_files import write_firms
 
-    write_hospital(folder, n=records, seed=seed)
-    console.say(f"Wrote the hospital example to {folder}; try: tacit run {folder}/hospital.yaml")
+        plan = write_firms(folder, n=records or 2_600, seed=seed)
+    else:
+        from tacit.data.examples import write_hospital
+
+        plan = write_hospital(folder, n=records or 25_000, seed=seed)
+    console.say(f"Wrote the {of} example to {folder}; try: tacit run {plan}")
     return 0
 
 

@@ -91,9 +91,21 @@ def largest(entries: Entries, t: int) -> Entries:
 
     Ties go to the smaller ``who``, so that the answer does not depend on the order of rows.
     """
+    if len(entries) and entries.cell.max() * 4 < len(entries):
+        entries = entries.take(among_largest(entries.cell, np.abs(entries.value), t))
     order = np.lexsort((entries.who, -np.abs(entries.value), entries.cell))
     cell = entries.cell[order]
     return entries.take(order[rank_in_runs(cell) < t])
+
+
+def among_largest(cell: Ints, size: Floats, t: int) -> Flags:
+    """Return the entries that can be among the t largest of their cell: far fewer to sort."""
+    bound = np.full(int(cell.max()) + 1, np.inf)
+    for _ in range(t):
+        smaller = size < bound[cell]
+        bound = np.full(len(bound), -1.0)
+        np.maximum.at(bound, cell[smaller], size[smaller])
+    return np.asarray(size >= bound[cell])
 
 
 def rank_in_runs(ids: Ints) -> Ints:

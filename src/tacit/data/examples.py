@@ -20,7 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from tacit.data import firms as trade
 from tacit.data import town
+from tacit.data.dimension import Dimension
 from tacit.data.hierarchies.rules import dates, digits, flat
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
@@ -86,6 +88,16 @@ def hospital_hierarchies() -> dict[str, Any]:
         "ethnicity": flat(),
         "occupation": Hierarchy.from_paths(town.occupation_paths()),
     }
+
+
+def firms(n: int = 2_600, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
+    """Return enterprises with region, activity, size, turnover and group, for tables; made up."""
+    return trade.firms(n, seed, engine=engine)
+
+
+def firm_dimensions() -> dict[str, Dimension]:
+    """Return the trees of the enterprises' regions and activities."""
+    return {"region": trade.region_tree(), "activity": trade.activity_tree()}
 
 
 @dataclass(frozen=True)

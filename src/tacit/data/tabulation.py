@@ -278,10 +278,11 @@ class Tabulation:
         if by is None:
             found = parts.roll_up_largest(self.records(self.frame), self.dimensions, self.top)
             return self.packed(found, count), True
-        alone, count = self.without_unit(by)
         found, counted, disjoint = self.units(by)
-        found = parts.largest(parts.joined(alone, found), self.top)
-        return self.packed(found, count + counted), disjoint
+        if has_missing(self.data, by):
+            alone, count = self.without_unit(by)
+            found, counted = parts.joined(alone, found), count + counted
+        return self.packed(parts.largest(found, self.top), counted), disjoint
 
     def packed(self, entries: Entries, count: Ints) -> Contributors:
         """Return entries as arrays over cells."""

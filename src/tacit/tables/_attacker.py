@@ -23,8 +23,9 @@ Ints = npt.NDArray[np.int64]
 CLOSE = 1e-6
 #: Possible movements of a block that are kept for pairs of singletons.
 KEPT = 48
-#: A movement obeys the relations when the gap is at most this share of what moves in them.
-EXACT = 1e-7
+#: A movement obeys the relations when the gap is at most this share of the block's middle bound,
+#: and this share of what moves in the relation.
+EXACT, ROUNDING = 1e-9, 1e-13
 #: Seconds between two looks at whether to stop.
 PAUSE = 0.05
 
@@ -366,14 +367,16 @@ class Possible:
         self.rows, self.sizes = rows, abs(rows)
         self.ratio, self.place = ratio, place
         self.down, self.up = down, up
+        room = np.concatenate([down, up])
+        room = room[np.isfinite(room) & (room > 0)]
+        self.slack = EXACT * (float(np.median(room)) if len(room) else 1.0)
 
     def __call__(self, x: Floats) -> bool:
-        """Return True when x is possible."""
+        """Return True when x is possible, but for rounding."""
         d = self.ratio * x[self.place]
-        moved = self.sizes @ np.abs(d)
-        slack = EXACT * max(1e-300, float(np.abs(d).max(initial=0.0)))
+        near = np.abs(d) * ROUNDING + self.slack
         return bool(
-            (np.abs(self.rows @ d) <= np.maximum(EXACT * moved, slack)).all()
-            and (d >= -self.down - slack).all()
-            and (d <= self.up + slack).all()
+            (np.abs(self.rows @ d) <= self.sizes @ np.abs(d) * ROUNDING + self.slack).all()
+            and (d >= -self.down - near).all()
+            and (d <= self.up + near).all()
         )

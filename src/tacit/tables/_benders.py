@@ -13,11 +13,10 @@ l, not on the solver's tolerances.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -143,7 +142,7 @@ class Mover:
         self.down, self.up = problem.down[cells], problem.up[cells]
         self.lp = Lp(0.0, sparse.csc_array(self.matrix), 0.0, 0.0, 0.0, 0.0)
         self.all = np.arange(self.k, dtype=np.int32)
-        self.bases: dict[tuple[Need, int], object] = {}
+        self.bases: dict[tuple[Need, int], Any] = {}
 
     def move(
         self, need: Need, sign: int, x: Floats, cap: float | Floats, *, cut: bool = True
@@ -239,7 +238,17 @@ class Separator:
         m = sparse.csr_array(m[np.diff(m.indptr) > 0])
         self.rows = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
         self.made = 0
+        self.turn = 0
         self.order = list(range(len(self.needs)))
+
+    @property
+    def tangled(self) -> bool:
+        """Return True when cells lie in more relations than those of two-way tables do.
+
+        There the master problem takes many rounds and one search tree is faster than solving it
+        again and again; in two-way tables it is the other way round (by measurement).
+        """
+        return self.rows.nnz > 2.6 * len(self.given)
 
     # -- points --------------------------------------------------------------------------------
 
@@ -282,7 +291,9 @@ class Separator:
         """Return for each relation that must move: some other cell of it is hidden."""
         given = self.given
         place = self.mover.place
-        needed = {(int(place[n.target]), int(place[n.known]) if n.known >= 0 else -1) for n in self.needs}
+        needed = {
+            (int(place[n.target]), int(place[n.known]) if n.known >= 0 else -1) for n in self.needs
+        }
         columns = sparse.csc_array(self.rows)
         number = np.cumsum(~given) - 1
         cuts: dict[bytes, Cut] = {}
@@ -321,17 +332,19 @@ class Separator:
                 found.append((int(number[first]), number[others].astype(np.int64)))
         return found
 
-    def fractional(
-        self, x: Floats, *, stop: Stop | None = None, needs: Sequence[int] | None = None
-    ) -> list[Cut]:
-        """Return cuts that a fractional point violates."""
+    def fractional(self, x: Floats, *, stop: Stop | None = None) -> list[Cut]:
+        """Return cuts that a fractional point violates.
+
+        A quarter of the needs is enough to go on with; the next call begins where this one ended.
+        """
         full = self.spread(np.minimum(x + NUDGE, 1.0))
-        cuts = []
-        for number in range(len(self.needs)) if needs is None else needs:
-            if stop is not None and stop():
+        cuts: list[Cut] = []
+        n = len(self.needs)
+        for _ in range(n):
+            if len(cuts) >= max(10, n // 4) or (stop is not None and stop()):
                 break
-            need = self.needs[number]
-            cut = self.sharp(need, x, full, 1 - VIOLATED)
+            cut = self.sharp(self.needs[self.turn % n], x, full, 1 - VIOLATED)
+            self.turn += 1
             if cut is not None:
                 cuts.append(cut)
         return cuts
@@ -568,7 +581,8 @@ def solve_exact(
     should_stop
         Asked now and then; True ends the search with the best pattern so far.
     engine
-        ``highs`` (cut loop), ``scip`` (branch and cut with lazy cuts) or ``auto``.
+        ``highs`` (cut loop), ``scip`` (branch and cut with lazy cuts; the cut loop where it is not
+        installed) or ``auto``, which takes ``scip`` for tables of three and more dimensions.
 
     Raises
     ------
@@ -618,7 +632,8 @@ def integer_phase(search: Search, engine: str) -> str:
     """Run the branching part on the engine asked for; return its name."""
     from tacit.tables import _scip
 
-    if engine == "scip" or (engine == "auto" and _scip.available()):
+    wanted = engine == "scip" or (engine == "auto" and search.separator.tangled)
+    if wanted and _scip.available():
         _scip.branch_and_cut(search)
         return "scip"
     cut_loop(search)
@@ -635,6 +650,9 @@ def root_phase(search: Search, ctx: Context) -> None:
     last, stalled = -1.0, 0
     for turn in range(500):
         found = lp.solve(time_limit=search.left + 0.1)
+        if found.state == "infeasible":
+            # Cells were fixed so that only cheaper patterns than the best are left: there is none.
+            search.bound = search.price
         if found.state != "optimal" or found.x is None or found.reduced is None:
             break
         x = found.x
@@ -655,7 +673,6 @@ def root_phase(search: Search, ctx: Context) -> None:
         add_bridges(lp, bridges)
         search.cuts.extend(cuts)
         search.bridges.extend(bridges)
-    if os.environ.get("DBG"): print("root", turn, search.bound, search.price, search.out.sum(), time.process_time(), len(search.cuts), len(search.bridges))
     if not search.done and not search.stop() and search.root is not None:
         search.offer(guided(sep.problem, search.root, sep.free, ctx, search.stop))
         keep_tight(search)
@@ -736,6 +753,5 @@ def cut_loop(search: Search) -> None:
                 return
             exact = True
             continue
-        if os.environ.get("DBG"): print("mip", search.bound, search.price, loose, len(cuts), time.process_time())
         add_cuts(lp, cuts)
         search.mend(x)

@@ -121,6 +121,11 @@ class Concentration(Rule):
         "symmetric",
         description="the level is asked for on both sides, above only, or as a width of twice its size",
     )
+    shadow: Literal["share", "same"] = Field(
+        "share",
+        description="when a shadow variable is judged, its levels are asked for as a share of the value, "
+        "or as they are (same), which is what tau-ARGUS does and right when both have the same unit",
+    )
     mark_singletons: bool = Field(
         False, description="give unsafe cells of one record or of one holding a status of their own"
     )
@@ -173,7 +178,9 @@ class Concentration(Rule):
         unsafe = (level > NOISE * cells.total) & (cells.top[:, 0] > 0)
         if self.missing_safe:
             unsafe &= ~missing_cells(table)
-        return verdict(unsafe, own_units(table, cells, level), self.protection)
+        if self.shadow == "share":
+            level = own_units(table, cells, level)
+        return verdict(unsafe, level, self.protection)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)

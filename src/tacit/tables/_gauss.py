@@ -36,6 +36,7 @@ from tacit.tables._problem import Problem
 
 Ints = npt.NDArray[np.int64]
 Vector = dict[int, int]
+Mark = tuple[int, int]
 
 #: Products of two numbers below it fit in 64 bits.
 PRIME = 2_147_483_647
@@ -193,16 +194,30 @@ class Elimination:
     Coordinate i starts as the unsafe cell ``free[i]``. Publishing a vector makes one coordinate a
     combination of the others. An unsafe cell is deducible when nothing is left of its vector; the
     other cell of a pair can deduce it when the two vectors are proportional.
+
+    Each vector carries two marks, random linear functions of it: whatever depends on each other has
+    marks that do, so most comparisons end there.
     """
 
     def __init__(self, by_cell: sparse.csr_array, unsafe: Ints, free: Ints) -> None:
         self.free = free.tolist()
+        rng = np.random.default_rng(len(self.free))
+        self.dice = rng.integers(1, PRIME, (2, len(self.free))).tolist()
         self.vectors: dict[int, Vector] = {int(q): row_of(by_cell, int(q)) for q in unsafe}
+        self.marks: dict[int, Mark] = {q: self.marked(v) for q, v in self.vectors.items()}
         self.holders: dict[int, set[int]] = {i: set() for i in range(len(self.free))}
         for q, vector in self.vectors.items():
             for i in vector:
                 self.holders[i].add(q)
         self.partners: dict[int, set[int]] = {}
+
+    def marked(self, vector: Vector) -> Mark:
+        """Return the marks of a vector."""
+        one, two = self.dice
+        return (
+            sum(one[i] * x for i, x in vector.items()) % PRIME,
+            sum(two[i] * x for i, x in vector.items()) % PRIME,
+        )
 
     def watch(self, pairs: Ints) -> set[int]:
         """Look after pairs from now on; return the targets that are bound to their partner already."""
@@ -227,12 +242,26 @@ class Elimination:
         if not vector:
             return False
         first = min(vector, key=lambda i: len(self.holders[i]))
+        here = vector[first]
+        one, two = self.marked(vector)
         for q in self.holders[first]:
             own = self.vectors[q]
-            if dependent(own, vector):
+            mark = self.marks[q]
+            if (mark[0] * two - mark[1] * one) % PRIME == 0 and dependent(own, vector):
                 return True
-            for other in self.partners.get(q, ()):
-                if combines(vector, own, self.vectors[other], first):
+            if q not in self.partners:
+                continue
+            # Without the coordinate ``first``, the vector must be no multiple of the partner's.
+            at = own[first]
+            rest = at * one - here * mark[0], at * two - here * mark[1]
+            for other in self.partners[q]:
+                there = self.vectors[other].get(first, 0)
+                last = self.marks[other]
+                x = at * last[0] - there * mark[0]
+                y = at * last[1] - there * mark[1]
+                if (rest[0] * y - rest[1] * x) % PRIME == 0 and combines(
+                    vector, own, self.vectors[other], first
+                ):
                     return True
         return False
 
@@ -242,14 +271,23 @@ class Elimination:
             return
         pivot = min(vector, key=lambda i: (len(self.holders[i]), i))
         inverse = pow(vector[pivot], -1, PRIME)
+        one, two = self.marked(vector)
         for q in self.holders.pop(pivot):
             own = self.vectors[q]
-            before = set(own)
-            add(own, vector, -own[pivot] * inverse)
-            for i in before - own.keys() - {pivot}:
-                self.holders[i].discard(q)
-            for i in own.keys() - before:
-                self.holders[i].add(q)
+            amount = -own[pivot] * inverse % PRIME
+            mark = self.marks[q]
+            self.marks[q] = (mark[0] + amount * one) % PRIME, (mark[1] + amount * two) % PRIME
+            for i, x in vector.items():
+                before = own.get(i, 0)
+                after = (before + amount * x) % PRIME
+                if after:
+                    own[i] = after
+                    if not before:
+                        self.holders[i].add(q)
+                elif before:
+                    del own[i]
+                    if i != pivot:
+                        self.holders[i].discard(q)
 
 
 def deducible(problem: Problem, hidden: Flags, seed: int = 1) -> Flags:

@@ -55,9 +55,7 @@ class Grids:
         for axis, kin in enumerate(self.kin):
             code = int(place[axis])
             base = here - code * int(self.strides[axis])
-            chosen.append(
-                self._codes(kin, code, base, int(self.strides[axis]), price, wide=wide)
-            )
+            chosen.append(self._codes(kin, code, base, int(self.strides[axis]), price, wide=wide))
         keys = np.zeros(1, dtype=np.int64)
         for axis, codes in enumerate(chosen):
             keys = (keys[:, None] + codes * self.strides[axis]).ravel()
@@ -67,7 +65,7 @@ class Grids:
         self, kin: Kin, code: int, base: int, stride: int, price: Floats, *, wide: bool
     ) -> Ints:
         """Return the code, the cheapest of its relatives, and parts of those that are sums."""
-        width = self.width * (2 if wide else 1)
+        width = self.width * 3 // 2 if wide else self.width
         near = kin.beside(code, wide)
         if len(near) > width:
             toll = self._toll(base + near * stride, price)

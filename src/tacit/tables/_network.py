@@ -38,6 +38,10 @@ NOISE = 1e-9
 MOST_ARCS = 100_000
 #: Paths that one need may be sent along.
 MOST_PATHS = 60
+#: Paths that one need may be sent along when a single one will do as well.
+FEW_PATHS = 6
+#: Cells up to which several paths are tried although one will do.
+BOTH_WAYS = 50_000
 #: Ways of looking for paths.
 WITHIN, ONE_PATH, SEVERAL = 0, 1, 2
 
@@ -49,8 +53,9 @@ class Net(NamedTuple):
     ----------
     tail, head
         The nodes of each cell's arc.
-    start, arc
-        For each node its arcs that may be hidden, cheapest first.
+    start, arc, other, price, free
+        For each node its arcs that may be hidden, cheapest first: the cell, the node at the other end,
+        the cost and the room at the start (side by side in memory, as the search reads them in turn).
     cost, up, down
         Price and room of each cell.
     """
@@ -59,6 +64,9 @@ class Net(NamedTuple):
     head: Ints
     start: Ints
     arc: Ints
+    other: Ints
+    price: Floats
+    free: Floats
     cost: Floats
     up: Floats
     down: Floats
@@ -73,7 +81,7 @@ class Net(NamedTuple):
     place: Ints  # of a node in the heap, -1: never in it, -2: left it
     seen: Ints
     path: Ints
-    counter: Ints  # heap size, nodes seen, arcs in path
+    counter: Ints  # heap size, nodes seen, arcs in path, paths allowed
     budget: Floats  # what new arcs may still cost
 
 
@@ -147,6 +155,8 @@ def network_of(problem: Problem) -> Net:
     usable = np.flatnonzero(problem.suppressible)
     by_cost = usable[np.argsort(problem.cost[usable], kind="stable")]
     nodes = np.concatenate([tail[by_cost], head[by_cost]])
+    others = np.concatenate([head[by_cost], tail[by_cost]])
+    free = np.concatenate([problem.up[by_cost], problem.down[by_cost]])
     # Both ends of the cheapest arc first: a stable sort by node then keeps the order of costs.
     order = np.argsort(np.concatenate([np.arange(len(by_cost))] * 2), kind="stable")
     order = order[np.argsort(nodes[order], kind="stable")]
@@ -156,6 +166,9 @@ def network_of(problem: Problem) -> Net:
         head=head,
         start=np.searchsorted(nodes[order], np.arange(n + 1)).astype(np.int64),
         arc=np.concatenate([by_cost, by_cost])[order],
+        other=others[order],
+        price=np.concatenate([problem.cost[by_cost]] * 2)[order],
+        free=free[order],
         cost=problem.cost,
         up=problem.up,
         down=problem.down,
@@ -170,7 +183,7 @@ def network_of(problem: Problem) -> Net:
         place=np.full(n, -1, dtype=np.int64),
         seen=ints(n),
         path=ints(MOST_ARCS),
-        counter=ints(3),
+        counter=ints(4),
         budget=np.full(1, np.inf),
     )
     for cell in np.flatnonzero(problem.start).tolist():
@@ -201,7 +214,9 @@ class Circulations:
 
     # -- one need ------------------------------------------------------------------------------
 
-    def route(self, cell: int, amount: float, known: int = -1) -> tuple[Circulation, float] | None:
+    def route(
+        self, cell: int, amount: float, known: int = -1, barred: int = -1
+    ) -> tuple[Circulation, float] | None:
         """Return a cheap circulation for a need and what it costs in new cells, hiding nothing.
 
         What hidden cells carry by themselves is sent first. The rest goes along the one cheapest
@@ -216,14 +231,18 @@ class Circulations:
             source, sink = sink, source
         net.counter[2] = 0
         net.budget[0] = np.inf
-        left = float(self.send(net, source, sink, size, size * NOISE, WITHIN, cell, known, -1))
+        net.counter[3] = MOST_PATHS
+        left = float(self.send(net, source, sink, size, size * NOISE, WITHIN, cell, known, barred))
         if left <= size * NOISE:
             return self._taken(cell, amount, known), 0.0
         before = self._snapshot()
         options = []
         for way in (ONE_PATH, SEVERAL):
+            if options and self.problem.n > BOTH_WAYS:
+                break
             net.budget[0] = options[0][0] if options else np.inf
-            rest = float(self.send(net, source, sink, left, size * NOISE, way, cell, known, -1))
+            net.counter[3] = FEW_PATHS if options else MOST_PATHS
+            rest = float(self.send(net, source, sink, left, size * NOISE, way, cell, known, barred))
             price = self._price_of_tentative()
             if rest <= size * NOISE:
                 options.append((price, self._taken(cell, amount, known, clear=False)))
@@ -329,7 +348,7 @@ class Circulations:
                 break
         return saved
 
-    def _again(self, numbers: list[int]) -> float:
+    def _again(self, numbers: list[int], barred: int = -1) -> float:
         """Drop some circulations and route them again; return what that saves, never less than 0."""
         cost, net = self.problem.cost, self.net
         old = [self.drop(number) for number in numbers]
@@ -338,7 +357,7 @@ class Circulations:
         now, taken = 0.0, []
         if price > 0:
             for number, one in zip(numbers, old, strict=True):
-                way = self.route(one.cell, one.amount, one.known)
+                way = self.route(one.cell, one.amount, one.known, barred)
                 now += np.inf if way is None else way[1]
                 if way is None or now >= price:
                     break
@@ -352,8 +371,12 @@ class Circulations:
             self.take(number, one)
         return 0.0
 
-    def spare(self, ctx: Context) -> int:
-        """Publish secondary cells, dearest first, whose circulations find another way."""
+    def spare(self, ctx: Context, *, exchange: bool) -> int:
+        """Publish secondary cells, dearest first; return how many.
+
+        A cell goes when its circulations find another way within the hidden cells or (``exchange``)
+        a way over new cells that cost less.
+        """
         p = self.problem
         cells = np.flatnonzero(self.pattern & ~p.start)
         cells = cells[np.argsort(-p.cost[cells], kind="stable")]
@@ -361,7 +384,10 @@ class Circulations:
         for i, cell in enumerate(cells.tolist()):
             if i % 50 == 0:
                 ctx.tick("publishing what is not needed", i / len(cells))
-            spared += self.net.hidden[cell] == 0 or self._without(cell)
+            if self.net.hidden[cell] == 0 or self._without(cell):
+                spared += 1
+            elif exchange:
+                spared += self._again(sorted(self.users[cell]), barred=cell) > 0
         return spared
 
     def _without(self, cell: int) -> bool:
@@ -389,6 +415,8 @@ class Circulations:
         if flow < 0:
             source, sink = sink, source
         least = abs(one.amount) * NOISE
+        net.budget[0] = np.inf
+        net.counter[3] = MOST_PATHS
         left = float(
             self.send(net, source, sink, abs(flow), least, WITHIN, one.cell, one.known, cell)
         )
@@ -576,18 +604,19 @@ def find_path(
         if not new:
             continue
         for i in range(net.start[node], net.start[node + 1]):
-            arc = net.arc[i]
-            if here + net.cost[arc] >= min(net.distance[sink], net.budget[0]):
+            price = net.price[i]
+            if here + price >= min(net.distance[sink], net.budget[0]):
                 break
+            other = net.other[i]
+            # An arc that is not hidden has all its room, but for what this movement has taken.
+            if here + price >= net.distance[other] or net.free[i] < least:
+                continue
+            arc = net.arc[i]
             if net.hidden[arc] > 0 or arc == a or arc == b or arc == c:
                 continue
-            forwards = net.tail[arc] == node
-            free = room(net, arc, forwards)
-            if free < least:
-                continue
-            other = net.head[arc] if forwards else net.tail[arc]
+            length = price * max(1.0, amount / net.free[i])
             if net.place[other] != -2:
-                length = net.cost[arc] * max(1.0, amount / free)
+                forwards = net.tail[arc] == node
                 reached(net, other, here + length, 2 * arc + (0 if forwards else 1))
     return False
 
@@ -628,7 +657,7 @@ def send(
     """
     left = amount
     least = amount if way < 2 else noise
-    for _ in range(MOST_PATHS):
+    for _ in range(net.counter[3]):
         if left <= noise or net.budget[0] <= 0:
             break
         if find_path(net, source, sink, left, min(least, left), way > 0, a, b, c):

@@ -59,6 +59,8 @@ class Problem:
     forced: Flags
     fixed: Flags
     pairs: Ints
+    #: Whether unsafe cells are to be kept from single respondents at all.
+    guards_singletons: bool = False
 
     @property
     def n(self) -> int:
@@ -131,6 +133,7 @@ def problem_of(
         forced=is_secondary(table.status),
         fixed=is_fixed(table.status) & ~primary,
         pairs=singleton_pairs(table) if singletons else np.zeros((0, 2), dtype=np.int64),
+        guards_singletons=singletons,
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.sparse.linalg import lsmr
 
 from tacit.errors import SolverError
 from tacit.solve import Lp, Solution
@@ -171,7 +172,9 @@ class Solver:
 def record(block: Block, x: Floats) -> bool:
     """Take note of a possible movement, and of its mirror image as far as the bounds allow."""
     if block.test is not None and not block.test(x):
-        return False
+        x = refined(block, x)
+        if not block.test(x):
+            return False
     np.maximum(block.inner_high, x, out=block.inner_high)
     np.minimum(block.inner_low, x, out=block.inner_low)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -184,6 +187,12 @@ def record(block: Block, x: Floats) -> bool:
         block.points.extend([x, -share * x] if share > 0 else [x])
         del block.points[: -block.kept]
     return True
+
+
+def refined(block: Block, x: Floats) -> Floats:
+    """Return the nearest point to x that obeys the relations to the last digits, within the bounds."""
+    step = lsmr(block.matrix, block.matrix @ x, atol=1e-15, btol=1e-15, conlim=0.0)[0]
+    return np.clip(x - step, block.lower, block.upper)
 
 
 # -- needs of one block ------------------------------------------------------------------------------

@@ -79,8 +79,13 @@ def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
 
 
 def suppress(
-    problem: Problem, ctx: Context, *, cleaned: bool = True, limit_seconds: float | None = None
-) -> tuple[Flags, dict[str, int]]:
+    problem: Problem,
+    ctx: Context,
+    *,
+    cleaned: bool = True,
+    tries: int = 100,
+    limit_seconds: float | None = None,
+) -> tuple[Flags, dict[str, float]]:
     """Return a safe pattern of low cost, and how it was come by.
 
     Parameters
@@ -91,15 +96,26 @@ def suppress(
         The context.
     cleaned
         Look for cheaper ways after the first pattern.
+    tries
+        How often part of the pattern is then taken up and laid anew.
     limit_seconds
         Time after which that search ends with the best safe pattern so far.
     """
     until = None if limit_seconds is None else time.monotonic() + limit_seconds
     routes = Routes(problem, problem.start, problem.start | problem.suppressible)
     require_met(problem, routes, routes.meet_all(ctx))
-    spared = routes.improve(ctx, until=until) if cleaned else 0
+    first, spared, anew = routes.total, 0, 0
+    if cleaned:
+        spared = routes.improve(ctx, until=until)
+        anew = routes.shake(ctx, tries=tries, until=until)
     routes.require_proof()
-    return routes.pattern, {"spared": spared, "programs": routes.flows.solved}
+    facts: dict[str, float] = {
+        "first_price": first,
+        "spared": spared,
+        "laid_anew": anew,
+        "programs": routes.flows.solved,
+    }
+    return routes.pattern, facts
 
 
 def require_met(problem: Problem, routes: Routes, failed: list[int]) -> None:

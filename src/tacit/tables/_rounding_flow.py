@@ -58,9 +58,7 @@ def kernel(name: str, size: int) -> Callable[..., Any]:
     return next(f for f in KERNELS if f.__name__ == name)
 
 
-def solve_flow(
-    model: Model, network: Network, y: int = 0, tick: Tick | None = None
-) -> Ints | None:
+def solve_flow(model: Model, network: Network, y: int = 0, tick: Tick | None = None) -> Ints | None:
     """Return the cheapest steps of the free cells with totals within y bases; None if there are none.
 
     The answer is optimal: exactly for whole costs, otherwise to 2^-30 of the largest cost a cell.
@@ -83,7 +81,9 @@ def solve_flow(
         while state == 1:
             if tick is not None:
                 tick(None)
-            state = step(*graph, network.head, network.tail, low, high, coarse, flow, potential, excess)
+            state = step(
+                *graph, network.head, network.tail, low, high, coarse, flow, potential, excess
+            )
         if state == 2:
             return None
         potential *= 4

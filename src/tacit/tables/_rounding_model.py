@@ -166,7 +166,20 @@ def model_of(
         cost[margin] = unit[margin] = 0.0
     floor = floors - start
     return Model(
-        table, base, free, margin, start, low, high, residual, floor, cost, unit, expansion, extra, exact
+        table,
+        base,
+        free,
+        margin,
+        start,
+        low,
+        high,
+        residual,
+        floor,
+        cost,
+        unit,
+        expansion,
+        extra,
+        exact,
     )
 
 
@@ -270,7 +283,9 @@ def costs(
     weight = np.ones(len(table))
     if secondary == "weights":
         if table.weight is None:
-            raise InputError("secondary='weights' needs a table with weights: table.with_weight(...)")
+            raise InputError(
+                "secondary='weights' needs a table with weights: table.with_weight(...)"
+            )
         weight = table.weight
     return (base - 2 * target) * weight, base * weight
 
@@ -304,9 +319,7 @@ def oriented(matrix: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(flip) @ m)
 
 
-def expanded(
-    m: sparse.csr_array, known: Flags
-) -> tuple[Ints, sparse.csr_array, sparse.csr_array]:
+def expanded(m: sparse.csr_array, known: Flags) -> tuple[Ints, sparse.csr_array, sparse.csr_array]:
     """Define the cells that are not known from those that are; a cell in no such chain is free."""
     n = m.shape[1]
     pattern = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
@@ -470,7 +483,9 @@ def layout_of(model: Model) -> Layout:
     order = np.argpartition(size, q - 1, axis=1)[:, :q] if rows.shape[1] > q else None
     near = rows if order is None else np.take_along_axis(rows, order, axis=1)
     members = m.indices.astype(np.int32)
-    return Layout(cells, rows, signs, members, m.indptr.astype(np.int64), np.ascontiguousarray(near))
+    return Layout(
+        cells, rows, signs, members, m.indptr.astype(np.int64), np.ascontiguousarray(near)
+    )
 
 
 def slots_of(model: Model, m: sparse.csr_array) -> Ints:
@@ -479,8 +494,10 @@ def slots_of(model: Model, m: sparse.csr_array) -> Ints:
     if table.is_product and all(d.is_tree for d in table.dimensions):
         depth = [d.depth for d in table.dimensions]
         # Ground codes of every depth share one slot, so that no slot stays almost empty.
-        leaf = [np.where(np.isin(np.arange(len(d)), d.leaves), 0, depth[i] + 1)
-                for i, d in enumerate(table.dimensions)]
+        leaf = [
+            np.where(np.isin(np.arange(len(d)), d.leaves), 0, depth[i] + 1)
+            for i, d in enumerate(table.dimensions)
+        ]
         place = np.unravel_index(model.margin, table.shape)
         key = np.zeros(len(model.margin), dtype=np.int64)
         for axis, p in enumerate(place):
@@ -504,5 +521,3 @@ def first_fit(m: sparse.csr_array) -> Ints:
         slot[row] = free[0]
         used[own, free[0]] = True
     return np.asarray(np.unique(slot, return_inverse=True)[1], dtype=np.int64)
-
-

@@ -107,7 +107,9 @@ class Search:
         self.classes, kind = np.unique(
             np.stack([width, np.arange(len(width)) >= soft], axis=1), axis=0, return_inverse=True
         )
-        self.reach = int(np.diff(self.layout.starts).max(initial=1) * (self.high - self.low).max(initial=1))
+        self.reach = int(
+            np.diff(self.layout.starts).max(initial=1) * (self.high - self.low).max(initial=1)
+        )
         self.reach = 2 * self.reach + int(np.abs(self.rest_low).max(initial=0)) + 4
         self.span = 2 * self.reach + int(width.max(initial=0)) + 1
         self.offset = kind.ravel() * self.span + self.reach
@@ -119,7 +121,9 @@ class Search:
         parts = []
         for width, hard in self.classes:
             slack = 0 if hard else y
-            out = np.maximum(np.maximum(-slack - steps, steps - width - slack), 0).astype(np.float64)
+            out = np.maximum(np.maximum(-slack - steps, steps - width - slack), 0).astype(
+                np.float64
+            )
             parts.append(np.minimum(out, 1e5) ** 3 * (HARD if hard else 1))
         parts.append(np.zeros(self.span))
         return np.concatenate(parts).astype(np.int64)
@@ -163,9 +167,25 @@ class Search:
             t0 = hot * (cold / hot) ** (done / budget)
             t1 = hot * (cold / hot) ** ((done + n) / budget)
             energy, self.seed = step(
-                self.x, self.low, self.high, self.cost * share, self.unit * share, layout.rows, layout.signs,
-                layout.members, layout.starts, layout.near, at, self.table, energy, n, t0, t1,
-                SWAPS, self.seed, quit_at_zero,
+                self.x,
+                self.low,
+                self.high,
+                self.cost * share,
+                self.unit * share,
+                layout.rows,
+                layout.signs,
+                layout.members,
+                layout.starts,
+                layout.near,
+                at,
+                self.table,
+                energy,
+                n,
+                t0,
+                t1,
+                SWAPS,
+                self.seed,
+                quit_at_zero,
             )
             done += n
             if stop(done / budget):
@@ -272,8 +292,25 @@ def toll(cost, unit, x, up):  # type: ignore[no-untyped-def]
 
 
 def anneal(  # type: ignore[no-untyped-def]
-    x, low, high, cost, unit, rows, signs, members, starts, near, at, table, energy, moves, hot, cold,
-    swaps, seed, quit_at_zero
+    x,
+    low,
+    high,
+    cost,
+    unit,
+    rows,
+    signs,
+    members,
+    starts,
+    near,
+    at,
+    table,
+    energy,
+    moves,
+    hot,
+    cold,
+    swaps,
+    seed,
+    quit_at_zero,
 ):
     """Make moves at temperatures from hot to cold; ``x`` and ``at`` are changed in place."""
     n, slots = rows.shape

@@ -206,7 +206,9 @@ def general(
             **({"effort": SHORT} if exact and small else {}),
         )
         clock.tick(None)
-    best = None if first is None or not first.sound else Answer("feasible", first.steps, 0.0, -np.inf)
+    best = (
+        None if first is None or not first.sound else Answer("feasible", first.steps, 0.0, -np.inf)
+    )
     y = first.y if first is not None and best is not None else None
     moves = 0 if first is None else first.moves
     trace = ((clock.spent, y),) if y is not None else ()
@@ -274,7 +276,16 @@ def proven(
         return nothing("unknown", bound, "mip", shift, clock, nodes=nodes, **more)
     kept = Answer("feasible", best.steps, 0.0, -float("inf"))
     return outcome_of(
-        model, kept, best_y, "local_search", shift, clock, bound=bound, nodes=nodes, trace=trace, **more
+        model,
+        kept,
+        best_y,
+        "local_search",
+        shift,
+        clock,
+        bound=bound,
+        nodes=nodes,
+        trace=trace,
+        **more,
     )
 
 

@@ -25,6 +25,10 @@ Floats = npt.NDArray[np.float64]
 
 #: A movement is accepted when no relation is out by more than this share of the amount asked for.
 EXACT = 1e-6
+#: Cleaning up goes on while a pass lowers the price by this share.
+WORTH = 0.005
+#: Needs that are taken up together, how far prices go astray meanwhile, and the draws' seed.
+TOGETHER, ASTRAY, TRIES_SEED = 12, 0.3, 20010701
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ class Routes:
         self.problem = problem
         self.base = base
         self.cost = np.where(base, 0.0, problem.cost)
+        self.tariff = self.cost.copy()
         self.used = np.zeros(problem.n, dtype=np.int64)
         self.flows = Flows(problem, allowed | base, self.cost.copy(), self.cost)
         self.nearby = False
@@ -148,7 +153,7 @@ class Routes:
         self.used[cells] -= 1
         free = cells[self.used[cells] == 0]
         self.total -= float(self.cost[free].sum())
-        self.flows.price[free] = self.cost[free]
+        self.flows.price[free] = self.tariff[free]
         for cell in cells.tolist():
             self.through[cell].discard(m)
 
@@ -176,10 +181,7 @@ class Routes:
             if ready is not None:
                 self.assign(need, ready)
                 return True
-        if len(options) == 1:
-            found = self._routed(need, options[0])
-        else:
-            found = self._cheapest(need)
+        found = self._routed(need, options[0]) if len(options) == 1 else self._cheapest(need)
         if found is None:
             return False
         self.assign(need, found)
@@ -258,6 +260,11 @@ class Routes:
         self.needs[need] = Need(one.cell, ((above, -(width - above)),))
         return self.meet(need)
 
+    def set_tariff(self, tariff: Floats) -> None:
+        """Change what hiding a cell seems to cost; ``total`` keeps counting what it does cost."""
+        self.tariff = tariff
+        self.flows.price[:] = np.where(self.used > 0, 0.0, tariff)
+
     # -- improving -----------------------------------------------------------------------------
 
     def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
@@ -274,9 +281,55 @@ class Routes:
                     return gone
                 if self.used[cell] > 0:
                     gone += self.spare(cell)
-            if self.total >= before * (1 - 1e-3):
+            if self.total >= before * (1 - WORTH):
                 break
         return gone
+
+    def shake(self, ctx: Context, *, tries: int, until: float | None = None) -> int:
+        """Take up parts of the pattern and lay them anew, in another order and with prices a little off.
+
+        What is cheaper in truth is kept; return how often. Draws are the same in every run.
+        """
+        rng = np.random.default_rng(TRIES_SEED)
+        kept = 0
+        self.nearby = True
+        for k in range(tries):
+            if k % 10 == 0:
+                ctx.tick("trying other ways", k / tries)
+            if until is not None and time.monotonic() > until:
+                break
+            cells = np.flatnonzero((self.used > 0) & ~self.base)
+            if not len(cells):
+                break
+            chance = self.cost[cells] / self.cost[cells].sum()
+            needs = self.entangled(int(rng.choice(cells, p=chance)), rng)
+            kept += self.lay_anew([needs[i] for i in rng.permutation(len(needs))], rng)
+        self.nearby = False
+        return kept
+
+    def entangled(self, cell: int, rng: np.random.Generator) -> list[int]:
+        """Return needs whose movements use a cell, and some that share other cells with them."""
+        needs = {n for m in self.through[cell] for n in self.serving[m]}
+        beside = sorted({c for m in self.through[cell] for c in self.movements[m].cells.tolist()})
+        for i in rng.permutation(len(beside)):
+            if len(needs) >= TOGETHER:
+                break
+            if not self.base[beside[i]]:
+                needs |= {n for m in self.through[beside[i]] for n in self.serving[m]}
+        return sorted(needs)
+
+    def lay_anew(self, needs: list[int], rng: np.random.Generator) -> bool:
+        """Meet some needs in another way if that is cheaper."""
+        price, mark = self.total, len(self.journal)
+        for n in needs:
+            self.assign(n, ())
+        self.set_tariff(self.cost * np.exp(ASTRAY * rng.standard_normal(len(self.cost))))
+        done = all(self.meet(n) and self.total < price * (1 - NOISE) for n in needs)
+        if not done:
+            self.undo(mark)
+        self.set_tariff(self.cost)
+        self.forget_if_long()
+        return done
 
     def spare(self, cell: int) -> bool:
         """Publish one secondary if everything it served can go another way for less."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -14,8 +15,12 @@ from tacit.data.status import Flags
 from tacit.data.table import Table
 from tacit.spec import TableMethod
 from tacit.tables._attacker import shortfalls
+from tacit.tables._exactness import deducing_pairs
 from tacit.tables._problem import Problem, problem_of
 from tacit.tables._repair import repair
+
+#: How often a pattern is mended for respondents who can deduce a cell through several relations.
+ROUNDS = 10
 
 
 class Suppression(TableMethod):
@@ -26,6 +31,8 @@ class Suppression(TableMethod):
     """
 
     techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
+    #: An engine that is asked again when respondents far from a cell turn out to be able to deduce it.
+    solves_again: ClassVar[bool] = False
 
     cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
         "value",
@@ -46,8 +53,14 @@ class Suppression(TableMethod):
         if not problem.primary.any():
             ctx.note(secondary=0, price=0.0, repaired=0)
             return table.with_hidden(np.flatnonzero(problem.forced))
-        proposed = self._pattern(problem, ctx) | problem.start
-        pattern = repair(problem, proposed, ctx)
+        for _ in range(ROUNDS):
+            proposed = self._pattern(problem, ctx) | problem.start
+            pattern = repair(problem, proposed, ctx)
+            wider = with_far_pairs(problem, pattern)
+            if wider is problem or not self.solves_again:
+                break
+            problem = wider
+        problem, pattern = kept_from_respondents(problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int((pattern & ~problem.primary).sum()),
@@ -67,6 +80,34 @@ class Suppression(TableMethod):
         )
 
 
+def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
+    """Return the problem with the singletons that, by all relations together, give a cell away.
+
+    Two cells need not share a relation for one to follow from the other. The problem itself comes back
+    when nothing is new, or when singletons are not asked for.
+    """
+    if not problem.guards_singletons:
+        return problem
+    far = deducing_pairs(problem.table, pattern)
+    if not len(far):
+        return problem
+    every = np.unique(np.concatenate([problem.pairs, far]), axis=0).astype(np.int64)
+    return problem if len(every) == len(problem.pairs) else replace(problem, pairs=every)
+
+
+def kept_from_respondents(
+    problem: Problem, pattern: Flags, ctx: Context
+) -> tuple[Problem, Flags]:
+    """Repair a pattern until no single respondent can deduce the cell of another."""
+    for _ in range(ROUNDS):
+        wider = with_far_pairs(problem, pattern)
+        if wider is problem:
+            break
+        problem = wider
+        pattern = repair(problem, pattern, ctx)
+    return problem, pattern
+
+
 @check_for("protected-intervals")
 def intervals_are_wide(table: Table, claim: Claim) -> bool:
     """Return True when an attacker's interval for every unsafe cell reaches its levels.
@@ -74,5 +115,8 @@ def intervals_are_wide(table: Table, claim: Claim) -> bool:
     Each need must be shown by a movement that has been put into the table's own relations and bounds;
     what a solver says without one does not count.
     """
-    problem = problem_of(table, singletons=bool(claim.parameters.get("singletons")))
+    guarded = bool(claim.parameters.get("singletons"))
+    problem = problem_of(table, singletons=guarded)
+    if guarded and len(deducing_pairs(table, table.hidden)):
+        return False
     return not shortfalls(problem, table.hidden, verify=True)

@@ -124,9 +124,7 @@ class ControlledRounding(TableMethod):
 
     def _solved(self, table: Table, base: float, ctx: Context) -> RoundingOutcome:
         """Return the outcome, or raise when there is no such rounding."""
-        clock = Clock(
-            self.time_limit, lambda share: ctx.tick(self.title(), share), ctx.should_stop
-        )
+        clock = Clock(self.time_limit, lambda share: ctx.tick(self.title(), share), ctx.should_stop)
         strict = self.mode == "zero_restricted"
         outcome = solve_rounding(
             table,
@@ -227,9 +225,7 @@ def protected(table: Table, rounded: Floats, base: float, shift: int) -> dict[st
     if not len(at):
         return {}
     whole = multiples(table.value, base)[3]
-    low, high = existence_interval(
-        rounded[at], base, shift - 1, whole=whole, lower=table.lower[at]
-    )
+    low, high = existence_interval(rounded[at], base, shift - 1, whole=whole, lower=table.lower[at])
     value = table.value[at]
     down = np.minimum(table.lower_level[at], np.maximum(value - table.lower[at], 0.0))
     up = np.minimum(table.upper_level[at], np.maximum(table.upper[at] - value, 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -73,10 +74,11 @@ def differencing(
         raise InputError("differencing needs tables with dimensions, not bare equations")
     judge = rule or default_rule()
     worlds = meanings(tables, definitions or {})
-    found: list[Candidate] = []
+    rows: list[Row] = []
     for variable in worlds:
-        found += candidates(tables, variable, worlds)
-    rows = [row for c in found for row in matched(tables, c, worlds)]
+        keys = keys_without(tables, variable, worlds)
+        for candidate in candidates(tables, variable, worlds):
+            rows += matched(tables, candidate, keys)
     unsafe, exact = judged(tables, rows, judge)
     bad = int(unsafe.sum())
     return DifferencingResult(
@@ -204,44 +206,50 @@ class Row:
     minus: Ints
 
 
-def matched(
-    tables: Sequence[Table], c: Candidate, worlds: Mapping[str, list[dict[str, Atoms]]]
-) -> list[Row]:
+def matched(tables: Sequence[Table], c: Candidate, keys: Sequence[Ints]) -> list[Row]:
     """Return the cells of a difference for every combination of the other variables in both tables."""
-    sides = []
-    for at, codes in (c.plus, c.minus):
-        rows: dict[tuple[Atoms, ...], list[int]] = {}
-        table = tables[at]
-        out = ~table.hidden
-        for code in codes:
-            for cell in slice_of(table, c.variable, code):
-                if out[cell]:
-                    rows.setdefault(key_of(table, at, int(cell), c.variable, worlds), []).append(
-                        int(cell)
-                    )
-        sides.append({k: v for k, v in rows.items() if len(v) == len(codes)})
-    plus, minus = sides
-    return [Row(c, np.array(plus[k]), np.array(minus[k])) for k in plus if k in minus]
+    sides = [
+        [keyed(tables[at], c.variable, code, keys[at]) for code in codes]
+        for at, codes in (c.plus, c.minus)
+    ]
+    common = functools.reduce(np.intersect1d, [k for side in sides for k, _ in side])
+    plus, minus = (
+        np.stack([cells[np.searchsorted(k, common)] for k, cells in side], axis=1) for side in sides
+    )
+    return [Row(c, plus[i], minus[i]) for i in range(len(common))]
 
 
-def slice_of(table: Table, variable: str, code: str) -> Ints:
-    """Return the cells with a code of a variable; all of them where the table lacks the variable."""
-    if variable not in table.names:
-        return np.arange(len(table))
-    axis = table.names.index(variable)
-    return np.flatnonzero(table.places[:, axis] == table.dimensions[axis].position[code])
+def keyed(table: Table, variable: str, code: str, keys: Ints) -> tuple[Ints, Ints]:
+    """Return the published cells with a code of a variable, with what they mean otherwise; sorted."""
+    cells = np.flatnonzero(~table.hidden)
+    if variable in table.names:
+        axis = table.names.index(variable)
+        cells = cells[table.places[cells, axis] == table.dimensions[axis].position[code]]
+    found, first = np.unique(keys[cells], return_index=True)
+    return found, cells[first]
 
 
-def key_of(
-    table: Table,
-    at: int,
-    cell: int,
-    variable: str,
-    worlds: Mapping[str, list[dict[str, Atoms]]],
-) -> tuple[Atoms, ...]:
-    """Return what a cell means in all variables but one."""
-    codes = dict(zip(table.names, table.codes(cell), strict=True))
-    return tuple(worlds[v][at][codes.get(v, "")] for v in worlds if v != variable)
+def keys_without(
+    tables: Sequence[Table], variable: str, worlds: Mapping[str, list[dict[str, Atoms]]]
+) -> list[Ints]:
+    """Return for each cell of each table a number for what it means in all variables but one."""
+    out = [np.zeros(len(t), dtype=np.int64) for t in tables]
+    for name, each in worlds.items():
+        if name == variable:
+            continue
+        number: dict[Atoms, int] = {}
+        for codes in each:
+            for atoms in codes.values():
+                number.setdefault(atoms, len(number))
+        for at, table in enumerate(tables):
+            if name in table.names:
+                axis = table.names.index(name)
+                own = np.array([number[each[at][c]] for c in table.dimensions[axis].codes])
+                ids = own[table.places[:, axis]]
+            else:
+                ids = np.full(len(table), number[each[at][""]])
+            out[at] = out[at] * len(number) + ids
+    return out
 
 
 # -- judging ---------------------------------------------------------------------------------------

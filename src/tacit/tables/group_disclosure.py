@@ -69,24 +69,21 @@ class GroupDisclosure(TableMeasure):
         del original, ctx
         counts = counts_of(table)
         rows, total, share, largest = concentrated(table.equations, counts, self.categories)
-        report = (share >= self.share - 1e-12) & (total >= self.least)
-        axes = [axis_of(table, int(r)) for r in rows[report]]
-        wanted = [i for i, a in enumerate(axes) if not self.dimensions or a in self.dimensions]
-        picked = np.flatnonzero(report)[wanted]
-        frame = self._frame(
-            table, rows[picked], [axes[i] for i in wanted], share[picked], largest[picked]
+        axes = np.array(axes_of(table, rows, largest), dtype=object)
+        wanted = (
+            np.isin(axes, self.dimensions) if self.dimensions else np.ones(len(rows), dtype=bool)
         )
-        examined = (
-            sum(not self.dimensions or axis_of(table, int(r)) in self.dimensions for r in rows)
-            if self.dimensions
-            else len(rows)
+        examined = int(wanted.sum())
+        picked = np.flatnonzero(wanted & (share >= self.share - 1e-12) & (total >= self.least))
+        frame = self._frame(
+            table, rows[picked], axes[picked].tolist(), share[picked], largest[picked]
         )
         return Result(
             kind=self.kind,
             title="Group disclosure",
             value=float(len(picked)),
             numbers={
-                "margins examined": int(examined),
+                "margins examined": examined,
                 "margins that disclose their group": len(picked),
                 "share of them": len(picked) / examined if examined else 0.0,
             },
@@ -158,15 +155,14 @@ def concentrated(
     return row[starts][keep], total[keep], share, cell[starts][keep]
 
 
-def axis_of(table: Table, row: int) -> str:
-    """Return the dimension along which a relation adds up; empty when there is none."""
+def axes_of(table: Table, rows: Ints, cells: Ints) -> list[str]:
+    """Return the dimension in which each relation's parent differs from one of its children.
+
+    Empty when there is no such dimension, or more than one.
+    """
     if not table.dimensions:
-        return ""
-    m = table.equations
-    cells = m.indices[m.indptr[row] : m.indptr[row + 1]]
-    moved = [
-        d.name
-        for d, column in zip(table.dimensions, table.places[cells].T, strict=True)
-        if len(set(column.tolist())) > 1
-    ]
-    return moved[0] if len(moved) == 1 else ""
+        return [""] * len(rows)
+    parents = parents_of(table.equations)[rows]
+    moved = table.places[parents] != table.places[cells]
+    names = np.where(moved.sum(axis=1) == 1, moved.argmax(axis=1), len(table.names))
+    return [(*table.names, "")[i] for i in names]

@@ -248,7 +248,7 @@ def rebuilt(table: Table, axis: int, new: Dimension, target: Ints) -> tuple[Tabl
             changed=None,
             interval=None,
             coordinates=coordinates,
-            extra=joint_extra(table, added),
+            extra=joint_extra(table, cells, group, n),
             **levels,
             **behind,
         ),
@@ -256,18 +256,28 @@ def rebuilt(table: Table, axis: int, new: Dimension, target: Ints) -> tuple[Tabl
     )
 
 
-def joint_extra(table: Table, added: Any) -> dict[str, Any]:
-    """Return the extra facts of a recoded table."""
-    extra: dict[str, Any] = {
-        name: added(table.extra[name])
-        for name in ("rule_total", "weighted_count")
-        if name in table.extra
-    }
-    if "mixed" in table.extra:
-        extra["mixed"] = added(table.extra["mixed"]) > 0
-    for name in ("missing", "disjoint"):
-        if name in table.extra:
-            extra[name] = table.extra[name]
+#: Facts of cells that add up.
+ADDED = ("rule_total", "shadow", "weighted_count", "record_count")
+
+
+def joint_extra(table: Table, cells: Ints, group: Ints, n: int) -> dict[str, Any]:
+    """Return the extra facts of a recoded table; what cannot be merged is left out."""
+    merging = len(cells) > n
+    extra: dict[str, Any] = {}
+    for name, given in table.extra.items():
+        if name in ("parts", "apriori"):
+            continue
+        if not isinstance(given, np.ndarray) or given.shape[:1] != (len(table),):
+            extra[name] = given
+        elif name in ADDED or name == "cell_key":
+            total = np.bincount(group, weights=given[cells], minlength=n)
+            extra[name] = total % 1.0 if name == "cell_key" else total.astype(given.dtype)
+        elif given.dtype == bool and given.ndim == 1:
+            extra[name] = np.bincount(group, weights=given[cells], minlength=n) > 0
+        elif not merging:
+            ordered = np.empty_like(given[cells])
+            ordered[group] = given[cells]
+            extra[name] = ordered
     return extra
 
 

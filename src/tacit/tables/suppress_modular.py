@@ -31,8 +31,8 @@ class SuppressModular(Suppression):
     de Wolf (2002), HiTaS: a heuristic approach to cell suppression in hierarchical tables, Inference
     Control in Statistical Databases, LNCS 2316, 74-82.
 
-    Giessing and Repsilber (2006), Harmonizing table protection: results of a study, PSD 2006, LNCS
-    4302, 1-11.
+    Giessing and Dittrich (2006), Harmonizing table protection: results of a study, PSD 2006, LNCS
+    4302, 35-47.
     """
 
     kind: Literal["suppress_modular"] = "suppress_modular"

@@ -12,7 +12,7 @@ from tacit.data.status import Flags
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, SolverError
 from tacit.registry import register
-from tacit.tables._network import Circulations, not_a_network
+from tacit.tables._network import BOTH_WAYS, Circulations, not_a_network
 from tacit.tables._problem import Problem, problem_of
 from tacit.tables._repair import repair
 from tacit.tables._suppression import Suppression
@@ -39,9 +39,8 @@ class SuppressNetwork(Suppression):
 
     kind: Literal["suppress_network"] = "suppress_network"
     passes: Annotated[int, Field(ge=0)] = Field(
-        3, description="times that every need is routed again to lower the cost"
+        3, description="clean-ups: needs routed again, cells published that none needs"
     )
-    clean: bool = Field(True, description="publish cells again that no unsafe cell needs")
 
     def faults(self, data: object) -> list[SdcError]:
         """Return what is wrong: the table must be a network."""
@@ -70,10 +69,15 @@ class SuppressNetwork(Suppression):
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         found = Circulations(problem)
         found.meet_all(ctx)
-        saved = found.improve(ctx, self.passes) if self.passes else 0.0
-        spared = found.spare(ctx) if self.clean else 0
-        if self.clean and self.passes and spared:
-            saved += found.improve(ctx, 1)
+        first = problem.price(found.pattern)
+        spared = 0
+        for _ in range(self.passes):
+            before = problem.price(found.pattern)
+            found.improve(ctx, 1)
+            spared += found.spare(ctx, exchange=problem.n <= BOTH_WAYS)
+            if problem.price(found.pattern) >= before:
+                break
+        saved = first - problem.price(found.pattern)
         if found.faults():
             raise SolverError(
                 f"suppress_network: {found.faults():,} movements do not hold; the table's scales are "

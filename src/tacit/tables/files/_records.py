@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.data.dimension import Dimension
-from tacit.data.files import Options, argus
+from tacit.data.files import argus, require_file
+from tacit.data.files import argus_metadata as meta
 from tacit.data.microdata import Microdata
 from tacit.data.read import assemble, read
 from tacit.engine import get_engine
 from tacit.errors import InputError
-from tacit.tables.files._text import text_of
 from tacit.tables.files._work import Work
 from tacit.tables.files.rda import Description, Variable, dimension_of
 from tacit.tables.files.tab import FREQUENCY, read_tab
@@ -27,7 +27,7 @@ REQUEST_COLUMN = "__request__"
 BLANK = "(blank)"
 
 
-def read_records(file: Path, metadata: Path, described: Description) -> Microdata:
+def read_records(file: Path, described: Description) -> Microdata:
     """Read records with their description; no column plays a role."""
     if described.spss or file.suffix.lower() == ".sav":
         data = read(str(file))
@@ -35,10 +35,36 @@ def read_records(file: Path, metadata: Path, described: Description) -> Microdat
         if absent:
             raise InputError(f"{file.name!r} has no variable {absent[0]!r}")
         return data
-    text_of(file)
+    require_file(file)
     engine = get_engine("duckdb")
-    loaded = argus.read(file, Options(metadata=str(metadata)), engine)
-    return assemble(loaded.frame, engine, loaded.columns, str(file), lambda t: t)
+    frame = engine.number_rows(engine.from_arrow(pa.table(fields_of(file, described))))
+    return assemble(frame, engine, {}, str(file), lambda t: t)
+
+
+def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
+    """Return the fields of records of fixed or free format, numbers as such."""
+    variables = tuple(
+        meta.Variable(
+            v.name,
+            v.start,
+            v.length or 1,
+            v.missing,
+            tuple((k, " ".join(words)) for k, words in v.keywords.items()),
+        )
+        for v in described.variables
+    )
+    layout = meta.Metadata(variables, described.separator)
+    read_fields = argus.fixed_fields if described.separator is None else argus.free_fields
+    texts = read_fields(file, layout, "utf-8")
+    columns = {}
+    for variable, text in zip(variables, texts, strict=True):
+        own = text.slice(1) if described.names_in_front else text
+        if variable.numeric:
+            if described.separator != ",":
+                own = pc.replace_substring(own, ",", ".")
+            own = argus.numbers(own, variable)
+        columns[variable.name] = own
+    return columns
 
 
 def prepared(data: Microdata, work: Work, described: Description) -> tuple[Microdata, list[str]]:

@@ -12,6 +12,7 @@ from tacit.errors import InputError
 from tacit.registry import lookup
 from tacit.spec import TableMethod
 from tacit.tables.files.outputs import Choices
+from tacit.tables.files.rda import read_rda
 from tacit.tables.files.tab import FREQUENCY
 
 #: Levels of cells that are called unsafe by hand, in per cent, when MAN does not say.
@@ -112,16 +113,42 @@ def rules_of(work: Work) -> list[tuple[str, dict[str, Any]]]:
     return found + [("zero_cells", {"range": x, **missing}) for x in zeros]
 
 
-def cost_of(work: Work) -> dict[str, Any]:
-    """Return the cost of SPECIFYTABLE as parameters of a suppression."""
+def cost_of(work: Work, *, distances: bool = False) -> dict[str, Any]:
+    """Return the cost of SPECIFYTABLE as parameters of a suppression.
+
+    The cost by distance (-3) is known to the modular method only, with one list of distances for all
+    spanning variables.
+    """
     words = {"-1": "frequency", "-2": "unit", "freq": "frequency", "frequency": "frequency"}
     words |= {"unity": "unit", "unit": "unit"}
     given = (work.cost or "").lower()
     if given == "-3":
-        raise InputError("the distance cost function (-3) is not carried out; choose another cost")
+        if not distances:
+            raise InputError("the distance cost function (-3) is known to MOD only")
+        return {"distance": distance_of(work)}
     if given in words:
         return {"cost": words[given], "power": work.power}
     return {"cost": "value", "power": work.power}
+
+
+def distance_of(work: Work) -> tuple[float, ...]:
+    """Return the costs by distance that the description gives to all spanning variables alike."""
+    described = read_rda(work.metadata)
+    lists = set()
+    for name in work.explanatory:
+        found = described.variable(name).numbers("DISTANCE")
+        if found:
+            lists.add((*found, *[found[-1]] * (5 - len(found)))[:5])
+    if len(lists) != 1:
+        raise InputError(
+            "the distance cost function (-3) needs the same <DISTANCE> for the spanning variables"
+        )
+    return lists.pop()
+
+
+def seconds(minutes: float, name: str) -> dict[str, float]:
+    """Return a limit in seconds under its name; 0 minutes set none."""
+    return {name: 60 * minutes} if minutes > 0 else {}
 
 
 def made(kind: str, given: Mapping[str, Any]) -> TableMethod:

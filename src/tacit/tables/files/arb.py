@@ -439,7 +439,7 @@ def rule_text(spec: Spec) -> str:
     A rule at holding level stands behind two rules without effect, which hold the places of the
     individual level.
     """
-    given = spec.to_dict()
+    given = spec.model_dump()
 
     def placed(rule: str, blank: str, places: int) -> str:
         on_holdings = given.get("level") == "holding"
@@ -463,8 +463,9 @@ def rule_text(spec: Spec) -> str:
 
 def method_text(spec: Spec) -> str:
     """Return a method of ours as SUPPRESS takes it, empty for anything else."""
-    given = spec.to_dict()
-    minutes = max(1, round(float(given.get("time_limit") or 300) / 60))
+    given = spec.model_dump()
+    limit = given.get("time_limit") or given.get("exact_seconds") or 300
+    minutes = max(1, round(float(limit) / 60))
     alone = int(bool(given.get("singletons", True)))
     known = {
         "suppress_hypercube": f"GH(1,{shown(float(given.get('apriori') or 100))},0,{alone})",
@@ -475,6 +476,6 @@ def method_text(spec: Spec) -> str:
         "cell_key": "CKM(1)",
     }
     if spec.kind == "controlled_rounding":
-        steps = int(given.get("max_shift") or 0)
-        return f"RND(1,{shown(float(given['base']))},{steps},{minutes},0,2,0)"
+        steps = int(given.get("max_shift") or 1) - 1
+        return f"RND(1,{shown(float(given.get('base') or 5))},{steps},{minutes},0,2,0)"
     return known.get(spec.kind, "")

@@ -33,6 +33,10 @@ COMMANDS = {
 }
 
 
+#: The command of a line that cannot be read.
+FAULTY = ""
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One line of an a-priori file."""
@@ -41,6 +45,8 @@ class Instruction:
     codes: tuple[str, ...]
     command: str
     numbers: tuple[float, ...] = ()
+    #: Why the line cannot be read.
+    fault: str = ""
 
 
 def read_hst(
@@ -62,7 +68,8 @@ def read_hst(
     dimensions
         How many codes name a cell; by default found from the command in each line.
     ignore_errors
-        Pass over lines that cannot be read.
+        Return a line that cannot be read as an instruction without a command, with its fault,
+        instead of stopping.
     encoding
         How the text is encoded.
 
@@ -82,9 +89,10 @@ def read_hst(
     for number, line in lines:
         try:
             found.append(instruction(line, mark, number, name, dimensions))
-        except UnreadableFile:
+        except UnreadableFile as error:
             if not ignore_errors:
                 raise
+            found.append(Instruction(number, (), FAULTY, (), str(error)))
     return tuple(found)
 
 
@@ -238,6 +246,9 @@ def apply_hst(
     change = Change(table, manual_range)
     applied = 0
     for one in every:
+        if one.fault:
+            skipped.append((one.line, one.fault))
+            continue
         try:
             cell = table.index(one.codes)
             for other in twins(table, cell) if expand_trivial else (cell,):

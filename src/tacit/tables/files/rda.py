@@ -123,7 +123,7 @@ def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
     lines = [
         (n, line)
         for n, raw in numbered(file)
-        if not (line := raw.replace("\t", " ").strip()).startswith("//")
+        if not (line := raw.replace('"\t"', '"\\t"').replace("\t", " ").strip()).startswith("//")
     ]
     if tabular is None:
         tabular = looks_tabular(line for _, line in lines)
@@ -146,8 +146,10 @@ def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
             own = keywords[-1] if heads else of_file
             own[SAME.get(keyword, keyword)] = words
     separator = next(iter(of_file.get("SEPARATOR", ())), ",") if "SEPARATOR" in of_file else None
-    if tabular and separator is None:
+    if separator is None and tabular:
         separator = ","
+    elif separator == "\\t":
+        separator = "\t"
     variables = tuple(
         header(words, own, f"{file.name!r}, line {n}", tabular=tabular, free=separator is not None)
         for (n, words), own in zip(heads, keywords, strict=True)

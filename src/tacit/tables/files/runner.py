@@ -46,6 +46,7 @@ from tacit.tables.files._work import (
     numbered_choices,
     outcome,
     rules_of,
+    seconds,
     whole_or,
 )
 from tacit.tables.files.arb import Command, parse_batch
@@ -376,7 +377,7 @@ class Job:
         key = (work.data, work.metadata)
         described = read_rda(work.metadata, tabular=False)
         if key not in self.records:
-            self.records[key] = read_records(work.data, work.metadata, described)
+            self.records[key] = read_records(work.data, described)
         data, notes = prepared(self.records[key], work, described)
         for note in notes:
             self.say(command, note)
@@ -552,27 +553,29 @@ class Job:
         def at(i: int, blank: float) -> float:
             return float(rest[i]) if i < len(rest) else blank
 
-        priced = cost_of(work)
-        if method == "GH":
-            return {**priced, "apriori": at(0, 100) or None, "singletons": bool(at(2, 1))} | (
-                {"cost": "log"} if not work.cost else {}
-            )
-        if method == "MOD":
-            alone = len(rest) < 2 or any(rest[1:4])
-            return {**priced, "time_limit": 60 * at(0, 10) or None, "singletons": bool(alone)}
-        if method == "OPT":
-            return {**priced, "time_limit": 60 * at(0, 10) or None}
         if method == "RND":
-            minutes = at(2, 10)
-            return {
-                "base": whole_or(at(0, 5)),
-                "max_shift": int(at(1, 0)),
-                "time_limit": 60 * minutes or None,
-            }
+            limit = seconds(at(2, 10), "time_limit")
+            return {"base": whole_or(at(0, 5)), "max_shift": int(at(1, 0)) + 1, **limit}
         if method == "CTA":
             return {"norm": "l1"}
         if method == "CKM":
             return self.ptables(words, work)
+        priced = cost_of(work, distances=method == "MOD")
+        if method == "GH":
+            weights = priced if work.cost else {**priced, "cost": "log"}
+            return {**weights, "apriori": at(0, 100) or None, "singletons": bool(at(2, 1))}
+        if method == "MOD":
+            alone = bool(at(1, 1)) or bool(at(2, 1))
+            least = max((int(n[0]) for n in work.numbers("FREQ")), default=0)
+            together = {"together": least if at(3, 1) else 0}
+            return {
+                **priced,
+                "singletons": alone,
+                **together,
+                **seconds(at(0, 10), "exact_seconds"),
+            }
+        if method == "OPT":
+            return {**priced, **seconds(at(0, 10), "time_limit")}
         return priced
 
     def ptables(self, words: Sequence[Any], work: Work) -> dict[str, Any]:
