@@ -33,6 +33,7 @@ RUNS_ON = {
 #: What an extra of pyproject.toml is for.
 EXTRAS = {
     "files": "SPSS, Stata, SAS and Excel files",
+    "exact": "branch and cut for exact suppression (SCIP)",
     "fast": "compiled kernels for the searches that a profile showed to be slow",
     "postgres": "reading PostgreSQL",
     "spark": "data beyond one machine; a Java runtime is needed as well",

@@ -135,7 +135,8 @@ def firms(*, judged=True):
         counts.append(len(parts))
         tops.append([x for _, x in ranked[:3]] + [0.0] * (3 - len(ranked)))
         who.append([f for f, _ in ranked[:3]] + [-1] * (3 - len(ranked)))
-    behind = Contributors(np.array(counts), np.array(tops), np.array(who))
+    nobody = np.zeros((len(cells), 3), dtype=bool)
+    behind = Contributors(np.array(counts), np.array(tops), np.array(who), asked=nobody)
     table = tacit.Table.from_cells(
         (REGIONS, SIZES), values, count=counts, contributors=behind, response="turnover"
     )

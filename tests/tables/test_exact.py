@@ -17,7 +17,7 @@ from tacit.data import relations
 from tacit.errors import Approximate, Infeasible, InputError
 from tacit.tables import _scip
 from tacit.tables._attacker import Attacker, shortfalls
-from tacit.tables._benders import Separator, clean, solve_exact
+from tacit.tables._benders import Separator, solve_exact
 from tacit.tables._problem import problem_of
 from tacit.tables.suppress_exact import SuppressExact
 
@@ -125,7 +125,7 @@ def agree(table, solver, cost="value"):
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kind", ["line", "flat", "cube", "tree"])
 def test_complete_search_agrees(kind, solver):
-    for seed in range(6):
+    for seed in range(4):
         agree(random_table(kind, seed), solver)
 
 
@@ -134,14 +134,14 @@ def test_complete_search_agrees(kind, solver):
     st.integers(100, 10**6),
     st.sampled_from(["value", "unit", "log"]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_complete_search_agrees_on_any_table(kind, seed, cost):
     agree(random_table(kind, seed), "auto", cost)
 
 
 @pytest.mark.parametrize("kind", ["flat", "cube", "tree"])
 def test_no_cut_removes_a_safe_pattern(kind):
-    for seed in range(5):
+    for seed in range(3):
         problem = problem_of(random_table(kind, seed))
         separator = Separator(problem)
         rng = np.random.default_rng(seed)
@@ -153,7 +153,7 @@ def test_no_cut_removes_a_safe_pattern(kind):
         except Infeasible:
             continue
         cuts += separator.lines()
-        for choice in rng.random((80, n)) < rng.random((80, 1)):
+        for choice in rng.random((50, n)) < rng.random((50, 1)):
             if not shortfalls(problem, separator.pattern(choice.astype(float))):
                 assert all(cut.left(choice.astype(float)) >= 1 - 1e-9 for cut in cuts)
 
@@ -324,17 +324,6 @@ def test_a_start_is_used():
     best = problem.start | problem.suppressible
     found = solve_exact(problem, start=best, time_limit=0.01)
     assert not shortfalls(problem, found.pattern)
-
-
-def test_cleaning_leaves_no_idle_cell():
-    problem = problem_of(random_table("flat", 3))
-    everything = problem.start | problem.suppressible
-    pattern = clean(problem, everything)
-    assert not shortfalls(problem, pattern)
-    for cell in np.flatnonzero(pattern & ~problem.start):
-        less = pattern.copy()
-        less[cell] = False
-        assert shortfalls(problem, less)
 
 
 def test_frozen_cells_that_make_it_impossible_are_refused_with_the_unsafe_cell():

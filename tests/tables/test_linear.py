@@ -85,10 +85,12 @@ def cheapest(problem):
         for k in range(len(free) + 1)
         for s in itertools.combinations(free.tolist(), k)
     )
+    rows = abs(problem.equations).toarray()
+    rows = rows[rows @ problem.primary > 0]
     for price, extra in tried:
         hidden = problem.start.copy()
         hidden[list(extra)] = True
-        if not shortfalls(problem, hidden):
+        if (rows @ hidden >= 2).all() and not shortfalls(problem, hidden):
             return price
     return None
 
@@ -161,7 +163,7 @@ def drawn(kind, seed):
     table = make(rng, [region_tree(), flat("size", "abc")])
     return tacit.Table.from_cells(
         (),
-        table.value - 5.0 * 0,
+        table.value,
         count=table.count,
         equations=table.equations,
         status=table.status,
@@ -218,7 +220,7 @@ def test_repair_keeps_what_is_hidden():
 
 def test_close_to_the_cheapest_pattern():
     found, best = [], []
-    for seed in range(12):
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         values = rng.integers(5, 60, (3, 3)).astype(float)
         table = tacit.Table.from_array(values, totals=False)

@@ -17,6 +17,7 @@ _HOMES = {
     "chi2_test": "tacit.tables.effects",
     "noise_study": "tacit.tables.noise_study",
     "apply_hst": "tacit.tables.files.hst",
+    "differencing": "tacit.tables.differencing",
     "link": "tacit.data.linked",
     "parse_batch": "tacit.tables.files.arb",
     "read_hst": "tacit.tables.files.hst",

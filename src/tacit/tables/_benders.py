@@ -27,8 +27,9 @@ from tacit.data.status import Flags
 from tacit.errors import Infeasible, SolverError
 from tacit.solve import Lp
 from tacit.tables._attacker import CLOSE
+from tacit.tables._cleanup import clean
 from tacit.tables._problem import Problem
-from tacit.tables._repair import repair
+from tacit.tables._repair import repair, suppress
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -417,65 +418,6 @@ def picked(values: Floats) -> tuple[Ints, Floats]:
 # -- patterns ------------------------------------------------------------------------------------
 
 
-def clean(problem: Problem, pattern: Flags, stop: Stop | None = None) -> Flags:
-    """Publish secondary cells again, dearest first, as long as every need stays met.
-
-    A movement that meets a need is kept; a need is looked at again only when its movement uses the
-    cell in question, those that lean on it most first.
-    """
-    pattern = pattern.copy()
-    mover = Mover(problem, np.flatnonzero(pattern))
-    x = np.ones(mover.k)
-    needs = needs_of(problem)
-    # Filled in as the needs are met; until then a need counts as leaning on every cell.
-    kept = np.ones((len(needs), mover.k))
-    for number, need in enumerate(needs):
-        moved = movement(mover, need, x)
-        if moved is not None:
-            kept[number] = moved
-    targets = np.unique(mover.place[[need.target for need in needs]]) if needs else NOTHING
-    rows = sparse.csr_array(abs(mover.matrix))
-    extra = np.flatnonzero(pattern & ~problem.start)
-    for cell in extra[np.argsort(-problem.cost[extra], kind="stable")].tolist():
-        if stop is not None and stop():
-            break
-        at = int(mover.place[cell])
-        x[at] = 0.0
-        affected = np.flatnonzero(kept[:, at])
-        renewed: dict[int, Floats] | None = {}
-        if len(affected) and not movable(rows, x)[targets].all():
-            renewed = None
-        for number in affected[np.argsort(-kept[affected, at], kind="stable")].tolist():
-            if renewed is None:
-                break
-            moved = movement(mover, needs[number], x)
-            if moved is None:
-                renewed = None
-            else:
-                renewed[number] = moved
-        if renewed is None:
-            x[at] = 1.0
-            continue
-        pattern[cell] = False
-        for number, moved in renewed.items():
-            kept[number] = moved
-    return pattern
-
-
-def movable(rows: sparse.csr_array, x: Floats) -> Flags:
-    """Return which hidden cells are left when cells that are alone in a relation are struck out."""
-    live = x.copy()
-    columns = rows.T.tocsr()
-    while True:
-        alone = (rows @ live) == 1
-        if not alone.any():
-            return live > 0
-        dead = (columns @ alone.astype(np.float64) > 0) & (live > 0)
-        if not dead.any():
-            return live > 0
-        live[dead] = 0.0
-
-
 def movement(mover: Mover, need: Need, x: Floats) -> Floats | None:
     """Return how far each cell moves to meet a need, or None when it cannot be met."""
     legs = []
@@ -493,11 +435,13 @@ def movement(mover: Mover, need: Need, x: Floats) -> Floats | None:
     return moved
 
 
-def guided(problem: Problem, x: Floats, free: Ints, ctx: Context, stop: Stop) -> Flags:
+def guided(problem: Problem, x: Floats, free: Ints, seconds: float) -> Flags:
     """Return a safe pattern that follows a fractional point: cells with large shares are cheap."""
     cost = problem.cost.copy()
     cost[free] *= np.maximum(1.0 - x, 1e-3)
-    return clean(problem, repair(replace(problem, cost=cost), problem.start, ctx), stop)
+    quiet = Context.start(0)
+    pattern, _ = suppress(replace(problem, cost=cost), quiet, tries=20, limit_seconds=seconds)
+    return clean(problem, pattern, quiet, limit_seconds=seconds)
 
 
 # -- the search ------------------------------------------------------------------------------------
@@ -553,8 +497,9 @@ class Search:
     def mend(self, x: Floats) -> bool:
         """Make an unsafe binary point safe and take it when it is cheaper than the best."""
         sep = self.separator
-        safe = repair(sep.problem, sep.pattern(x), Context.start(0))
-        return self.offer(clean(sep.problem, safe, self.stop))
+        quiet = Context.start(0)
+        safe = repair(sep.problem, sep.pattern(x), quiet)
+        return self.offer(clean(sep.problem, safe, quiet, limit_seconds=self.left))
 
 
 def solve_exact(
@@ -592,16 +537,19 @@ def solve_exact(
     begun = time.monotonic()
     asked = should_stop or never
     quiet = Context.start(0)
-    pattern = repair(problem, problem.start if start is None else start, quiet)
+    # A quarter of the time at most goes into the first pattern.
+    pattern, _ = suppress(problem, quiet, tries=60, limit_seconds=time_limit / 4)
     separator = Separator(problem)
     search = Search(separator, pattern, problem.price(pattern), begun + time_limit, asked, gap)
-    search.offer(clean(problem, pattern, search.stop))
+    if start is not None:
+        given = repair(problem, start, quiet)
+        search.offer(clean(problem, given, quiet, limit_seconds=search.left / 4))
     free = len(separator.free)
     search.out, search.into = np.zeros(free, dtype=bool), np.zeros(free, dtype=bool)
     used = "highs"
     try:
         if free:
-            root_phase(search, quiet)
+            root_phase(search)
             if not search.done and not search.stop():
                 used = integer_phase(search, engine)
         else:
@@ -640,7 +588,7 @@ def integer_phase(search: Search, engine: str) -> str:
     return "highs"
 
 
-def root_phase(search: Search, ctx: Context) -> None:
+def root_phase(search: Search) -> None:
     """Solve the linear relaxation by cuts, with patterns that follow its points."""
     sep = search.separator
     search.cuts.extend(sep.lines())
@@ -662,7 +610,7 @@ def root_phase(search: Search, ctx: Context) -> None:
         if search.done or search.stop():
             break
         if turn in (5, 15, 40):
-            search.offer(guided(sep.problem, x, sep.free, ctx, search.stop))
+            search.offer(guided(sep.problem, x, sep.free, search.left / 4))
         cuts = sep.fractional(x, stop=search.stop)
         bridges = sep.bridges(x)
         stalled = stalled + 1 if found.value < last + 1e-4 * max(1.0, search.price - last) else 0
@@ -674,7 +622,7 @@ def root_phase(search: Search, ctx: Context) -> None:
         search.cuts.extend(cuts)
         search.bridges.extend(bridges)
     if not search.done and not search.stop() and search.root is not None:
-        search.offer(guided(sep.problem, search.root, sep.free, ctx, search.stop))
+        search.offer(guided(sep.problem, search.root, sep.free, search.left / 4))
         keep_tight(search)
 
 

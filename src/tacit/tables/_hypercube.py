@@ -130,7 +130,7 @@ def grid_of(dimensions: Sequence[Dimension]) -> Grid:
     sizes = [len(d) for d in dimensions]
     stride = np.array([int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))], dtype=np.int64)
     groups, first_group, first_code = [], [], []
-    start, code, coefficient, has_parent, depth = [0], [], [], [], []
+    start, code, coefficient, has_parent, depth = [0], *(list[int]() for _ in range(4))
     member: list[list[int]] = []
     for d in dimensions:
         first_group.append(len(has_parent))
@@ -217,6 +217,11 @@ def state_of(problem: Problem, grid: Grid, hidden: Flags, *, singletons: bool) -
     )
 
 
+def no_ints(*shape: int) -> Ints:
+    """Return room for whole numbers."""
+    return np.zeros(shape, dtype=np.int64)
+
+
 def work_space(grid: Grid) -> Local:
     """Return room for the largest subtable."""
     n = len(grid.stride)
@@ -226,23 +231,22 @@ def work_space(grid: Grid) -> Local:
         for f, k in zip(grid.first_group, grid.groups, strict=True)
     ]
     most = int(np.prod(widest))
-    ints = functools.partial(np.zeros, dtype=np.int64)
     return Local(
-        size=ints(n),
-        stride=ints(n),
-        cell=ints(most),
+        size=no_ints(n),
+        stride=no_ints(n),
+        cell=no_ints(most),
         flag=np.zeros(most, dtype=np.int8),
         margin=np.zeros(most, dtype=np.int8),
-        coefficient=ints((n, max(widest))),
-        offset=ints(2**n),
-        sign=ints(2**n),
+        coefficient=no_ints(n, max(widest)),
+        offset=no_ints(2**n),
+        sign=no_ints(2**n),
         reach=np.zeros((n + 1, 3)),
-        fresh=ints((n + 1, 2)),
-        at=ints(n + 1),
-        target=ints(n),
+        fresh=no_ints(n + 1, 2),
+        at=no_ints(n + 1),
+        target=no_ints(n),
         barred=np.full(n, -1, dtype=np.int64),
-        sole=ints(n),
-        best=ints(n + 3),
+        sole=no_ints(n),
+        best=no_ints(n + 3),
         amount=np.zeros(3),
     )
 
@@ -279,7 +283,7 @@ def without_cube(grid: Grid, state: State, ctx: Context, *, lone: Ints) -> tuple
     """
     run = kernels(len(state.value))
     local = work_space(grid)
-    scratch = State(*(a.copy() if i == 11 else a for i, a in enumerate(state)))
+    scratch = state._replace(dirty=state.dirty.copy())
     run["mark_primary"](grid, scratch, local)
     waiting = np.flatnonzero(scratch.dirty)
     open_ones, proofs = [], 0
@@ -515,9 +519,7 @@ def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool) -> b
 def satisfied(s: State, w: Local, t: int) -> bool:
     """Return True when the reach found so far meets the target's levels."""
     c = w.cell[t]
-    return (
-        degree(w.amount[1], w.amount[2], s.need_up[c], s.need_down[c], s.need_width[c]) == 1
-    )
+    return degree(w.amount[1], w.amount[2], s.need_up[c], s.need_down[c], s.need_width[c]) == 1
 
 
 def foreign(s: State, w: Local, d: int, t: int, q: int) -> bool:
@@ -781,12 +783,12 @@ def prove_cell(s: State, w: Local, lone: Ints, axes: int, p: int, hidden: Ints, 
             c = w.cell[p + (w.sole[d] - w.target[d]) * w.stride[d]]
             if lone[c] != -1 and lone[c] != lone[cell]:
                 return False
-        elif w.sole[d] == -1 and some_lone(s, w, lone, axes, p):
+        elif w.sole[d] == -1 and some_lone(w, lone, axes, p):
             return False
     return True
 
 
-def some_lone(s: State, w: Local, lone: Ints, axes: int, p: int) -> bool:
+def some_lone(w: Local, lone: Ints, axes: int, p: int) -> bool:
     """Return True when a single respondent stands on a line of the cell."""
     for d in range(axes):
         here = p // w.stride[d] % w.size[d]

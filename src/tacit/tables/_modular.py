@@ -26,6 +26,8 @@ Ints = npt.NDArray[np.int64]
 
 #: The steps that a distance cost tells apart.
 STEPS = 5
+#: Blocks with more cells to choose from are tried in other ways so often.
+LARGE, TRIES = 200, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +238,7 @@ class Options:
 
     exact_cells: int = 200
     block_seconds: float = 5.0
-    exact_seconds: float = 120.0
+    exact_seconds: float = 60.0
     max_backtracks: int = 1000
     together: int = 0
     distance: tuple[float, ...] = ()
@@ -360,7 +362,9 @@ class Modular:
         from tacit.tables._repair import suppress
 
         quiet = Context(ctx.rng, ctx.seed, should_stop=ctx.should_stop)
-        pattern, _ = suppress(local, quiet, limit_seconds=self.options.block_seconds)
+        large = int(local.suppressible.sum()) > max(self.options.exact_cells, LARGE)
+        seconds = self.options.block_seconds
+        pattern, _ = suppress(local, quiet, tries=TRIES if large else 0, limit_seconds=seconds)
         return pattern
 
     def count_bound(self, block: Block, bound: float) -> None:

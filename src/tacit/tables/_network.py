@@ -34,6 +34,8 @@ Ints = npt.NDArray[np.int64]
 COMPILE_FROM = 400
 #: Amounts below this share of a need are nothing.
 NOISE = 1e-9
+#: Length of a hidden arc, as a share of the least cost: of ways that cost nothing, take the shortest.
+HOP = 1e-7
 #: Arcs that the paths of one need may hold together.
 MOST_ARCS = 100_000
 #: Paths that one need may be sent along.
@@ -82,7 +84,7 @@ class Net(NamedTuple):
     seen: Ints
     path: Ints
     counter: Ints  # heap size, nodes seen, arcs in path, paths allowed
-    budget: Floats  # what new arcs may still cost
+    budget: Floats  # what new arcs may still cost, and the length of a hidden arc
 
 
 @dataclass(eq=False)
@@ -149,6 +151,11 @@ def ends(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, int]:
     return np.ascontiguousarray(tail).ravel(), np.ascontiguousarray(head).ravel(), ground + 1
 
 
+def no_ints(n: int) -> Ints:
+    """Return room for whole numbers."""
+    return np.zeros(n, dtype=np.int64)
+
+
 def network_of(problem: Problem) -> Net:
     """Return the network of a problem, with the cells hidden that must be."""
     tail, head, n = ends(problem.table.dimensions)
@@ -160,7 +167,6 @@ def network_of(problem: Problem) -> Net:
     # Both ends of the cheapest arc first: a stable sort by node then keeps the order of costs.
     order = np.argsort(np.concatenate([np.arange(len(by_cost))] * 2), kind="stable")
     order = order[np.argsort(nodes[order], kind="stable")]
-    ints = functools.partial(np.zeros, dtype=np.int64)
     net = Net(
         tail=tail,
         head=head,
@@ -179,12 +185,12 @@ def network_of(problem: Problem) -> Net:
         moved=np.zeros(problem.n),
         distance=np.full(n, np.inf),
         before=np.full(n, -1, dtype=np.int64),
-        heap=ints(n),
+        heap=no_ints(n),
         place=np.full(n, -1, dtype=np.int64),
-        seen=ints(n),
-        path=ints(MOST_ARCS),
-        counter=ints(4),
-        budget=np.full(1, np.inf),
+        seen=no_ints(n),
+        path=no_ints(MOST_ARCS),
+        counter=no_ints(4),
+        budget=np.array([np.inf, HOP * problem.cost.min(initial=1.0)]),
     )
     for cell in np.flatnonzero(problem.start).tolist():
         hide(net, cell, 1)
@@ -236,7 +242,7 @@ class Circulations:
         if left <= size * NOISE:
             return self._taken(cell, amount, known), 0.0
         before = self._snapshot()
-        options = []
+        options: list[tuple[float, Circulation]] = []
         for way in (ONE_PATH, SEVERAL):
             if options and self.problem.n > BOTH_WAYS:
                 break
@@ -426,14 +432,17 @@ class Circulations:
     def faults(self) -> int:
         """Return how many circulations break a relation or a bound: none, or the code is wrong."""
         p = self.problem
-        rows, columns, flows = [], [], []
+        rows: list[Any] = []
+        columns: list[Any] = []
+        flows: list[Any] = []
         for i, one in enumerate(self.found.values()):
             rows += [one.arcs, [one.cell]]
             columns.append(np.full(len(one.arcs) + 1, i))
             flows += [one.flow, [one.amount]]
         if not rows:
             return 0
-        at, flow = np.concatenate(rows).astype(np.int64), np.concatenate(flows)
+        at: Ints = np.concatenate(rows).astype(np.int64)
+        flow: Floats = np.concatenate(flows)
         number = np.concatenate(columns)
         moves = sparse.csc_array((flow, (at, number)), shape=(p.n, len(self.found)))
         size = np.array([abs(one.amount) for one in self.found.values()])
@@ -596,11 +605,11 @@ def find_path(
             arc = chain >> 1
             forwards = (chain & 1) == 0
             chain = net.following[chain]
-            if net.hidden[arc] > 0 and arc != a and arc != b and arc != c:
-                if room(net, arc, forwards) >= least:
-                    other = net.head[arc] if forwards else net.tail[arc]
-                    if net.place[other] != -2:
-                        reached(net, other, here, 2 * arc + (0 if forwards else 1))
+            if net.hidden[arc] == 0 or arc in (a, b, c) or room(net, arc, forwards) < least:
+                continue
+            other = net.head[arc] if forwards else net.tail[arc]
+            if net.place[other] != -2:
+                reached(net, other, here + net.budget[1], 2 * arc + (0 if forwards else 1))
         if not new:
             continue
         for i in range(net.start[node], net.start[node + 1]):
@@ -612,7 +621,7 @@ def find_path(
             if here + price >= net.distance[other] or net.free[i] < least:
                 continue
             arc = net.arc[i]
-            if net.hidden[arc] > 0 or arc == a or arc == b or arc == c:
+            if net.hidden[arc] > 0 or arc in (a, b, c):
                 continue
             length = price * max(1.0, amount / net.free[i])
             if net.place[other] != -2:

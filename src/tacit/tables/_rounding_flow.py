@@ -134,7 +134,7 @@ def unbiased(model: Model, network: Network, rng: np.random.Generator) -> Ints:
 # -- kernels: numbers and arrays only -----------------------------------------------------------------
 
 
-def settle(tail, head, low, high, cost, flow, potential):  # type: ignore[no-untyped-def]
+def settle(tail: Any, head: Any, low: Any, high: Any, cost: Any, flow: Any, potential: Any) -> Any:
     """Put every arc at its cheapest end and return what each node has too much."""
     excess = np.zeros(len(potential), dtype=np.int64)
     for a in range(len(tail)):
@@ -150,9 +150,20 @@ def settle(tail, head, low, high, cost, flow, potential):  # type: ignore[no-unt
     return excess
 
 
-def phase(  # type: ignore[no-untyped-def]
-    out_start, out_arc, in_start, in_arc, head, tail, low, high, cost, flow, potential, excess
-):
+def phase(
+    out_start: Any,
+    out_arc: Any,
+    in_start: Any,
+    in_arc: Any,
+    head: Any,
+    tail: Any,
+    low: Any,
+    high: Any,
+    cost: Any,
+    flow: Any,
+    potential: Any,
+    excess: Any,
+) -> Any:
     """Lengthen the potentials by shortest distances, then send all that free paths carry.
 
     Returns 0 when every node is in balance, 1 to go on, 2 when no path is left.
@@ -174,9 +185,20 @@ def phase(  # type: ignore[no-untyped-def]
     return 1
 
 
-def distances(  # type: ignore[no-untyped-def]
-    out_start, out_arc, in_start, in_arc, head, tail, low, high, cost, flow, potential, excess
-):
+def distances(
+    out_start: Any,
+    out_arc: Any,
+    in_start: Any,
+    in_arc: Any,
+    head: Any,
+    tail: Any,
+    low: Any,
+    high: Any,
+    cost: Any,
+    flow: Any,
+    potential: Any,
+    excess: Any,
+) -> Any:
     """Add to each potential the shortest distance from a node with too much; False if none has too little."""
     n = len(excess)
     far = np.int64(2**62)
@@ -233,7 +255,7 @@ def distances(  # type: ignore[no-untyped-def]
     return found
 
 
-def rise(heap, place, distance, at):  # type: ignore[no-untyped-def]
+def rise(heap: Any, place: Any, distance: Any, at: Any) -> Any:
     """Move an entry of the heap up to where it belongs."""
     v = heap[at]
     while at > 0:
@@ -247,7 +269,7 @@ def rise(heap, place, distance, at):  # type: ignore[no-untyped-def]
     place[v] = at
 
 
-def sink_down(heap, place, distance, size):  # type: ignore[no-untyped-def]
+def sink_down(heap: Any, place: Any, distance: Any, size: Any) -> Any:
     """Move the first entry of the heap down to where it belongs."""
     at = 0
     v = heap[0]
@@ -266,9 +288,20 @@ def sink_down(heap, place, distance, size):  # type: ignore[no-untyped-def]
     place[v] = at
 
 
-def send(  # type: ignore[no-untyped-def]
-    out_start, out_arc, in_start, in_arc, head, tail, low, high, cost, flow, potential, excess
-):
+def send(
+    out_start: Any,
+    out_arc: Any,
+    in_start: Any,
+    in_arc: Any,
+    head: Any,
+    tail: Any,
+    low: Any,
+    high: Any,
+    cost: Any,
+    flow: Any,
+    potential: Any,
+    excess: Any,
+) -> Any:
     """Send flow along shortest paths of free arcs until they are blocked; return how much went."""
     n = len(excess)
     level = np.full(n, -1, dtype=np.int64)
@@ -370,9 +403,17 @@ def send(  # type: ignore[no-untyped-def]
     return sent
 
 
-def cancel_cycles(  # type: ignore[no-untyped-def]
-    out_start, out_arc, in_start, in_arc, tail, head, amount, unit, draws
-):
+def cancel_cycles(
+    out_start: Any,
+    out_arc: Any,
+    in_start: Any,
+    in_arc: Any,
+    tail: Any,
+    head: Any,
+    amount: Any,
+    unit: Any,
+    draws: Any,
+) -> Any:
     """Move cycles of arcs that carry no whole units, at random, until every arc does."""
     n = len(out_start) - 1
     start = np.zeros(n + 1, dtype=np.int64)

@@ -384,7 +384,7 @@ def network_of(table: Table) -> Network | None:
         d.is_tree and len(d.roots) == 1 and d.sums and not any(s.signs for s in d.sums)
         for d in table.dimensions
     )
-    if not simple or not any(d.is_flat for d in table.dimensions[-2:]) and len(table.shape) == 2:
+    if not simple or (not any(d.is_flat for d in table.dimensions[-2:]) and len(table.shape) == 2):
         return None
     if len(table.dimensions) == 1:
         return lone_network(table)

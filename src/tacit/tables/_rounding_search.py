@@ -283,7 +283,7 @@ def better(a: Found, b: Found) -> Found:
 # -- kernels: numbers and arrays only -----------------------------------------------------------------
 
 
-def toll(cost, unit, x, up):  # type: ignore[no-untyped-def]
+def toll(cost: Any, unit: Any, x: Any, up: Any) -> Any:
     """Return what one step up or down costs a cell at x steps above its floor."""
     from_step = x if up > 0 else x - 1
     if from_step == 0:
@@ -291,27 +291,27 @@ def toll(cost, unit, x, up):  # type: ignore[no-untyped-def]
     return unit * up if from_step > 0 else -unit * up
 
 
-def anneal(  # type: ignore[no-untyped-def]
-    x,
-    low,
-    high,
-    cost,
-    unit,
-    rows,
-    signs,
-    members,
-    starts,
-    near,
-    at,
-    table,
-    energy,
-    moves,
-    hot,
-    cold,
-    swaps,
-    seed,
-    quit_at_zero,
-):
+def anneal(
+    x: Any,
+    low: Any,
+    high: Any,
+    cost: Any,
+    unit: Any,
+    rows: Any,
+    signs: Any,
+    members: Any,
+    starts: Any,
+    near: Any,
+    at: Any,
+    table: Any,
+    energy: Any,
+    moves: Any,
+    hot: Any,
+    cold: Any,
+    swaps: Any,
+    seed: Any,
+    quit_at_zero: Any,
+) -> Any:
     """Make moves at temperatures from hot to cold; ``x`` and ``at`` are changed in place."""
     n, slots = rows.shape
     q = near.shape[1]

@@ -272,7 +272,7 @@ def proven(
             break
         if y > 10_000:
             break
-    if strict or best is None or best_y is None:
+    if best is None or best_y is None or (strict and best_y):
         return nothing("unknown", bound, "mip", shift, clock, nodes=nodes, **more)
     kept = Answer("feasible", best.steps, 0.0, -float("inf"))
     return outcome_of(

@@ -371,7 +371,9 @@ class Routes:
         by = np.concatenate([m.by for m in moves])
         ends = np.cumsum([0, *(len(m.cells) for m in moves)])
         d = sparse.csc_array((by, cells, ends), shape=(p.n, len(moves)))
-        out = abs(sparse.csc_array(p.equations @ d)).max(axis=0).toarray().ravel()
+        rest = sparse.csc_array(p.equations @ d)
+        out = np.zeros(len(moves))
+        np.maximum.at(out, np.repeat(np.arange(len(moves)), np.diff(rest.indptr)), abs(rest.data))
         least = np.full(len(moves), np.inf)
         for need, by_these in enumerate(self.met):
             one = self.needs[need]

@@ -153,7 +153,7 @@ def include(desk: Desk) -> None:
             return {"result": otherwise}
         return {"result": RESULT.CUTOFF if desk.add(cuts) else RESULT.SEPARATED}
 
-    class Safe(pyscipopt.Conshdlr):  # type: ignore[misc]
+    class Safe(pyscipopt.Conshdlr):
         """The requirement that every need is met."""
 
         def conscheck(self, _constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
 from tacit.spec import TableMethod
 from tacit.tables._rounding_flow import unbiased
-from tacit.tables._rounding_model import Secondary, model_of, multiples, network_of
+from tacit.tables._rounding_model import Secondary, basis, model_of, multiples, network_of
 from tacit.tables._rounding_solve import Clock, RoundingOutcome, Strategy, solve_rounding
 from tacit.tables.random_rounding import (
     Rule,
@@ -160,19 +160,20 @@ class ControlledRounding(TableMethod):
         shift = self.max_shift
         if additive:
             yield additive_claim(result, base)
-            outside = beyond_adjacent(table, result.published, base)
-            model_free = ground_of(table)
-            # Several definitions of a total may have forced ground cells further away.
-            shift = max(shift, int(outside[model_free].max(initial=0)) + 1 - self.free_zeros)
+            shift = max(shift, shift_of(table, result.published, base, free_zeros=self.free_zeros))
         y = int(deviations(table, result.published, base)["y"]) if additive else 0
         yield rounded_claim(result, base, y, shift, free_zeros=self.free_zeros)
 
 
-def ground_of(table: Table) -> npt.NDArray[np.int64]:
-    """Return the cells that decide on all others."""
-    from tacit.tables._rounding_model import basis
+def shift_of(table: Table, rounded: Floats, base: float, *, free_zeros: bool) -> int:
+    """Return the bases within which ground cells stayed.
 
-    return basis(table)[0]
+    Several definitions of a total may have forced them further away than was asked for.
+    """
+    free = basis(table)[0]
+    outside = beyond_adjacent(table, rounded, base)[free]
+    multiple = multiples(table.value[free], base)[2] == 0
+    return int((outside + 1 - (multiple & free_zeros)).max(initial=1))
 
 
 def round_unbiased(table: Table, base: float, rng: np.random.Generator) -> Floats:

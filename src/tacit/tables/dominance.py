@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.fields import Secret
 from tacit.registry import register
 from tacit.tables._concentration import Behind, Concentration, Floats
 
@@ -22,6 +23,8 @@ class Dominance(Concentration):
     and its protection level is :math:`\tfrac{100}{k}(x_1 + \dots + x_n) - X`, the distance to the
     smallest total that they would not dominate. Where all of them waived protection it is safe.
 
+    The parameter stays out of public files: whoever knew it could narrow the intervals of hidden cells.
+
     References
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.2.
@@ -29,7 +32,7 @@ class Dominance(Concentration):
 
     kind: Literal["dominance"] = "dominance"
     n: Annotated[int, Field(ge=1)] = Field(1, description="number of largest contributions")
-    k: Annotated[float, Field(gt=0, lt=100)] = Field(
+    k: Annotated[float, Field(gt=0, lt=100)] = Secret(
         75.0, description="share of the cell, in per cent, that they may not exceed"
     )
 

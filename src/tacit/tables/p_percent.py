@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from tacit.fields import Secret
 from tacit.registry import register
 from tacit.tables._concentration import Behind, Concentration, Floats, target_and_rest
 
@@ -22,13 +23,15 @@ class PPercent(Concentration):
     and its protection level is the difference of the two sides. A contributor who waived protection is
     not a target but may be an intruder.
 
+    The parameter stays out of public files: whoever knew it could narrow the intervals of hidden cells.
+
     References
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.2.
     """
 
     kind: Literal["p_percent"] = "p_percent"
-    p: Annotated[float, Field(gt=0)] = Field(
+    p: Annotated[float, Field(gt=0)] = Secret(
         10.0, description="an estimate closer than p per cent of the contribution is too close"
     )
     n: Annotated[int, Field(ge=1)] = Field(

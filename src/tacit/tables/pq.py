@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from tacit.fields import Secret
 from tacit.registry import register
 from tacit.tables._concentration import Behind, Concentration, Floats, target_and_rest
 
@@ -22,16 +23,18 @@ class Pq(Concentration):
     with protection level :math:`\tfrac{p}{q} x_1 - (X - x_1 - \dots - x_{n+1})`. It is the p% rule with
     100 p / q in place of p.
 
+    The parameter stays out of public files: whoever knew it could narrow the intervals of hidden cells.
+
     References
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.2.
     """
 
     kind: Literal["pq"] = "pq"
-    p: Annotated[float, Field(gt=0)] = Field(
+    p: Annotated[float, Field(gt=0)] = Secret(
         10.0, description="an estimate closer than p per cent of the contribution is too close"
     )
-    q: Annotated[float, Field(gt=0, le=100)] = Field(
+    q: Annotated[float, Field(gt=0, le=100)] = Secret(
         50.0, description="how closely, in per cent, contributions are known beforehand; above p"
     )
     n: Annotated[int, Field(ge=1)] = Field(

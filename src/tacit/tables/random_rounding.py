@@ -91,7 +91,7 @@ def round_cells(
 ) -> Floats:
     """Return every cell rounded by a rule; totals by themselves or summed from the ground cells."""
     floors, ceilings, residual, _ = multiples(table.value, base)
-    if rule == "random" or rule == "semi_controlled":
+    if rule in ("random", "semi_controlled"):
         up = rng.random(len(table)) * base < residual
     elif rule == "conventional":
         up = (residual > 0) & (2 * residual >= base)

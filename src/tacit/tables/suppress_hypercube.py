@@ -24,7 +24,7 @@ from tacit.tables import _hypercube as cubes
 from tacit.tables._attacker import shortfalls
 from tacit.tables._problem import Problem, problem_of
 from tacit.tables._repair import repair
-from tacit.tables._suppression import Suppression
+from tacit.tables._suppression import Suppression, kept_from_respondents
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -131,6 +131,7 @@ class SuppressHypercube(Suppression):
         if self.scope(table) == "full":
             proposed = self._pattern(problem, ctx)
             pattern = repair(problem, proposed, ctx)
+            problem, pattern = kept_from_respondents(problem, pattern, ctx)
         else:
             proposed, pattern = self._by_subtables(problem, ctx)
         ctx.note(
@@ -279,10 +280,11 @@ def identified(table: Table) -> Table:
     """
     if table.holdings is not None or table.contributors is not None or (table.count < 0).any():
         return table
-    base = table.count.reshape(table.shape)[np.ix_(*(d.leaves for d in table.dimensions))]
+    ground = np.ix_(*(d.leaves for d in table.dimensions))
+    base = table.count.reshape(table.shape)[ground].astype(np.float64)
     number = np.arange(base.size, dtype=np.float64).reshape(base.shape)
     lone = table.count == 1
-    if not (lone & (roll_up(base, table.dimensions).ravel() == 1)).sum() == lone.sum():
+    if (roll_up(base, table.dimensions).ravel()[lone] != 1).any():
         return table
     who = np.where(lone, roll_up(number * base, table.dimensions).ravel(), -1.0)
     behind = Contributors(
@@ -305,9 +307,7 @@ def reductions(state: cubes.State) -> dict[str, Any]:
 # -- subtables -------------------------------------------------------------------------------------
 
 
-def part_of(
-    table: Table, grid: cubes.Grid, subtable: int, hidden: Flags
-) -> tuple[Table, Ints]:
+def part_of(table: Table, grid: cubes.Grid, subtable: int, hidden: Flags) -> tuple[Table, Ints]:
     """Return one subtable as a table of its own, with its cells in the whole; parents first."""
     cells, axes = cubes.cells_of(grid, subtable)
     at = cells.ravel()

@@ -43,7 +43,7 @@ class SuppressModular(Suppression):
         5.0, description="seconds for one subtable; the best safe pattern so far is kept"
     )
     exact_seconds: Annotated[float, Field(ge=0)] = Field(
-        120.0, description="seconds for all exact solves; the rest is done by cheapest movements"
+        60.0, description="seconds for all exact solves; the rest is done by cheapest movements"
     )
     max_backtracks: Annotated[int, Field(ge=0)] = Field(
         1000, description="how often a published margin may be hidden after all"

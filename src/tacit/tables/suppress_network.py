@@ -15,7 +15,12 @@ from tacit.registry import register
 from tacit.tables._network import BOTH_WAYS, Circulations, not_a_network
 from tacit.tables._problem import Problem, problem_of
 from tacit.tables._repair import repair
-from tacit.tables._suppression import Suppression
+from tacit.tables._suppression import (
+    ROUNDS,
+    Suppression,
+    kept_from_respondents,
+    with_far_pairs,
+)
 
 
 @register
@@ -48,9 +53,7 @@ class SuppressNetwork(Suppression):
         if isinstance(data, Table):
             reason = not_a_network(data)
             if reason:
-                found.append(
-                    InputError(f"{self.kind} {reason}; suppress_linear takes every table")
-                )
+                found.append(InputError(f"{self.kind} {reason}; suppress_linear takes every table"))
         return found
 
     def _apply(self, table: Table, ctx: Context) -> Table:
@@ -58,7 +61,13 @@ class SuppressNetwork(Suppression):
         if not problem.primary.any():
             ctx.note(secondary=0, price=0.0, repaired=0)
             return table.with_hidden(np.flatnonzero(problem.forced))
-        pattern = self._pattern(problem, ctx)
+        for _ in range(ROUNDS):
+            pattern = self._pattern(problem, ctx)
+            wider = with_far_pairs(problem, pattern)
+            if wider is problem:
+                break
+            problem = wider
+        problem, pattern = kept_from_respondents(problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int((pattern & ~problem.primary).sum()),

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.registry import lookup
-from tacit.spec import TableMethod
 from tacit.tables.files.outputs import Choices
 from tacit.tables.files.rda import read_rda
 from tacit.tables.files.tab import FREQUENCY
@@ -149,13 +147,6 @@ def distance_of(work: Work) -> tuple[float, ...]:
 def seconds(minutes: float, name: str) -> dict[str, float]:
     """Return a limit in seconds under its name; 0 minutes set none."""
     return {name: 60 * minutes} if minutes > 0 else {}
-
-
-def made(kind: str, given: Mapping[str, Any]) -> TableMethod:
-    """Return a method of ours with the parameters that it knows."""
-    cls = lookup(kind)
-    known = {k: v for k, v in given.items() if k in cls.model_fields}
-    return cast(TableMethod, cls(**known))
 
 
 def whole_or(x: float) -> int | float:

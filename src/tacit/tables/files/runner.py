@@ -30,6 +30,8 @@ from tacit.errors import (
     SdcError,
     UnreadableFile,
 )
+from tacit.registry import lookup
+from tacit.spec import TableMethod
 from tacit.tables.files._records import (
     REQUEST_COLUMN,
     lowest,
@@ -42,7 +44,6 @@ from tacit.tables.files._text import numbered, write_lines
 from tacit.tables.files._work import (
     Work,
     cost_of,
-    made,
     numbered_choices,
     outcome,
     rules_of,
@@ -426,8 +427,8 @@ class Job:
         self.say(command, f"table {number}: {len(table):,} cells, {unsafe:,} of them unsafe")
 
     def apply(self, kind: str, table: Table, **given: Any) -> Table:
-        """Apply a method of ours; parameters that it does not know are left out of the log's sight."""
-        spec = made(kind, given)
+        """Apply a method of ours; its warnings go to the log."""
+        spec = cast(TableMethod, lookup(kind)(**given))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = spec.apply(table, context=self.context())
