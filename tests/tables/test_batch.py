@@ -357,6 +357,13 @@ def test_methods_start_from_the_judged_table(folder):
     assert once.status.tolist() == twice.status.tolist()
 
 
+def test_a_file_may_be_written_more_than_once(folder):
+    text = TABLE + "".join(f'<WRITETABLE> (1,{k},,"safe.csv")\n' for k in (1, 2, 3))
+    result = run_batch(batch(folder, text))
+    assert [f.name for f in result.files] == ["safe.csv"]
+    assert len((folder / "safe.csv").read_text().splitlines()) == 28
+
+
 def test_clear_and_gointeractive(folder):
     text = TABLE + "<CLEAR>\n" + HEAD + TABLE + '<GOINTERACTIVE>\n<WRITETABLE> (9,1,,"x")\n'
     result = run_batch(batch(folder, text))
@@ -430,12 +437,27 @@ def test_progress_and_stopping(folder):
 def test_a_batch_repeats_what_was_done(folder):
     text = TABLE + "<SUPPRESS> GH(1,100,0,1)\n"
     (table,) = run_batch(batch(folder, text)).tables
-    write_batch(folder / "again.arb", table, data="firms.asc", metadata="firms.rda",
-                outputs=[("pivot", "AS+SE+", "p.csv"), (1, "", "b.csv")], logbook="l.txt")  # fmt: skip
+    files = {"data": "firms.asc", "metadata": "firms.rda"}
+    steps = [tacit.PPercent(p=15), tacit.MinimumFrequency(range=30), tacit.SuppressHypercube()]
+    outputs = [("pivot", "AS+SE+", "p.csv"), (1, "", "b.csv")]
+    write_batch(folder / "again.arb", steps, explanatory=table.names, response=table.response,
+                outputs=outputs, logbook="l.txt", **files)  # fmt: skip
     (again,) = run_batch(folder / "again.arb").tables
     assert again.status.tolist() == table.status.tolist()
     np.testing.assert_allclose(again.upper_level, table.upper_level)
     assert (folder / "p.csv").is_file()
+    with pytest.raises(InputError, match="does not hold p of p_percent"):
+        write_batch(folder / "again.arb", table, **files)
+
+
+def test_a_batch_from_a_history(folder):
+    text = TABLE.replace("P(15,1)|FREQ(3,30)|", "ZERO(5)|") + "<SUPPRESS> GH(1,50,0,1)\n"
+    (table,) = run_batch(batch(folder, text)).tables
+    write_batch(folder / "again.arb", table, data="firms.asc", metadata="firms.rda")
+    commands = {c.name: c.arguments for c in parse_batch(folder / "again.arb")}
+    assert commands["SAFETYRULE"] == [["ZERO", [5]]]
+    assert commands["SUPPRESS"] == ["GH", [1, 50, 0, 1]]
+    assert commands["SPECIFYTABLE"]["explanatory"] == ["Area", "Size"]
 
 
 def test_specs_as_commands(tmp_path):

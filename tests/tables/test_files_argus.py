@@ -366,6 +366,18 @@ def test_true_values_do_not_leave_by_mistake(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_linked_tables_are_written_one_by_one(tmp_path):
+    one = tacit.Table.from_array([[1.0, 2], [3, 4]], totals=False, names=["a", "b"])
+    two = tacit.Table.from_array([[1.0, 3], [2, 4]], totals=False, names=["b", "c"])
+    linked = tacit.Table.link(one, two)
+    with pytest.raises(InputError, match="one by one"):
+        write_argus(linked, tmp_path / "o.tab", 5, confidential=True)
+    write_argus(linked, tmp_path / "o.jj", "jj", confidential=True)
+    assert tacit.tables.read_jj(tmp_path / "o.jj").is_additive()
+    write_argus(linked, tmp_path / "o.csv", "code_value", "FL+")
+    assert (tmp_path / "o.csv").read_text().startswith("a,b,c,value")
+
+
 def test_unknown_words(tmp_path):
     with pytest.raises(InputError, match="no output format"):
         written(tmp_path, "pivott")

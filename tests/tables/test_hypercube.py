@@ -45,7 +45,7 @@ def test_published_intervals_of_corners(case):
 
 
 @given(st.integers(2, 6), st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_ranges_equal_the_linear_program(n, seed):
     rng = np.random.default_rng(seed)
     shape = [int(rng.integers(2, 4 if n < 5 else 3)) for _ in range(n)]
@@ -217,7 +217,7 @@ def test_every_subtable_is_protected(variant, seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]), st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_the_full_audit_holds(seed, dimensions, counts):
     table = hierarchical(seed, dimensions=dimensions, counts=counts)
     try:

@@ -103,7 +103,7 @@ def test_the_hierarchical_example_is_safe_and_near_the_optimum():
     safe = tacit.SuppressModular(singletons=False).apply(mini(hierarchical=True))
     price = safe.history[-1].details["price"]
     assert case["objective"] <= price <= case["second_best"]
-    assert safe.history[-1].details["repaired"] == 0
+    assert safe.history[-1].details["mended"] == 0
 
 
 def test_a_singleton_beside_a_cell_of_several_needs_a_third():
@@ -161,10 +161,10 @@ def random_table(seed, sizes=None, *, few=3):
     return table.with_protection(unsafe, lower=level, upper=level)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
 def test_every_block_is_safe_by_itself_and_the_table_as_a_whole(seed, exact):
-    table = random_table(seed)
+    table = random_table(seed, few=2)
     problem = problem_of(table, singletons=False)
     options = Options(exact_cells=200 if exact else 0)
     run = Modular(problem, blocks_of(table), options)
@@ -175,7 +175,7 @@ def test_every_block_is_safe_by_itself_and_the_table_as_a_whole(seed, exact):
             local = run.stated(block, nothing, nothing)
             assert shortfalls(local, out.hidden[block.cells]) == []
     try:
-        safe = tacit.SuppressModular(singletons=False).apply(table)
+        safe = tacit.SuppressModular(singletons=False, exact_cells=0).apply(table)
     except Infeasible:
         return
     assert not shortfalls(problem, safe.hidden)
@@ -238,7 +238,7 @@ def test_margins_are_hidden_after_all_where_there_is_no_other_way():
     assert safe.hidden[table.index(("A", "x"))]
     stuck = tacit.SuppressModular(max_backtracks=0).apply(table)
     assert stuck.history[-1].details["given_up"] >= 1
-    assert stuck.history[-1].details["repaired"] > 0
+    assert stuck.history[-1].details["mended"] > 0
 
 
 def linked():

@@ -533,12 +533,15 @@ def solve_exact(
     ------
     Infeasible
         Naming the cells that no pattern can protect.
+    Cancelled
+        When ``should_stop`` says so before there is a first pattern.
     """
     begun = time.monotonic()
     asked = should_stop or never
     quiet = Context.start(0)
     # A quarter of the time at most goes into the first pattern.
-    pattern, _ = suppress(problem, quiet, tries=60, limit_seconds=time_limit / 4)
+    first = Context.start(0, should_stop=asked)
+    pattern, _ = suppress(problem, first, tries=60, limit_seconds=time_limit / 4)
     separator = Separator(problem)
     search = Search(separator, pattern, problem.price(pattern), begun + time_limit, asked, gap)
     if start is not None:

@@ -123,7 +123,7 @@ class Flows:
             cells = self.around(target, amount, known, n if last else limit, turn)
             part = self.joined(*self.columns, cells)
             if len(part[0]):
-                found = self.solve(part, amount, capped=not last)
+                found = self.solve(part, amount, capped=not last, rounds=0 if nearby else ROUNDS)
                 if found is not None:
                     return found
             if last or (nearby and turn == 1):
@@ -156,7 +156,9 @@ class Flows:
         fresh = self.allowed[more] & (self.cell_mark[more] != self.stamp) & (more != known)
         return np.concatenate([cells, more[fresh]])
 
-    def solve(self, part: tuple[Any, ...], amount: float, *, capped: bool) -> Movement | None:
+    def solve(
+        self, part: tuple[Any, ...], amount: float, *, capped: bool, rounds: int
+    ) -> Movement | None:
         """Solve the program of one neighbourhood, in units of the amount; the target stands first."""
         cells, start, index, value, rows = part
         p, size = self.problem, abs(amount)
@@ -182,7 +184,7 @@ class Flows:
         model.col_upper_ = np.concatenate([high, down[back]])
         self.lp.must(self.lp.highs.passModel(model), "the model was not accepted")
         best, least = None, np.inf
-        for turn in range(ROUNDS + 1):
+        for turn in range(rounds + 1):
             found = self.lp.solve()
             self.solved += 1
             if found.x is None:
@@ -194,7 +196,7 @@ class Flows:
             if cost < least * (1 - 1e-12):
                 best, least = np.where(moved, x, 0.0), cost
             new = moved & open_
-            if turn == ROUNDS or int(new.sum()) <= 1:
+            if turn == rounds or int(new.sum()) <= 1:
                 break
             # Slope scaling: a cell that moves by x would pay its whole charge at charge / x.
             slope = np.where(new, charge / np.maximum(np.abs(x), 1e-3), slope)

@@ -529,3 +529,20 @@ def exact(
     if found.price > local.price(pattern):
         return pattern, found.bound, False
     return found.pattern, found.bound, found.proven
+
+
+def mended(problem: Problem, hidden: Flags, ctx: Context, seconds: float) -> Flags:
+    """Make a proposal safe on the whole table and publish again what is not needed then.
+
+    ``seconds`` limits the second part; 0 leaves it out.
+    """
+    from tacit.tables._cleanup import clean
+    from tacit.tables._repair import repair
+
+    safe = repair(problem, hidden, ctx)
+    ctx.note(mended=int((safe & ~hidden).sum()), proposed_price=problem.price(hidden))
+    if seconds <= 0:
+        return safe
+    pattern = clean(problem, safe, ctx, limit_seconds=seconds)
+    ctx.note(released=int((safe & ~pattern).sum()))
+    return pattern

@@ -6,8 +6,7 @@ its lower bound gives the lexicographic optimum of the paper's model without a l
 
 References
 ----------
-Salazar-Gonzalez, Bycroft, Staggemeier (2005), Controlled rounding implementation, Joint UNECE/Eurostat
-work session on statistical data confidentiality.
+Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 4302, 25-34.
 """
 
 from __future__ import annotations

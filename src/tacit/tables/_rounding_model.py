@@ -7,8 +7,7 @@ multiples leave when the floors of its ground cells are taken away.
 
 References
 ----------
-Salazar-Gonzalez (2006), Controlled rounding and cell perturbation: statistical disclosure limitation
-methods for tabular data, Mathematical Programming 105, 583-603.
+Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 4302, 25-34.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ Secondary = Literal["nearest", "none", "random", "weights"]
 
 #: A real value is a multiple of the base when it is this close to one, in bases.
 CLOSE = 1e-9
-#: Deviations up to this many bases are looked for when totals are allowed to leave their multiples.
-FAR = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,7 @@ plus a small share of the secondary objective. It is a heuristic: it proves noth
 References
 ----------
 Kirkpatrick, Gelatt, Vecchi (1983), Optimization by simulated annealing, Science 220, 671-680.
-Salazar-Gonzalez (2006), Controlled rounding and cell perturbation, Mathematical Programming 105,
-583-603.
+Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 4302, 25-34.
 """
 
 from __future__ import annotations

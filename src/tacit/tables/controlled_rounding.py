@@ -58,8 +58,7 @@ class ControlledRounding(TableMethod):
 
     References
     ----------
-    Salazar-Gonzalez (2006), Controlled rounding and cell perturbation: statistical disclosure limitation
-    methods for tabular data, Mathematical Programming 105, 583-603.
+    Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 4302, 25-34.
     Causey, Cox, Ernst (1985), Applications of transportation theory to statistical problems, Journal of
     the American Statistical Association 80, 903-909.
     Cox (1987), A constructive procedure for unbiased controlled rounding, Journal of the American

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -15,6 +15,7 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
 from tacit.tables._gauss import Choice, chosen, deducible
+from tacit.tables._modular import mended
 from tacit.tables._problem import Problem, problem_of
 from tacit.tables._suppression import Suppression
 
@@ -39,16 +40,18 @@ class SuppressGauss(Suppression):
         True,
         description="reach the protection levels too; else unsafe cells are only not deducible exactly",
     )
+    clean_seconds: Annotated[float, Field(ge=0)] = Field(
+        60.0, description="seconds for publishing again what the levels do not need; 0: none"
+    )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
-        return self._choose(problem, ctx).hidden
+        return mended(problem, self._choose(problem, ctx).hidden, ctx, self.clean_seconds)
 
     def _choose(self, problem: Problem, ctx: Context) -> Choice:
         choice = chosen(problem, ctx)
         ctx.note(
             coordinates=choice.unknowns,
             combinations=choice.mixed,
-            eliminated_price=problem.price(choice.hidden),
             answer="heuristic, without a bound",
         )
         return choice

@@ -9,7 +9,7 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.status import Flags
 from tacit.registry import register
-from tacit.tables._modular import STEPS, Modular, Options, blocks_of
+from tacit.tables._modular import STEPS, Modular, Options, blocks_of, mended
 from tacit.tables._problem import Problem
 from tacit.tables._suppression import Suppression
 
@@ -61,6 +61,9 @@ class SuppressModular(Suppression):
         None,
         description="a dimension: its top level is solved first and then stands, part by part",
     )
+    clean_seconds: Annotated[float, Field(ge=0)] = Field(
+        60.0, description="seconds for publishing again what the whole table does not need; 0: none"
+    )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         blocks = blocks_of(problem.table, self.partition)
@@ -79,8 +82,8 @@ class SuppressModular(Suppression):
             optimal=out.optimal,
             backtracks=out.backtracks,
             given_up=out.given_up,
-            modular_price=problem.price(out.hidden),
             bound=out.bound,
             answer="optimal" if len(blocks) == 1 and out.optimal else "heuristic",
         )
-        return out.hidden
+        # Cells asked for by ``together`` serve no need of the whole table.
+        return mended(problem, out.hidden, ctx, 0.0 if self.together else self.clean_seconds)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile, near_match
+from tacit.registry import lookup
 from tacit.spec import Spec
 from tacit.tables.files._text import numbered, shown, whole, write_lines
 from tacit.tables.files.outputs import FORMATS, Choices, format_name
@@ -368,7 +369,8 @@ def write_batch(
     path
         The ``.arb`` file.
     steps
-        The Specs in their order, or a table whose history holds them.
+        The Specs in their order, or a table whose history holds them. A history leaves out
+        parameters that outsiders must not learn (the p of a p% rule): then pass the Specs.
     data, metadata
         The records (or the ready table, with ``tabular=True``) and their ``.rda`` description.
     explanatory, response, shadow, cost, power
@@ -424,13 +426,19 @@ def write_batch(
 
 
 def specs_of(table: Table) -> list[Spec]:
-    """Return the Specs that a table's history tells of."""
-    from tacit.registry import lookup
-
-    return [
-        lookup(a.kind)(**{k: v for k, v in a.parameters.items() if k != "kind"})
-        for a in table.history
-    ]
+    """Return the Specs that a table's history tells of; parameters that are kept secret are not in it."""
+    found = []
+    for action in table.history:
+        cls = lookup(action.kind)
+        secret = sorted(cls.secret_fields())
+        if secret:
+            raise InputError(
+                f"the history of a table does not hold {', '.join(secret)} of {action.kind}, which "
+                "outsiders must not learn: pass the steps themselves"
+            )
+        given = {k: v for k, v in action.parameters.items() if k != "kind"}
+        found.append(cls(**given))
+    return found
 
 
 def rule_text(spec: Spec) -> str:

@@ -364,6 +364,8 @@ def write_intermediate(
     """Write a ready table with its description and hierarchies, to be read again."""
     if not table.dimensions:
         raise InputError("a table that is a bare list of equations is written as JJ")
+    if table.given is not None and table.given.shape[0]:
+        raise InputError("linked tables are written one by one: take them apart with split")
     places = max(places_of(table, decimals), decimals_of(table.value))
     columns = intermediate_columns(table, choices, places)
     codes = table.columns_of_codes()

@@ -198,6 +198,7 @@ class Job:
         self.work: list[Work] = []
         self.closed: list[Work] = []
         self.outputs: dict[Path, Path] = {}
+        self.writes = 0
         self.inputs: set[Path] = {file.resolve()}
         self.logbook: Path | None = None
         self.data: Path | None = None
@@ -253,7 +254,8 @@ class Job:
     def staged(self, final: Path) -> Path:
         """Return where to write a file until the batch has succeeded."""
         self.room.mkdir(mode=0o700, exist_ok=True)
-        inner = self.room / f"{len(self.outputs)}"
+        self.writes += 1
+        inner = self.room / str(self.writes)
         inner.mkdir()
         return inner / final.name
 

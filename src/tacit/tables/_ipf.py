@@ -1,0 +1,365 @@
+"""Iterative proportional fitting with fixed cells, and a lower bound on what a change would cost.
+
+Totals come in passes: the totals of one pass share no cell, and a cell has one label a pass (-1: none).
+Fitting scales the cells of each total to its target, pass after pass. The scaling factors exp(lam) are
+the dual variables of the I-projection
+
+    minimise  sum p log(p/o) - p + o   subject to  M p = t,      p = o exp(M' lam),
+
+so that for any lam, lam't - sum o exp(M' lam) + sum o is a lower bound on the least divergence: a change
+of the targets can be ruled out from the factors at hand without being fitted.
+
+References
+----------
+Deming and Stephan (1940), On a least squares adjustment of a sampled frequency table when the expected
+marginal totals are known, Annals of Mathematical Statistics 11, 427-444.
+Csiszar (1975), I-divergence geometry of probability distributions and minimization problems, Annals of
+Probability 3, 146-158.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int32]
+
+#: How a fit ended.
+CONVERGED, TIRED, STUCK, NEGATIVE = 0, 1, 2, 3
+#: What is added to lam where a total must vanish: exp(-700) is the smallest that is not nothing.
+VANISHED = -700.0
+#: Totals up to which the bound uses the whole matrix of second derivatives.
+MOST_TOTALS = 3000
+#: Totals up to which its generalised inverse is computed without a ridge.
+EXACT_INVERSE = 400
+#: Changes of lam are kept within these limits, so that factors stay finite.
+LARGEST = 50.0
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """The totals that a fit keeps.
+
+    Attributes
+    ----------
+    labels
+        Passes x cells: the total to which a cell belongs in each pass, -1 where it belongs to none.
+    starts
+        The first total of each pass, and the number of all totals.
+    """
+
+    labels: Labels
+    starts: Ints
+
+    @property
+    def count(self) -> int:
+        """Return the number of totals."""
+        return int(self.starts[-1])
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the totals of values of the cells."""
+        found = np.zeros(self.count)
+        for row in self.labels:
+            inside = row >= 0
+            found += np.bincount(row[inside], values[inside], self.count)
+        return found
+
+    def of(self, cells: npt.NDArray[Any]) -> Totals:
+        """Return the same totals over some of the cells."""
+        return Totals(np.ascontiguousarray(self.labels[:, cells]), self.starts)
+
+    @classmethod
+    def stacked(cls, passes: list[tuple[Labels, int]], cells: int) -> Totals:
+        """Number the totals of several passes through."""
+        starts = np.cumsum([0, *(n for _, n in passes)]).astype(np.int64)
+        rows = [
+            np.where(row >= 0, row + first, -1)
+            for (row, _), first in zip(passes, starts, strict=False)
+        ]
+        shape = (len(passes), cells)
+        labels = np.stack(rows) if rows else np.zeros(shape)
+        return cls(np.ascontiguousarray(labels, dtype=np.int32), starts)
+
+
+@dataclass(eq=False)
+class Fit:
+    """A fitted table: its cells, the logarithms of the factors, and how the fit ended."""
+
+    cells: Floats
+    lam: Floats
+    state: int
+    cycles: int
+    error: float
+
+
+def fit_totals(
+    start: Floats,
+    totals: Totals,
+    target: Floats,
+    *,
+    lam: Floats | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    absolute: bool = False,
+) -> Fit:
+    """Scale cells until every total is within ``tol`` of its target.
+
+    Parameters
+    ----------
+    start
+        The cells to begin with; where ``lam`` is given, o exp(M' lam).
+    totals, target
+        What is to be kept.
+    lam
+        Logarithms of the factors that are in ``start`` already.
+    tol, absolute
+        The gap allowed, relative to each target or absolute.
+    max_iter
+        Cycles through all passes at most.
+    """
+    cells = start.copy()
+    factors = np.zeros(totals.count) if lam is None else lam.copy()
+    least = 1e-12 * max(float(np.abs(target).max(initial=0.0)), 1e-300)
+    if (target < -1e3 * least).any():
+        return Fit(cells, factors, NEGATIVE, 0, np.inf)
+    goal = np.where(target <= 1e3 * least, 0.0, target)
+    cycle = kernels()["cycle"]
+    state, cycles, error = cycle(
+        cells, totals.labels, totals.starts, goal, factors, least, tol, max_iter, absolute
+    )
+    return Fit(cells, factors, int(state), int(cycles), float(error))
+
+
+def second_derivatives(cells: Floats, totals: Totals) -> Floats:
+    """Return M diag(p) M', the second derivatives of the dual."""
+    n = totals.count
+    found = np.zeros(n * n)
+    for one in totals.labels:
+        for two in totals.labels:
+            inside = (one >= 0) & (two >= 0)
+            at = one[inside].astype(np.int64) * n + two[inside]
+            found += np.bincount(at, cells[inside], n * n)
+    return found.reshape(n, n)
+
+
+def steps_of_lam(cells: Floats, totals: Totals, changes: Floats) -> Floats | None:
+    """Return how lam answers to changes of the targets (totals x changes), to first order."""
+    if totals.count > MOST_TOTALS:
+        return None
+    matrix = second_derivatives(cells, totals)
+    scale = float(np.trace(matrix)) / max(1, len(matrix))
+    if not scale > 0:
+        return None
+    if totals.count <= EXACT_INVERSE:
+        inverse: Floats = np.asarray(linalg.pinvh(matrix, rtol=1e-10))
+        return np.ascontiguousarray(inverse @ changes)
+    matrix[np.diag_indices(len(matrix))] += 1e-9 * scale
+    try:
+        factor = linalg.cho_factor(matrix, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    return np.ascontiguousarray(linalg.cho_solve(factor, changes, check_finite=False))
+
+
+# -- kernels -------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def kernels() -> dict[str, Callable[..., Any]]:
+    """Return the loops, compiled where numba is installed, else their NumPy twins."""
+    if importlib.util.find_spec("numba") is None:
+        return {"cycle": cycle_numpy, "shifted": shifted_numpy, "scan": scan_numpy}
+    import numba
+
+    names: dict[str, Any] = dict(globals())
+    for function in (cycle_loop, shifted_loop, scan_loop):
+        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        copy.__module__ = __name__
+        try:
+            names[function.__name__] = numba.njit(copy, cache=True)
+        except RuntimeError:  # no place to keep it
+            names[function.__name__] = numba.njit(copy)
+    return {k: names[f"{k}_loop"] for k in ("cycle", "shifted", "scan")}
+
+
+def cycle_loop(
+    cells: Floats,
+    labels: Labels,
+    starts: Ints,
+    target: Floats,
+    lam: Floats,
+    least: float,
+    tol: float,
+    max_iter: int,
+    absolute: bool,  # noqa: FBT001 - a kernel takes no keywords
+) -> tuple[int, int, float]:
+    """Fit in place; return the state, the cycles and the largest gap of the last cycle."""
+    passes, n = labels.shape
+    factor = np.ones(len(target))
+    worst = 0.0
+    for turn in range(max_iter):
+        worst = 0.0
+        for a in range(passes):
+            for g in range(starts[a], starts[a + 1]):
+                factor[g] = 0.0
+            for c in range(n):
+                g = labels[a, c]
+                if g >= 0:
+                    factor[g] += cells[c]
+            for g in range(starts[a], starts[a + 1]):
+                total, goal = factor[g], target[g]
+                gap = abs(total - goal)
+                if not absolute:
+                    gap /= max(goal, least)
+                worst = max(worst, gap)
+                if total > 0.0:
+                    factor[g] = goal / total
+                    lam[g] += np.log(factor[g]) if factor[g] > 0.0 else VANISHED
+                elif goal > 0.0:
+                    return STUCK, turn, gap
+                else:
+                    factor[g] = 1.0
+            for c in range(n):
+                g = labels[a, c]
+                if g >= 0:
+                    cells[c] *= factor[g]
+        if worst <= tol:
+            return CONVERGED, turn + 1, worst
+    return TIRED, max_iter, worst
+
+
+def cycle_numpy(
+    cells: Floats,
+    labels: Labels,
+    starts: Ints,
+    target: Floats,
+    lam: Floats,
+    least: float,
+    tol: float,
+    max_iter: int,
+    absolute: bool,  # noqa: FBT001 - as the kernel
+) -> tuple[int, int, float]:
+    """Do what :func:`cycle_loop` does with whole arrays."""
+    own = [slice(int(a), int(b)) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    inside = [np.flatnonzero(row >= 0) for row in labels]
+    where = [row[at] - int(s.start) for row, at, s in zip(labels, inside, own, strict=True)]
+    worst = 0.0
+    for turn in range(max_iter):
+        worst = 0.0
+        for at, group, s in zip(inside, where, own, strict=True):
+            goal = target[s]
+            total = np.bincount(group, cells[at], len(goal))
+            gap = np.abs(total - goal)
+            if not absolute:
+                gap = gap / np.maximum(goal, least)
+            worst = max(worst, float(gap.max(initial=0.0)))
+            if ((total <= 0) & (goal > 0)).any():
+                return STUCK, turn, worst
+            factor = np.divide(goal, total, out=np.ones_like(goal), where=total > 0)
+            lam[s] += np.log(factor, out=np.full_like(factor, VANISHED), where=factor > 0)
+            cells[at] *= factor[group]
+        if worst <= tol:
+            return CONVERGED, turn + 1, worst
+    return TIRED, max_iter, worst
+
+
+def shifted_loop(cells: Floats, labels: Labels, factor: Floats) -> float:
+    """Return the sum of the cells after another scaling."""
+    passes, n = labels.shape
+    total = 0.0
+    for c in range(n):
+        value = cells[c]
+        for a in range(passes):
+            g = labels[a, c]
+            if g >= 0:
+                value *= factor[g]
+        total += value
+    return total
+
+
+def shifted_numpy(cells: Floats, labels: Labels, factor: Floats) -> float:
+    """Do what :func:`shifted_loop` does with whole arrays."""
+    padded = np.append(factor, 1.0)
+    return float((cells * padded[labels].prod(axis=0)).sum())
+
+
+def scan_loop(
+    order: Ints,
+    first: int,
+    change: Floats,
+    prize: Floats,
+    cells: Floats,
+    labels: Labels,
+    lam: Floats,
+    target: Floats,
+    steps: Floats,
+    groups: Labels,
+    limit: float,
+) -> int:
+    """Return the place in ``order`` of the next change whose bound stays below ``limit``; -1: none.
+
+    ``change`` is by how much each fixed cell would grow, ``prize`` what that costs by itself,
+    ``steps`` (totals x fixed cells) how lam answers to a total that falls by one, ``groups`` the totals
+    of the fixed cells.
+    """
+    passes, n = labels.shape
+    count = len(lam)
+    factor = np.empty(count)
+    for place in range(first, len(order)):
+        s = order[place]
+        bound = prize[s]
+        for g in range(count):
+            move = min(LARGEST, max(-LARGEST, change[s] * steps[g, s]))
+            factor[g] = np.exp(move)
+            bound += (lam[g] + move) * target[g]
+        for a in range(passes):
+            g = groups[a, s]
+            if g >= 0:
+                move = min(LARGEST, max(-LARGEST, change[s] * steps[g, s]))
+                bound -= (lam[g] + move) * change[s]
+        for c in range(n):
+            value = cells[c]
+            for a in range(passes):
+                g = labels[a, c]
+                if g >= 0:
+                    value *= factor[g]
+            bound -= value
+        if bound < limit:
+            return place
+    return -1
+
+
+def scan_numpy(
+    order: Ints,
+    first: int,
+    change: Floats,
+    prize: Floats,
+    cells: Floats,
+    labels: Labels,
+    lam: Floats,
+    target: Floats,
+    steps: Floats,
+    groups: Labels,
+    limit: float,
+) -> int:
+    """Do what :func:`scan_loop` does, one change after the other."""
+    for place in range(first, len(order)):
+        s = int(order[place])
+        move = np.clip(change[s] * steps[:, s], -LARGEST, LARGEST)
+        own = groups[:, s]
+        own = own[own >= 0]
+        new = lam + move
+        bound = prize[s] + new @ target - change[s] * new[own].sum()
+        if bound - shifted_numpy(cells, labels, np.exp(move)) < limit:
+            return place
+    return -1
