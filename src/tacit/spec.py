@@ -265,6 +265,7 @@ class TableMethod(TableSpec):
             details=dict(ctx.details),
             claims=claims,
             seconds=time.perf_counter() - begun,
+            private=self.to_dict(),
         )
         ctx.tick(self.title(), 1.0)
         return result.with_action(action)

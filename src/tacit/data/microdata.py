@@ -32,6 +32,8 @@ class Action:
     details: Mapping[str, Any] = field(default_factory=dict)
     claims: tuple[Claim, ...] = ()
     seconds: float = 0.0
+    #: All parameters, secret ones too: for steps that do an earlier one again. Never written in public.
+    private: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, repr=False)

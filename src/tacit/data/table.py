@@ -485,16 +485,22 @@ class Table:
         source = self.holdings.count if self.holdings is not None else self.count
         return np.asarray(source == 1)
 
-    @property
+    @functools.cached_property
     def owner(self) -> Ints:
-        """Return the only contributor of each singleton; -1 elsewhere, -2 - cell when unknown."""
-        who = self.holdings or self.contributors
-        own = (
-            -2 - np.arange(len(self))
-            if who is None
-            else np.where(who.who[:, 0] >= 0, who.who[:, 0], -2 - np.arange(len(self)))
-        )
-        return np.where(self.singleton, own, -1)
+        """Return the only contributor of each singleton; -1 elsewhere.
+
+        Where the source names nobody, an unknown respondent has a number below -1; a total and its only
+        part with one contributor have the same one.
+        """
+        lone = self.singleton
+        own = np.full(len(self), -1, dtype=np.int64)
+        behind = self.holdings or self.contributors
+        if behind is not None:
+            own[lone] = behind.who[lone, 0]
+        unknown = lone & (own < 0)
+        if unknown.any():
+            own[unknown] = -2 - linked_singletons(self.equations, lone)[unknown]
+        return own
 
     def costs(self, cost: str = "value", power: float = 1.0) -> Floats:
         """Return the cost of hiding each cell, always positive.
@@ -762,6 +768,23 @@ class Table:
             ).rstrip()
             for line in body
         )
+
+
+def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
+    """Return a number for each cell, equal where a singleton total has one singleton part."""
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(lone)
+    m = equations.tocoo()
+    row, cell, sign = m.coords[0], m.coords[1], m.data
+    parent = np.full(equations.shape[0], -1, dtype=np.int64)
+    at = (sign < 0) & lone[cell]
+    parent[row[at]] = cell[at]
+    ends = (sign > 0) & lone[cell] & (parent[row] >= 0)
+    tied = sparse.csr_array(
+        (np.ones(int(ends.sum()), dtype=np.int8), (parent[row[ends]], cell[ends])), shape=(n, n)
+    )
+    return np.asarray(connected_components(tied, directed=False)[1], dtype=np.int64)
 
 
 def spread(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> npt.NDArray[Any]:

@@ -135,6 +135,7 @@ def heading(table: Table) -> dict[str, Any]:
                 "details": plain(a.details),
                 "claims": [plain(c.to_dict()) for c in a.claims],
                 "seconds": a.seconds,
+                "private": plain(a.private),
             }
             for a in table.history
         ],
@@ -161,6 +162,7 @@ def action_from(entry: dict[str, Any]) -> Action:
         entry["details"],
         claims,
         entry["seconds"],
+        entry.get("private", {}),
     )
 
 

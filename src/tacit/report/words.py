@@ -59,6 +59,44 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "makes no value likelier than that."
         ),
     ),
+    "additive": (
+        "The table adds up",
+        lambda c: "Every total that is published is the sum of its published parts.",  # noqa: ARG005
+    ),
+    "rounded": (
+        "Rounded to base {base:g}",
+        lambda c: (
+            f"Every published value is a multiple of {c.parameters['base']:g} and near to the true one."
+        ),
+    ),
+    "adjacent-multiples": (
+        "Adjacent multiples of {base:g}",
+        lambda c: (
+            f"Every cell went to one of the two multiples of {c.parameters['base']:g} around it, and "
+            "multiples stayed."
+        ),
+    ),
+    "not-deducible": (
+        "Nothing follows exactly",
+        lambda c: (  # noqa: ARG005
+            "No unsafe cell can be computed exactly from the published cells and the relations of the "
+            "table. How closely it can be estimated is not claimed."
+        ),
+    ),
+    "protected-in-subtables": (
+        "Protected within each subtable",
+        lambda c: (  # noqa: ARG005
+            "In every subtable of one total and its parts in each dimension, unsafe cells are protected by "
+            "a hypercube of hidden cells. Relations across subtables were not used against them."
+        ),
+    ),
+    "protected-in-table": (
+        "Protected in the whole table",
+        lambda c: (  # noqa: ARG005
+            "For every unsafe cell a movement of hidden cells that keeps all relations of the table shows "
+            "the protection."
+        ),
+    ),
     "protected-intervals": (
         "Intervals wide enough",
         lambda c: (

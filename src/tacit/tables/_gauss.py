@@ -81,7 +81,7 @@ def chosen(problem: Problem, ctx: Context) -> Choice:
     for cell in np.flatnonzero(mixed & ~problem.start & ~problem.suppressible).tolist():
         state.publish(state.reduced(row_of(by_cell, cell)))
     lost = {q for q, vector in state.vectors.items() if not vector}
-    lost |= state.watch(problem.pairs)
+    lost |= state.watch(problem.pairs, by_cell)
     hidden = problem.start.copy()
     candidates = order[::-1][(mixed & problem.suppressible)[order[::-1]]].tolist()
     for i, cell in enumerate(candidates):
@@ -203,6 +203,7 @@ class Elimination:
         self.free = free.tolist()
         rng = np.random.default_rng(len(self.free))
         self.dice = rng.integers(1, PRIME, (2, len(self.free))).tolist()
+        self.unsafe = set(unsafe.tolist())
         self.vectors: dict[int, Vector] = {int(q): row_of(by_cell, int(q)) for q in unsafe}
         self.marks: dict[int, Mark] = {q: self.marked(v) for q, v in self.vectors.items()}
         self.holders: dict[int, set[int]] = {i: set() for i in range(len(self.free))}
@@ -219,16 +220,31 @@ class Elimination:
             sum(two[i] * x for i, x in vector.items()) % PRIME,
         )
 
-    def watch(self, pairs: Ints) -> set[int]:
-        """Look after pairs from now on; return the targets that are bound to their partner already."""
+    def watch(self, pairs: Ints, by_cell: sparse.csr_array) -> set[int]:
+        """Look after pairs from now on; return the targets that are bound to their partner already.
+
+        The known cell of a pair need not be unsafe itself; it is then followed, and not protected.
+        """
         bound = set()
         for known, target in pairs.tolist():
-            if dependent(self.vectors[known], self.vectors[target]):
+            if known not in self.vectors:
+                self.follow(known, row_of(by_cell, known))
+            own = self.vectors[known]
+            if not own and known not in self.unsafe:
+                continue
+            if dependent(own, self.vectors[target]):
                 bound.add(target)
             else:
                 self.partners.setdefault(known, set()).add(target)
                 self.partners.setdefault(target, set()).add(known)
         return bound
+
+    def follow(self, cell: int, row: Vector) -> None:
+        """Keep the vector of a cell that is not unsafe."""
+        self.vectors[cell] = self.reduced(row)
+        self.marks[cell] = self.marked(self.vectors[cell])
+        for i in self.vectors[cell]:
+            self.holders[i].add(cell)
 
     def reduced(self, row: Vector) -> Vector:
         """Return a vector of original coordinates modulo what is published."""
@@ -248,7 +264,9 @@ class Elimination:
             own = self.vectors[q]
             mark = self.marks[q]
             if (mark[0] * two - mark[1] * one) % PRIME == 0 and dependent(own, vector):
-                return True
+                if q in self.unsafe:
+                    return True
+                continue  # its owner learns nothing new
             if q not in self.partners:
                 continue
             # Without the coordinate ``first``, the vector must be no multiple of the partner's.
@@ -259,11 +277,16 @@ class Elimination:
                 last = self.marks[other]
                 x = at * last[0] - there * mark[0]
                 y = at * last[1] - there * mark[1]
-                if (rest[0] * y - rest[1] * x) % PRIME == 0 and combines(
-                    vector, own, self.vectors[other], first
-                ):
+                if (rest[0] * y - rest[1] * x) % PRIME == 0 and self.tells(vector, q, other, first):
                     return True
         return False
+
+    def tells(self, vector: Vector, q: int, other: int, first: int) -> bool:
+        """Return True when a vector binds two cells of a pair to each other."""
+        own, partner = self.vectors[q], self.vectors[other]
+        if other not in self.unsafe and (not partner or dependent(partner, vector)):
+            return False
+        return combines(vector, own, partner, first)
 
     def publish(self, vector: Vector) -> None:
         """Take a vector as known."""
@@ -310,7 +333,8 @@ def deducible(problem: Problem, hidden: Flags, seed: int = 1) -> Flags:
         known, target = problem.pairs.T
         one = first[known] * second[target] % SECOND_PRIME
         other = first[target] * second[known] % SECOND_PRIME
-        bad[target[one == other]] = True
+        moves = (first[known] != 0) | (second[known] != 0)
+        bad[target[(one == other) & moves]] = True
     return bad
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
@@ -201,7 +202,7 @@ def cycle_loop(
     least: float,
     tol: float,
     max_iter: int,
-    absolute: bool,  # noqa: FBT001 - a kernel takes no keywords
+    absolute: bool,
 ) -> tuple[int, int, float]:
     """Fit in place; return the state, the cycles and the largest gap of the last cycle."""
     passes, n = labels.shape
@@ -247,10 +248,10 @@ def cycle_numpy(
     least: float,
     tol: float,
     max_iter: int,
-    absolute: bool,  # noqa: FBT001 - as the kernel
+    absolute: bool,
 ) -> tuple[int, int, float]:
     """Do what :func:`cycle_loop` does with whole arrays."""
-    own = [slice(int(a), int(b)) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    own = [slice(int(a), int(b)) for a, b in itertools.pairwise(starts)]
     inside = [np.flatnonzero(row >= 0) for row in labels]
     where = [row[at] - int(s.start) for row, at, s in zip(labels, inside, own, strict=True)]
     worst = 0.0

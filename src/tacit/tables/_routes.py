@@ -27,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 EXACT = 1e-6
 #: Cleaning up goes on while a pass lowers the price by this share.
 WORTH = 0.005
+#: It ends after this many linear programs; later passes leave cells that more needs than this use.
+PROGRAMS, MANY = 40_000, 40
 #: Needs that are taken up together, how far prices go astray meanwhile, and the draws' seed.
 TOGETHER, ASTRAY, TRIES_SEED = 12, 0.3, 20010701
 
@@ -269,7 +271,7 @@ class Routes:
 
     def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
         """Publish secondaries again, dearest first, where other ways cost less; return how many."""
-        gone = 0
+        gone, end = 0, self.flows.solved + PROGRAMS
         for turn in range(passes):
             before = self.total
             cells = np.flatnonzero((self.used > 0) & ~self.base)
@@ -277,9 +279,10 @@ class Routes:
             for k, cell in enumerate(cells.tolist()):
                 if k % 20 == 0:
                     ctx.tick(f"cleaning up, pass {turn + 1}", k / len(cells))
-                if until is not None and time.monotonic() > until:
+                late = until is not None and time.monotonic() > until
+                if late or self.flows.solved > end:
                     return gone
-                if self.used[cell] > 0:
+                if self.used[cell] > 0 and (turn == 0 or len(self.needing(cell)) <= MANY):
                     gone += self.spare(cell)
             if self.total >= before * (1 - WORTH):
                 break
@@ -307,15 +310,19 @@ class Routes:
         self.nearby = False
         return kept
 
+    def needing(self, cell: int) -> set[int]:
+        """Return the needs whose movements use a cell."""
+        return {n for m in self.through.get(cell, ()) for n in self.serving[m]}
+
     def entangled(self, cell: int, rng: np.random.Generator) -> list[int]:
         """Return needs whose movements use a cell, and some that share other cells with them."""
-        needs = {n for m in self.through[cell] for n in self.serving[m]}
+        needs = self.needing(cell)
         beside = sorted({c for m in self.through[cell] for c in self.movements[m].cells.tolist()})
         for i in rng.permutation(len(beside)):
             if len(needs) >= TOGETHER:
                 break
             if not self.base[beside[i]]:
-                needs |= {n for m in self.through[beside[i]] for n in self.serving[m]}
+                needs |= self.needing(beside[i])
         return sorted(needs)
 
     def lay_anew(self, needs: list[int], rng: np.random.Generator) -> bool:
@@ -334,8 +341,7 @@ class Routes:
     def spare(self, cell: int) -> bool:
         """Publish one secondary if everything it served can go another way for less."""
         price = self.total
-        touched = {n for m in self.through.get(cell, ()) for n in self.serving[m]}
-        order = sorted(touched, key=lambda n: -self.needs[n].size)
+        order = sorted(self.needing(cell), key=lambda n: -self.needs[n].size)
         mark = len(self.journal)
         for n in order:
             self.assign(n, ())

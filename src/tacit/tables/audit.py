@@ -17,7 +17,7 @@ from tacit.data.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.result import Result, format_number
+from tacit.result import Result
 from tacit.spec import TableMeasure
 from tacit.tables._attacker import informed, met, singletons, ticker
 from tacit.tables._exactness import deducing_pairs
@@ -58,7 +58,7 @@ class AuditResult(Result):
     undecided
         Unsafe cells on which the time limit left no verdict.
     lines
-        Each exposed cell with its interval, in words.
+        Each exposed cell by its codes; the intervals, which may show the truth, are in ``frame``.
     """
 
     exposed: tuple[Codes, ...] = ()
@@ -208,14 +208,6 @@ def audit_result(
     exact = cells[found.exact]
     n_unsafe = int(p.primary.sum())
     low, high = table.value[cells] - found.most_down, table.value[cells] + found.most_up
-    where = {int(c): i for i, c in enumerate(cells)}
-
-    def line(cell: int) -> str:
-        if cell not in where:
-            return f"{table.describe_cell(cell)}: published"
-        i = where[cell]
-        return f"{table.describe_cell(cell)}: {limit(low[i])} to {limit(high[i])}"
-
     numbers: dict[str, Any] = {
         "cells": len(table),
         "not known exactly": len(cells),
@@ -243,14 +235,18 @@ def audit_result(
         exact=tuple(table.codes(int(c)) for c in exact),
         singletons=tuple((table.codes(int(a)), table.codes(int(b))) for a, b in pairs),
         undecided=tuple(table.codes(int(c)) for c in unclear),
-        lines=tuple(line(int(c)) for c in bad[:NAMED]),
+        lines=tuple(
+            f"{table.describe_cell(int(c))}: {fate(int(c), cells, exact)}" for c in bad[:NAMED]
+        ),
         shape=tuple((d.name, d.codes) for d in table.dimensions),
     )
 
 
-def limit(value: float) -> str:
-    """Return an end of an interval in words."""
-    return format_number(float(value)) if np.isfinite(value) else "no limit"
+def fate(cell: int, hidden: Ints, exact: Ints) -> str:
+    """Return why a cell is exposed; no number, which might be the truth."""
+    if cell not in hidden:
+        return "published"
+    return "can be worked out exactly" if cell in exact else "its interval is too narrow"
 
 
 def audit_frame(

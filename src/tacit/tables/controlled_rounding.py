@@ -15,12 +15,12 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
 from tacit.spec import TableMethod
+from tacit.tables._additive import additive_claim
 from tacit.tables._rounding_flow import unbiased
 from tacit.tables._rounding_model import Secondary, basis, model_of, multiples, network_of
 from tacit.tables._rounding_solve import Clock, RoundingOutcome, Strategy, solve_rounding
 from tacit.tables.random_rounding import (
     Rule,
-    additive_claim,
     base_of,
     beyond_adjacent,
     deviations,

@@ -13,8 +13,8 @@ from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.registry import register
 from tacit.spec import TableMethod
-from tacit.tables import _additive as _  # noqa: F401 - brings the check of the claim
 from tacit.tables import _half
+from tacit.tables._additive import additive_claim
 
 
 @register
@@ -65,7 +65,7 @@ class HalfRounding(TableMethod):
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         del table
         about = result.names or ("equations",)
-        yield Claim("additive", {}, "all published cells", about)
+        yield additive_claim(result)
         yield Claim("adjacent-multiples", {"base": self.base}, "all published cells", about)
 
 

@@ -16,6 +16,7 @@ from tacit.errors import InputError
 from tacit.framework.rounding import semi_controlled_rounding
 from tacit.registry import register
 from tacit.spec import TableMethod
+from tacit.tables._additive import additive_claim
 from tacit.tables._rounding_model import CLOSE, basis, multiples
 
 Floats = npt.NDArray[np.float64]
@@ -151,29 +152,12 @@ def beyond_adjacent(table: Table, rounded: Floats, base: float) -> npt.NDArray[n
     return np.maximum(np.maximum(floors - steps, steps - ceilings), 0)
 
 
-def additive_claim(table: Table, base: float) -> Claim:
-    """Return the claim that every relation holds between the published values."""
-    return Claim("additive", {"base": base}, "all relations", table.names or ("equations",))
-
-
 def rounded_claim(
     table: Table, base: float, y: int, max_shift: int = 1, *, free_zeros: bool = False
 ) -> Claim:
     """Return the claim that every published value is a multiple of the base near the true one."""
     parameters = {"base": base, "y": y, "max_shift": max_shift, "free_zeros": free_zeros}
     return Claim("rounded", parameters, "all cells", table.names or ("equations",))
-
-
-@check_for("additive")
-def adds_up(table: Table, claim: Claim) -> bool:
-    """Return True when the published values satisfy every relation, in whole multiples of the base."""
-    values, base = table.published, float(claim.parameters["base"])
-    if np.isnan(values).any():
-        return False
-    steps = np.rint(values / base)
-    if (np.abs(values - steps * base) > CLOSE * base * np.maximum(1.0, np.abs(steps))).any():
-        return False
-    return bool((table.equations @ steps == 0).all())
 
 
 @check_for("rounded")

@@ -333,5 +333,13 @@ def rules_of(history: tuple[Action, ...]) -> list[Rule]:
         except UnknownMethod:
             continue
         if issubclass(made, Rule):
-            found.append(made(**{k: v for k, v in action.parameters.items() if k != "kind"}))
+            found.append(
+                made(
+                    **{
+                        k: v
+                        for k, v in (action.private or action.parameters).items()
+                        if k != "kind"
+                    }
+                )
+            )
     return found
