@@ -84,8 +84,8 @@ class Flows:
         What each cell still costs: 0 when hidden in any case; may be changed between calls.
     rest
         What moving a cell costs that is hidden already (a tie-breaker).
-    solved
-        Programs solved.
+    solved, work
+        Programs solved, and how many cells they had in all.
     """
 
     def __init__(self, problem: Problem, allowed: Flags, price: Floats, rest: Floats) -> None:
@@ -108,7 +108,7 @@ class Flows:
         self.lp = Lp([0.0], sparse.csc_array((1, 1)), 0.0, 0.0)
         self.near, self.joined = kernels(problem.n)
         self.grids = Grids(problem.table) if problem.table.dimensions else None
-        self.solved = 0
+        self.solved = self.work = 0
 
     def find(
         self, target: int, amount: float, known: int = -1, *, nearby: bool = False
@@ -187,6 +187,7 @@ class Flows:
         for turn in range(rounds + 1):
             found = self.lp.solve()
             self.solved += 1
+            self.work += len(cells)
             if found.x is None:
                 break
             x = found.x[: len(cells)].copy()

@@ -223,7 +223,8 @@ class Elimination:
     def watch(self, pairs: Ints, by_cell: sparse.csr_array) -> set[int]:
         """Look after pairs from now on; return the targets that are bound to their partner already.
 
-        The known cell of a pair need not be unsafe itself; it is then followed, and not protected.
+        The known cell of a pair need not be unsafe itself; it is then followed, and not protected. A
+        target bound to such a cell may still be saved by hiding more, which is left to the repair.
         """
         bound = set()
         for known, target in pairs.tolist():

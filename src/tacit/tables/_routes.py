@@ -27,8 +27,10 @@ Floats = npt.NDArray[np.float64]
 EXACT = 1e-6
 #: Cleaning up goes on while a pass lowers the price by this share.
 WORTH = 0.005
-#: It ends after this many linear programs; later passes leave cells that more needs than this use.
-PROGRAMS, MANY = 40_000, 40
+#: It ends when its linear programs have had this many columns, and this many a cell of the table.
+LEAST_WORK, WORK = 150_000, 120
+#: Later passes leave cells that more needs than this use.
+MANY = 40
 #: Needs that are taken up together, how far prices go astray meanwhile, and the draws' seed.
 TOGETHER, ASTRAY, TRIES_SEED = 12, 0.3, 20010701
 
@@ -271,7 +273,7 @@ class Routes:
 
     def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
         """Publish secondaries again, dearest first, where other ways cost less; return how many."""
-        gone, end = 0, self.flows.solved + PROGRAMS
+        gone, end = 0, self.flows.work + max(LEAST_WORK, WORK * self.problem.n)
         for turn in range(passes):
             before = self.total
             cells = np.flatnonzero((self.used > 0) & ~self.base)
@@ -280,7 +282,7 @@ class Routes:
                 if k % 20 == 0:
                     ctx.tick(f"cleaning up, pass {turn + 1}", k / len(cells))
                 late = until is not None and time.monotonic() > until
-                if late or self.flows.solved > end:
+                if late or self.flows.work > end:
                     return gone
                 if self.used[cell] > 0 and (turn == 0 or len(self.needing(cell)) <= MANY):
                     gone += self.spare(cell)
