@@ -1,6 +1,6 @@
 """Suppression of hierarchical tables of growing size: seconds, price and proof.
 
-Run: python benchmarks/suppression.py [cells, ...] [--three] [--no-clean]. Enterprises fall on the ground
+Run: python benchmarks/suppression.py [cells, ...] [--dimensions 2 3] [--no-clean]. Enterprises fall on the ground
 cells of two or three trees with Dirichlet probabilities; their contributions are lognormal(4, 1.6), some
 belong to one holding, and a cell is unsafe by the p% rule (p = 10) or with fewer than three
 contributors. Every pattern is proven by the attacker on the whole table.

@@ -541,7 +541,9 @@ def solve_exact(
     quiet = Context.start(0)
     # A quarter of the time at most goes into the first pattern.
     first = Context.start(0, should_stop=asked)
-    pattern, _ = suppress(problem, first, tries=60, limit_seconds=time_limit / 4)
+    # A pattern that is given has been improved already; a first look of our own is then enough.
+    tries = 60 if start is None else 5
+    pattern, _ = suppress(problem, first, tries=tries, limit_seconds=time_limit / 4)
     separator = Separator(problem)
     search = Search(separator, pattern, problem.price(pattern), begun + time_limit, asked, gap)
     if start is not None:

@@ -81,7 +81,7 @@ class Totals:
 
     @classmethod
     def stacked(cls, passes: list[tuple[Labels, int]], cells: int) -> Totals:
-        """Number the totals of several passes through."""
+        """Return the totals of several passes, numbered through."""
         starts = np.cumsum([0, *(n for _, n in passes)]).astype(np.int64)
         rows = [
             np.where(row >= 0, row + first, -1)

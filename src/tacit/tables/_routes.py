@@ -28,7 +28,7 @@ EXACT = 1e-6
 #: Cleaning up goes on while a pass lowers the price by this share.
 WORTH = 0.005
 #: It ends when its linear programs have had this many columns, and this many a cell of the table.
-LEAST_WORK, WORK = 150_000, 120
+LEAST_WORK, WORK = 150_000, 250
 #: Later passes leave cells that more needs than this use.
 MANY = 40
 #: Needs that are taken up together, how far prices go astray meanwhile, and the draws' seed.

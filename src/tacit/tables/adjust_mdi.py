@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -136,7 +135,7 @@ class AdjustMdi(TableMethod):
             movement, self.rules(), ctx.rng, lambda share: ctx.tick(self.title(), share)
         )
         if outcome is None:
-            raise infeasible(table, ground, movement, self.margins)
+            raise infeasible(table, ground, movement, cells)
         free = within_bounds(movement, outcome.pattern, max_iter=self.max_iter, tol=self.tol)
         if free is None:
             raise Infeasible(
@@ -395,48 +394,28 @@ def disjoint_passes(rows: sparse.csr_array) -> list[tuple[npt.NDArray[np.int32],
     return list(zip(passes, counts, strict=True))
 
 
-def infeasible(table: Table, ground: Ground, m: Movement, margins: Margins) -> Infeasible:
+def infeasible(table: Table, ground: Ground, m: Movement, cells: Split) -> Infeasible:
     """Return the error that names the totals in the way."""
     found = blocking(m)
-    names = [total_name(table, ground, margins, int(g), m) for g in found[:8]]
+    names = [total_name(table, ground, m, cells, int(g)) for g in found[:8]]
     more = f" and {len(found) - 8} more" if len(found) > 8 else ""
-    where = f"; in the way are the totals {', '.join(names)}{more}" if names else ""
+    where = f"; in the way: {', '.join(names)}{more}" if names else ""
     return Infeasible(
         f"no pattern of directions leaves the other cells room to keep the totals{where}. Keep fewer "
         "margins, lower the levels, or use adjust"
     )
 
 
-def total_name(table: Table, ground: Ground, margins: Margins, total: int, m: Movement) -> str:
+def total_name(table: Table, ground: Ground, m: Movement, cells: Split, total: int) -> str:
     """Return a kept total in words: the codes that its cells share."""
-    del margins
+    free = cells.free[(m.totals.labels == total).any(axis=0)]
+    fixed = cells.fixed[(m.groups.labels == total).any(axis=0)]
+    under = ground.cells[np.concatenate([free, fixed])]
     if not table.dimensions:
-        return f"number {total + 1}"
-    refused, _ = movement_cells(table, ground, m, total)
-    shared = []
-    for d, column in zip(table.dimensions, table.places[refused].T, strict=True):
-        codes = np.unique(column)
-        if len(codes) == 1 and len(d.leaves) > 1:
-            shared.append(f"{d.name}={d.codes[int(codes[0])]}")
+        return f"the total over {', '.join(table.describe_cell(int(c)) for c in under[:4])}"
+    shared = [
+        f"{d.name} = {d.codes[int(column[0])]}"
+        for d, column in zip(table.dimensions, table.places[under].T, strict=True)
+        if len(np.unique(column)) == 1 and len(d.leaves) > 1
+    ]
     return " x ".join(shared) or "the grand total"
-
-
-def movement_cells(
-    table: Table, ground: Ground, m: Movement, total: int
-) -> tuple[Ints, float]:
-    """Return the cells of the table under a kept total."""
-    value = table.value[ground.cells]
-    unsafe = np.flatnonzero(np.isin(np.arange(len(value)), fixed_of(table, ground)))
-    inside = (m.groups.labels == total).any(axis=0)
-    cells = list(ground.cells[unsafe[inside]])
-    if not cells:
-        loose = np.flatnonzero((m.totals.labels == total).any(axis=0))
-        kept = np.setdiff1d(np.flatnonzero(value > 0), unsafe)
-        cells = list(ground.cells[kept[loose[loose < len(kept)]]])
-    return np.array(cells, dtype=np.int64), math.nan
-
-
-def fixed_of(table: Table, ground: Ground) -> Ints:
-    """Return the positions among the ground cells of the unsafe cells that move."""
-    low, high, _, _ = (x[ground.cells] for x in safe_values(table))
-    return np.flatnonzero(table.primary[ground.cells] & (high > low))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -40,6 +40,9 @@ class SuppressExact(Suppression):
     """
 
     kind: Literal["suppress_exact"] = "suppress_exact"
+
+    #: The pattern stays optimal when singletons far from a cell have to be guarded as well.
+    solves_again: ClassVar[bool] = True
 
     time_limit: Annotated[float, Field(gt=0)] = Field(
         60.0, description="seconds after which the best safe pattern is returned with its gap"
