@@ -28,7 +28,7 @@ from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.solve.lp import Lp
-from tacit.tables import _additive as _  # noqa: F401 - brings the check of the claim
+from tacit.tables import _additive as _check  # noqa: F401 - brings the check of the claim
 from tacit.tables._problem import tiny_range
 
 Floats = npt.NDArray[np.float64]
@@ -444,7 +444,9 @@ class Squares:
         eye = sparse.eye_array(m, format="csc") * max(tiny, 1e-14)
         return np.asarray(splu(sparse.csc_array(matrix + eye)).solve(-gap))
 
-    def answer_of(self, up: Flags, decided: Flags) -> Callable[[Floats], tuple[Floats, Floats, float]]:
+    def answer_of(
+        self, up: Flags, decided: Flags
+    ) -> Callable[[Floats], tuple[Floats, Floats, float]]:
         """Return z(r), its slope and the dual's value as a function of the prices."""
         a = self.a
         low, high = a.low.copy(), a.high.copy()
@@ -582,7 +584,7 @@ def adjust_table(
     return adjust_squares(a, exact, clock, gap) if square else adjust_absolute(a, exact, clock, gap)
 
 
-def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:  # noqa: FBT001
+def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
     """Greedy signs, reversals, then branch and bound by the integer solver."""
     program = Absolute(a)
     best = program.solve(program.greedy(clock.part(0.4)))
@@ -645,7 +647,7 @@ def relaxed_bound(a: Adjustment) -> float:
     return found.value if found.state == "optimal" else 0.0
 
 
-def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:  # noqa: FBT001
+def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
     """Signs of the relaxation, reversals, then branch and bound with that relaxation."""
     program = Squares(a)
     k = len(a.unsafe)
@@ -677,7 +679,7 @@ def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adju
 
 def fallback(a: Adjustment, program: Squares, clock: Clock) -> Adjusted | None:
     """Take the signs of the least absolute deviations where the relaxation gives none."""
-    linear = adjust_absolute(a, True, clock, 0.5)  # noqa: FBT003
+    linear = adjust_absolute(a, True, clock, 0.5)
     if linear is None:
         return None
     point = program.solve(linear.point.up)

@@ -490,6 +490,19 @@ class Search:
                 steps = self.steps(best)
         return best
 
+    def polished(self, best: Pattern) -> Pattern:
+        """Fit the best pattern once more, as closely as numbers allow."""
+        if self.rules.paper_ipf:
+            return best
+        fit = best.fit
+        closer = fit_totals(
+            fit.cells, self.m.totals, best.target, lam=fit.lam, tol=1e-13, max_iter=200
+        )
+        if not closer.error < fit.error:
+            return best
+        closer.state, closer.cycles = CONVERGED, fit.cycles + closer.cycles
+        return Pattern(best.up, closer, best.target, best.information)
+
     def is_enough(self, best: Pattern) -> bool:
         """Return True when K is as low as the user asks for."""
         return self.rules.enough is not None and best.information <= self.rules.enough
@@ -531,6 +544,7 @@ def adjust_mdi(m: Movement, rules: Rules, rng: np.random.Generator, tick: Tick) 
     if rules.exhaustive:
         best = search.through(best)
         trace["exhaustive"] = best.information
+    best = search.polished(best)
     return Outcome(best, trace, search.fitted, search.infeasible, search.flips)
 
 

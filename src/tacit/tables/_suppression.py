@@ -33,6 +33,8 @@ class Suppression(TableMethod):
     techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
     #: An engine that is asked again when respondents far from a cell turn out to be able to deduce it.
     solves_again: ClassVar[bool] = False
+    #: An engine whose proposals have been made safe by :func:`repair` already.
+    repaired: ClassVar[bool] = False
 
     cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
         "value",
@@ -55,7 +57,7 @@ class Suppression(TableMethod):
             return table.with_hidden(np.flatnonzero(problem.forced))
         for _ in range(ROUNDS):
             proposed = self._pattern(problem, ctx) | problem.start
-            pattern = repair(problem, proposed, ctx)
+            pattern = proposed if self.repaired else repair(problem, proposed, ctx)
             wider = with_far_pairs(problem, pattern)
             if wider is problem or not self.solves_again:
                 break

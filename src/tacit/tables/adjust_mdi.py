@@ -229,7 +229,9 @@ def movement_of(
     if zeros and (value == 0).any() and (value > 0).any():
         value[value == 0] = TRACE * value[value > 0].min()
     unsafe = table.primary[ground.cells]
-    low, high, can_fall, can_rise = (x[ground.cells] for x in safe_values(table))
+    every_low, every_high, falls, rises = safe_values(table)
+    low, high = every_low[ground.cells], every_high[ground.cells]
+    can_fall, can_rise = falls[ground.cells], rises[ground.cells]
     moves = unsafe & (high > low)
     if (moves & (value == 0)).any():
         first = int(ground.cells[np.flatnonzero(moves & (value == 0))[0]])
@@ -382,11 +384,9 @@ def disjoint_passes(rows: sparse.csr_array) -> list[tuple[npt.NDArray[np.int32],
         if not len(cells) or key in seen:
             continue
         seen.add(key)
-        for i, used in enumerate(passes):
-            if (used[cells] < 0).all():
-                break
-        else:
-            i = len(passes)
+        fits = (i for i, used in enumerate(passes) if (used[cells] < 0).all())
+        i = next(fits, len(passes))
+        if i == len(passes):
             passes.append(np.full(rows.shape[1], -1, dtype=np.int32))
             counts.append(0)
         passes[i][cells] = counts[i]

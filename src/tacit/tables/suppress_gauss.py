@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -36,6 +36,7 @@ class SuppressGauss(Suppression):
     """
 
     kind: Literal["suppress_gauss"] = "suppress_gauss"
+    repaired: ClassVar[bool] = True
     intervals: bool = Field(
         True,
         description="reach the protection levels too; else unsafe cells are only not deducible exactly",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -36,6 +36,7 @@ class SuppressModular(Suppression):
     """
 
     kind: Literal["suppress_modular"] = "suppress_modular"
+    repaired: ClassVar[bool] = True
     exact_cells: Annotated[int, Field(ge=0)] = Field(
         200, description="subtables with at most so many cells to choose from are solved exactly"
     )

@@ -1,0 +1,603 @@
+"""Sharp bounds of the entries of all nonnegative whole-number solutions of a linear system.
+
+Every solution that any solve turns up is kept: its entries widen the range that is known to occur, and
+an end of a range that has met its outer bound is never solved again. Solutions are checked in exact
+whole numbers before they count.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from tacit.errors import Infeasible
+from tacit.solve.lp import Lp, Solution
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Tick = Callable[[float], None]
+How = Literal["mip", "lp", "enumerate"]
+
+#: Solver values are trusted this far before they are rounded; bounds are rounded outwards by it.
+NEAR = 1e-5
+#: Rounds of bound propagation; every round is valid by itself.
+ROUNDS = 60
+#: Tables that the enumeration lists before it gives up.
+MOST_TABLES = 200_000
+#: Nodes that the enumeration visits before it gives up.
+MOST_NODES = 400_000
+
+
+def quiet(_share: float) -> None:
+    """Report progress to nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """matrix @ x = right, lower <= x <= upper, x whole.
+
+    Attributes
+    ----------
+    matrix, right
+        Equations with whole coefficients; rows may be redundant.
+    lower, upper
+        Bounds; ``upper`` may be infinite.
+    start
+        One solution, if one is known.
+    """
+
+    matrix: sparse.csr_array
+    right: Floats
+    lower: Floats
+    upper: Floats
+    start: Floats | None = None
+
+    @classmethod
+    def of(
+        cls,
+        matrix: sparse.csr_array,
+        right: npt.ArrayLike,
+        *,
+        lower: npt.ArrayLike = 0.0,
+        upper: npt.ArrayLike = np.inf,
+        start: npt.ArrayLike | None = None,
+    ) -> System:
+        """Make a system; single numbers hold for every unknown."""
+        n = matrix.shape[1]
+
+        def full(value: npt.ArrayLike) -> Floats:
+            return np.array(np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)))
+
+        x = None if start is None else np.asarray(start, dtype=np.float64).ravel()
+        return cls(
+            sparse.csr_array(matrix), np.asarray(right, dtype=np.float64), full(lower), full(upper), x
+        )
+
+    def has(self, x: Floats) -> bool:
+        """Return True when x solves the system exactly."""
+        inside = (x >= self.lower).all() and (x <= self.upper).all()
+        return bool(inside and np.array_equal(self.matrix @ x, self.right))
+
+
+@dataclass(eq=False)
+class EntryRanges:
+    """What is known of each entry over all whole-number solutions.
+
+    Attributes
+    ----------
+    lower, upper
+        Proven outer bounds: no solution lies beyond them.
+    inner_lower, inner_upper
+        The smallest and largest value that was met in a solution.
+    linear_lower, linear_upper
+        Bounds of the linear relaxation; NaN where they were not needed or not reached in time.
+    tables
+        Solutions that were kept: pairs (entries they hold, their values); other entries as in ``base``.
+    base
+        One solution.
+    low_at, high_at
+        Which of ``tables`` holds the smallest and largest value of an entry; -1: ``base``.
+    values
+        The value set of entries for which it was asked, and whether it is proven complete.
+    counts
+        Linear programs, integer programs, solutions met.
+    """
+
+    lower: Floats
+    upper: Floats
+    inner_lower: Floats
+    inner_upper: Floats
+    linear_lower: Floats
+    linear_upper: Floats
+    base: Floats
+    tables: list[tuple[Ints, Floats]] = field(default_factory=list)
+    low_at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    high_at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    values: dict[int, tuple[tuple[int, ...], bool]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def exact(self) -> Flags:
+        """Return which entries have sharp bounds."""
+        return np.asarray((self.lower == self.inner_lower) & (self.upper == self.inner_upper))
+
+    @property
+    def unique(self) -> Flags:
+        """Return which entries are proven to take one value only."""
+        return np.asarray(self.lower == self.upper)
+
+    @property
+    def varies(self) -> Flags:
+        """Return which entries are proven to take two values or more."""
+        return np.asarray(self.inner_lower < self.inner_upper)
+
+    @property
+    def width(self) -> Floats:
+        """Return how far the values of each entry are proven to lie apart."""
+        return np.asarray(self.inner_upper - self.inner_lower)
+
+    def witness(self, entry: int) -> tuple[Floats, Floats]:
+        """Return a solution with the smallest and one with the largest value met of an entry."""
+        return self.table(int(self.low_at[entry])), self.table(int(self.high_at[entry]))
+
+    def table(self, i: int) -> Floats:
+        """Return one of the solutions that were kept in full."""
+        x = self.base.copy()
+        if i >= 0:
+            at, values = self.tables[i]
+            x[at] = values
+        return x
+
+
+# -- propagation ---------------------------------------------------------------------------------------
+
+
+def propagate(system: System, rounds: int = ROUNDS) -> tuple[Floats, Floats]:
+    """Tighten bounds row by row until nothing moves; rows with coefficients of 1 and -1 only.
+
+    The bounds stay valid for the linear relaxation. A row that cannot be met raises Infeasible.
+    """
+    lower, upper = system.lower.copy(), system.upper.copy()
+    m = system.matrix.tocsr()
+    odd = np.zeros(m.shape[0], dtype=bool)
+    coo = m.tocoo()
+    rows, columns, signs = coo.coords[0], coo.coords[1], coo.data
+    odd[rows[np.abs(signs) != 1]] = True
+    keep = ~odd[rows]
+    rows, columns, positive = rows[keep], columns[keep], signs[keep] > 0
+    right = system.right
+    n_rows = m.shape[0]
+    for _ in range(rounds):
+        low_part = np.where(positive, lower[columns], -upper[columns])
+        high_part = np.where(positive, upper[columns], -lower[columns])
+        least = others(rows, low_part, n_rows)
+        most = others(rows, high_part, n_rows)
+        at_most, at_least = right[rows] - least, right[rows] - most
+        new_upper = np.where(positive, at_most, -at_least)
+        new_lower = np.where(positive, at_least, -at_most)
+        up, low = upper.copy(), lower.copy()
+        np.minimum.at(up, columns, new_upper)
+        np.maximum.at(low, columns, new_lower)
+        if (low > up + NEAR).any():
+            raise Infeasible("no table of whole numbers has these margins")
+        if np.array_equal(up, upper) and np.array_equal(low, lower):
+            break
+        lower, upper = low, up
+    return lower, upper
+
+
+def others(rows: Ints, parts: Floats, n_rows: int) -> Floats:
+    """Return, for each term of a row, the sum of the row's other terms; infinite parts allowed."""
+    finite = np.isfinite(parts)
+    if finite.all():
+        return np.bincount(rows, parts, n_rows)[rows] - parts
+    sums = np.bincount(rows, np.where(finite, parts, 0.0), n_rows)
+    endless = np.bincount(rows, ~finite, n_rows)
+    sign = np.sign(parts[~finite][0])
+    open_others = endless[rows] - ~finite
+    return np.where(open_others > 0, sign * np.inf, sums[rows] - np.where(finite, parts, 0.0))
+
+
+# -- solving -------------------------------------------------------------------------------------------
+
+
+def entry_ranges(
+    system: System,
+    entries: Ints,
+    *,
+    how: How = "mip",
+    value_sets: bool = False,
+    time_limit: float | None = 60.0,
+    tick: Tick = quiet,
+    seed: int = 0,
+) -> EntryRanges:
+    """Bound entries over all whole-number solutions of a system.
+
+    Parameters
+    ----------
+    system
+        The equations and bounds.
+    entries
+        The unknowns to bound; others are bounded by what comes along.
+    how
+        ``mip`` for sharp bounds; ``lp`` for bounds of the relaxation, rounded inwards (not exact);
+        ``enumerate`` to list every solution of small systems (what it cannot list stays open).
+    value_sets
+        Find every value between the bounds that occurs.
+    time_limit
+        Seconds an entry; an end that is not closed in time keeps its proven bracket.
+    tick
+        Called with the share done; may raise to stop.
+
+    Raises
+    ------
+    Infeasible
+        When there is no solution.
+    """
+    lower, upper = propagate(system)
+    n = system.matrix.shape[1]
+    fixed = lower == upper
+    base = lower.copy() if system.start is None else system.start.copy()
+    if system.start is not None and not system.has(base):
+        raise Infeasible("the source table does not have these margins or bounds")
+    ranges = EntryRanges(
+        lower, upper, base.copy(), base.copy(), *np.full((2, n), np.nan), base,
+        low_at=np.full(n, -1), high_at=np.full(n, -1),
+        counts={"linear programs": 0, "integer programs": 0, "tables": 0},
+    )  # fmt: skip
+    ranges.linear_lower[fixed], ranges.linear_upper[fixed] = lower[fixed], upper[fixed]
+    wanted = np.zeros(n, dtype=bool)
+    wanted[entries] = True
+    blocks = list(components(system.matrix, ~fixed))
+    if system.start is None:
+        require_fixed_rows(system, base, fixed)
+    share, total = 0.0, max(1, int((wanted & ~fixed).sum()))
+    for rows, columns in blocks:
+        mine = np.flatnonzero(wanted[columns])
+        if not len(mine) and system.start is not None:
+            continue
+        part = Block(system, ranges, rows, columns, seed)
+        if how == "enumerate":
+            part.enumerate(mine)
+        else:
+            part.run(mine, how == "lp", time_limit, lambda s, a=share, k=len(mine): tick(a + s * k / total))
+        if value_sets and how != "lp":
+            part.value_sets(mine, how == "mip", time_limit, tick)
+        share += len(mine) / total
+    if value_sets:
+        for e in np.flatnonzero(wanted & fixed).tolist():
+            ranges.values[e] = ((int(lower[e]),), True)
+    return ranges
+
+
+def require_fixed_rows(system: System, base: Floats, fixed: Flags) -> None:
+    """Refuse a system of which a row without unknowns does not hold."""
+    m = system.matrix
+    loose = np.asarray(m.astype(bool) @ (~fixed).astype(np.int64)) == 0
+    if not np.array_equal((m @ base)[loose], system.right[loose]):
+        raise Infeasible("no table of whole numbers has these margins")
+
+
+def components(matrix: sparse.csr_array, free: Flags) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the rows and columns of each part of the system that hangs together."""
+    columns = np.flatnonzero(free)
+    if not len(columns):
+        return
+    part = sparse.csr_array(sparse.csc_array(matrix)[:, columns])
+    rows = np.flatnonzero(np.diff(part.indptr))
+    part = part[rows]
+    m, n = part.shape
+    graph = sparse.block_array([[None, part], [part.T, None]], format="csr") if m else None
+    labels = np.arange(n) if graph is None else connected_components(graph, directed=False)[1]
+    of_rows, of_columns = (labels[:m], labels[m:]) if m else (labels[:0], labels)
+    by_column = np.argsort(of_columns, kind="stable")
+    by_row = np.argsort(of_rows, kind="stable")
+    for label in np.unique(of_columns):
+        a, b = np.searchsorted(of_columns[by_column], [label, label + 1])
+        c, d = np.searchsorted(of_rows[by_row], [label, label + 1])
+        yield rows[np.sort(by_row[c:d])], columns[np.sort(by_column[a:b])]
+
+
+class Block:
+    """One part of a system with its solvers; what it finds is written into the ranges of the whole."""
+
+    def __init__(
+        self, system: System, ranges: EntryRanges, rows: Ints, columns: Ints, seed: int
+    ) -> None:
+        self.ranges, self.columns = ranges, columns
+        part = sparse.csr_array(sparse.csc_array(system.matrix[rows])[:, columns])
+        rest = ranges.base.copy()
+        rest[columns] = 0.0
+        self.matrix, self.right = part, system.right[rows] - system.matrix[rows] @ rest
+        self.lower, self.upper = ranges.lower[columns], ranges.upper[columns]
+        self.low_in = np.full(len(columns), np.inf)
+        self.high_in = np.full(len(columns), -np.inf)
+        self.low_out, self.high_out = self.lower.copy(), self.upper.copy()
+        self.has_base = system.start is not None
+        self.rng = np.random.default_rng(seed)
+        self.pool: list[Floats] = []
+        self.keep_all = False
+        self._linear: Lp | None = None
+        self._whole: Lp | None = None
+        if self.has_base:
+            self.add(ranges.base[columns])
+
+    # -- solutions -------------------------------------------------------------------------------
+
+    def add(self, x: Floats | None) -> bool:
+        """Take a solution if it is whole and exact; True when it is."""
+        if x is None:
+            return False
+        near = np.rint(x)
+        sound = (
+            np.abs(x - near).max(initial=0.0) < 1e-4
+            and (near >= self.lower).all()
+            and (near <= self.upper).all()
+            and np.array_equal(self.matrix @ near, self.right)
+        )
+        if not sound:
+            return False
+        if not self.has_base:
+            self.ranges.base[self.columns] = near
+            self.has_base = True
+        self.ranges.counts["tables"] += 1
+        down, up = near < self.low_in, near > self.high_in
+        if down.any() or up.any() or self.keep_all:
+            at = len(self.ranges.tables)
+            self.ranges.tables.append((self.columns, near))
+            self.ranges.low_at[self.columns[down]] = at
+            self.ranges.high_at[self.columns[up]] = at
+            self.pool.append(near)
+        self.low_in = np.minimum(self.low_in, near)
+        self.high_in = np.maximum(self.high_in, near)
+        return True
+
+    @property
+    def linear(self) -> Lp:
+        """Return the linear relaxation."""
+        if self._linear is None:
+            self._linear = Lp(
+                np.zeros(len(self.columns)), self.matrix, self.right, self.right, self.lower, self.upper
+            )
+        return self._linear
+
+    @property
+    def whole(self) -> Lp:
+        """Return the integer program."""
+        if self._whole is None:
+            n = len(self.columns)
+            self._whole = Lp(
+                np.zeros(n), self.matrix, self.right, self.right, self.low_out, self.high_out,
+                integer=np.ones(n, dtype=bool),
+                options={"mip_rel_gap": 0.0, "mip_abs_gap": 0.5},
+            )  # fmt: skip
+        return self._whole
+
+    def open_ends(self, entries: Ints) -> tuple[Flags, Flags]:
+        """Return which entries' lower and upper ends are not closed."""
+        return self.low_in[entries] > self.low_out[entries], self.high_in[entries] < self.high_out[entries]
+
+    # -- search ----------------------------------------------------------------------------------
+
+    def run(self, entries: Ints, linear_only: bool, limit: float | None, tick: Tick) -> None:
+        """Close the ends of entries, many at a time first, then one by one."""
+        self.find_any(limit)
+        if not linear_only:
+            self.batches(entries, tick)
+        for k, e in enumerate(entries.tolist()):
+            tick(k / len(entries))
+            for up in (False, True):
+                begun = time.monotonic()
+                self.close_linear(e, up, None if limit is None else limit / 2)
+                if not linear_only and self.is_open(e, up):
+                    spent = time.monotonic() - begun
+                    self.close_whole(e, up, None if limit is None else limit / 2 - spent)
+        self.write()
+
+    def is_open(self, e: int, up: bool) -> bool:
+        """Return True when one end of an entry is not closed."""
+        return bool(self.high_in[e] < self.high_out[e] if up else self.low_in[e] > self.low_out[e])
+
+    def find_any(self, limit: float | None) -> None:
+        """Find a first solution, or show that there is none."""
+        if self.has_base:
+            return
+        solution = self.linear.solve(time_limit=limit)
+        if solution.state != "infeasible" and self.add(solution.x):
+            return
+        if solution.state != "infeasible":
+            solution = self.whole.solve(time_limit=limit)
+            self.ranges.counts["integer programs"] += 1
+            if self.add(solution.x):
+                return
+        if solution.state == "infeasible":
+            raise Infeasible("no table of whole numbers has these margins")
+        raise Infeasible("no table with these margins was found within the time limit")
+
+    def batches(self, entries: Ints, tick: Tick) -> None:
+        """Push many open ends outwards at once while that closes a fair share of them."""
+        n, misses = len(self.columns), 0
+        while misses < 3:
+            tick(0.0)
+            down, up = self.open_ends(entries)
+            left = int(down.sum() + up.sum())
+            if left < 40:
+                break
+            cost = np.zeros(n)
+            push = np.where(self.rng.random(len(entries)) < 0.5, up * 1.0, -1.0 * down)
+            push = np.where(push == 0, up * 1.0 - down, push)
+            cost[entries] = push * self.rng.exponential(1.0, len(entries)) ** 2
+            self.linear.set_sense(maximise=True)
+            self.linear.set_costs(np.arange(n), cost)
+            solution = self.linear.solve(time_limit=30.0)
+            self.ranges.counts["linear programs"] += 1
+            self.add(solution.x)
+            down, up = self.open_ends(entries)
+            gained = left - int(down.sum() + up.sum())
+            misses = 0 if gained >= max(2, 0.01 * left) else misses + 1
+        self.linear.set_costs(np.arange(n), np.zeros(n))
+
+    def close_linear(self, e: int, up: bool, limit: float | None) -> None:
+        """Bound one end by the relaxation; its solution closes the end when it is whole."""
+        known = self.ranges.linear_upper if up else self.ranges.linear_lower
+        column = self.columns[e]
+        if not self.is_open(e, up):
+            if np.isnan(known[column]):
+                known[column] = self.high_out[e] if up else self.low_out[e]
+            return
+        self.linear.set_sense(maximise=up)
+        self.linear.set_costs([e], [1.0])
+        solution = self.linear.solve(time_limit=limit)
+        self.linear.set_costs([e], [0.0])
+        self.ranges.counts["linear programs"] += 1
+        if solution.state == "unbounded":
+            known[column] = np.inf if up else -np.inf
+        if solution.state != "optimal":
+            return
+        # Noise of the solver must not move a bound that is attained in fact.
+        near = round(solution.value)
+        value = near if abs(solution.value - near) < NEAR else solution.value
+        known[column] = value
+        if up:
+            self.high_out[e] = max(self.high_in[e], min(self.high_out[e], np.floor(value)))
+        else:
+            self.low_out[e] = min(self.low_in[e], max(self.low_out[e], np.ceil(value)))
+        self.add(solution.x)
+
+    def close_whole(self, e: int, up: bool, limit: float | None) -> None:
+        """Bound one end by an integer program; on a time limit the bracket stays."""
+        self.whole.set_bounds([e], self.low_out[e], self.high_out[e])
+        self.whole.set_sense(maximise=up)
+        self.whole.set_costs([e], [1.0])
+        solution = self.whole.solve(time_limit=None if limit is None else max(0.05, limit))
+        self.whole.set_costs([e], [0.0])
+        self.ranges.counts["integer programs"] += 1
+        self.add(solution.x)
+        bound = proven(solution)
+        if up and bound is not None:
+            self.high_out[e] = max(self.high_in[e], min(self.high_out[e], np.floor(bound + NEAR)))
+        elif bound is not None:
+            self.low_out[e] = min(self.low_in[e], max(self.low_out[e], np.ceil(bound - NEAR)))
+
+    def write(self) -> None:
+        """Write the ranges of this part into those of the whole."""
+        r, at = self.ranges, self.columns
+        r.lower[at], r.upper[at] = self.low_out, self.high_out
+        r.inner_lower[at], r.inner_upper[at] = self.low_in, self.high_in
+
+    # -- all solutions ---------------------------------------------------------------------------
+
+    def enumerate(self, entries: Ints) -> None:
+        """List all solutions, as far as they can be listed."""
+        del entries
+        system = System(self.matrix, self.right, self.lower, self.upper)
+        complete = True
+        met = 0
+        self.keep_all = True
+        for x in all_solutions(system):
+            if x is None:
+                complete = False
+                break
+            met += 1
+            self.add(x)
+        if not met:
+            if complete:
+                raise Infeasible("no table of whole numbers has these margins")
+            self.find_any(None)
+        if complete:
+            self.low_out, self.high_out = self.low_in.copy(), self.high_in.copy()
+        self.write()
+
+    def value_sets(
+        self, entries: Ints, solve: bool, limit: float | None, tick: Tick
+    ) -> None:
+        """Find which values between the bounds of entries occur."""
+        self.keep_all = True
+        for e in entries.tolist():
+            tick(0.0)
+            met = {int(x[e]) for x in self.pool}
+            complete = not self.is_open(e, False) and not self.is_open(e, True)
+            between = range(int(self.low_in[e]) + 1, int(self.high_in[e]))
+            for v in between:
+                if v in met or not solve:
+                    continue
+                state = self.occurs(e, v, limit)
+                if state is None:
+                    complete = False
+                elif state:
+                    met.add(v)
+            self.ranges.values[int(self.columns[e])] = (tuple(sorted(met)), complete)
+
+    def occurs(self, e: int, value: int, limit: float | None) -> bool | None:
+        """Return whether some solution has that value; None when the time ran out."""
+        self.whole.set_bounds([e], value, value)
+        solution = self.whole.solve(time_limit=limit)
+        self.whole.set_bounds([e], self.low_out[e], self.high_out[e])
+        self.ranges.counts["integer programs"] += 1
+        if self.add(solution.x):
+            return True
+        return False if solution.state == "infeasible" else None
+
+
+def proven(solution: Solution) -> float | None:
+    """Return the bound that a solve has proven, if any."""
+    if solution.state == "infeasible" or not np.isfinite(solution.bound):
+        return None
+    return solution.bound
+
+
+def all_solutions(
+    system: System, most: int = MOST_TABLES, nodes: int = MOST_NODES
+) -> Iterator[Floats | None]:
+    """Yield every solution of a system; None when there are too many to list.
+
+    Depth first: the unknown with the fewest values left is tried, and bounds are propagated.
+    """
+    if not np.isfinite(system.upper).all():
+        yield None
+        return
+    stack = [(system.lower, system.upper)]
+    found = visited = 0
+    while stack:
+        lower, upper = stack.pop()
+        visited += 1
+        if visited > nodes or found >= most:
+            yield None
+            return
+        try:
+            low, high = propagate(System(system.matrix, system.right, lower, upper))
+        except Infeasible:
+            continue
+        width = high - low
+        if not width.any():
+            if np.array_equal(system.matrix @ low, system.right):
+                found += 1
+                yield low
+            continue
+        e = int(np.argmin(np.where(width > 0, width, np.inf)))
+        for v in np.arange(high[e], low[e] - 1, -1.0):
+            one, two = low.copy(), high.copy()
+            one[e] = two[e] = v
+            stack.append((one, two))
+
+
+def runs(values: Sequence[int]) -> str:
+    """Return a set of whole numbers as text: ``0-3, 5``."""
+    parts: list[str] = []
+    start = previous = None
+    for v in [*values, None]:
+        if previous is not None and v is not None and v == previous + 1:
+            previous = v
+            continue
+        if start is not None:
+            parts.append(str(start) if start == previous else f"{start}-{previous}")
+        start = previous = v
+    return ", ".join(parts)
