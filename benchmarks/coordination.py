@@ -17,7 +17,7 @@ import numpy as np
 
 import tacit
 from tacit.data.firms import activity_tree, firms, region_tree
-from tacit.tables._coordination import information_loss, pattern_changes, risk_report
+from tacit.tables._pattern_reports import information_loss, pattern_changes, risk_report
 
 MODELS = ("central", "decentral", "dec_w", "block", "partition")
 ENGINES = {

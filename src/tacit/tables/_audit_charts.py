@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.tables.audit import AuditResult
 
 #: Codes of a dimension up to which a heat map can be read.
-READABLE = 40
+READABLE = 60
 #: Bars at most.
 BARS = 24
 #: Relative widths from here on have one colour.

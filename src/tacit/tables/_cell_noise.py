@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tacit.data.table import Table
+from tacit.errors import InputError
 from tacit.tables._ptable import moments
 from tacit.tables.cell_keys import rotated
 from tacit.tables.files.p_tables import PTable
@@ -60,11 +62,6 @@ class Scaling:
         fixed = moments(small, next(iter(small.blocks)))[2][-1]
         size = float((self.weights**2).sum() * variance)
         return float(np.sqrt(fixed / size) / self.sigma1) if size > 0 else 0.0
-
-
-def count_changes(counts: Floats, keys: Floats, table: PTable) -> Floats:
-    """Return what is added to each count: the first row of min(n, largest i) whose bound exceeds the key."""
-    return table.lookup(counts, keys)
 
 
 def magnitude_changes(
@@ -114,7 +111,7 @@ def magnitude_changes(
         delta[tiny] = 1.0
         # Noise larger than what is left of the value is scaled down to it.
         short = np.abs(left) < delta
-        x = np.where(short, np.abs(left) / (scaling.sigma1 * weight), x)
+        x = np.where(short, np.abs(left) / (scaling.sigma1 * max(weight, 1e-300)), x)
         tiny = np.where(short, x < point, tiny)
         delta = np.where(tiny, 1.0, np.where(short, np.abs(left), delta))
         on = (parts[:, j] != 0) & (delta > 0) & (left != 0)
@@ -152,3 +149,29 @@ def draws(
         cells = on & tiny
         v[cells] = small.interpolate(step[cells], key[cells])
     return v
+
+
+def contributions(table: Table, scale_by: str, top: int) -> Floats:
+    """Return what scales the noise: cells x draws."""
+    if scale_by == "top":
+        behind = table.contributors
+        if behind is None or behind.t < top:
+            raise InputError(
+                f"scale_by='top' needs the {top} largest contributions of each cell: build the table "
+                f"with tacit.Table.from_microdata(..., top={top}), or set scale_by='mean' or 'value'"
+            )
+        parts = behind.top[:, :top]
+        return np.array(parts if behind.weight is None else parts * behind.weight[:, :top])
+    if scale_by == "value":
+        return np.array(table.value[:, None])
+    if scale_by == "mean":
+        if (table.count < 0).any():
+            raise InputError("scale_by='mean' needs the number of contributors of each cell")
+        return np.array((table.value / np.maximum(table.count, 1))[:, None])
+    spans = table.extra.get("value_range")
+    if spans is None:
+        raise InputError(
+            "scale_by='range' needs the range of values in each cell: attach it with "
+            "tacit.tables.with_cell_keys(table, data, ...)"
+        )
+    return np.array(np.asarray(spans, dtype=np.float64)[:, None])

@@ -40,6 +40,24 @@ def quiet(_share: float) -> None:
     """Report progress to nobody."""
 
 
+@dataclass(frozen=True)
+class Portion:
+    """Progress of one part, as a share of the whole."""
+
+    tick: Tick
+    start: float
+    size: float
+
+    def __call__(self, share: float) -> None:
+        """Report the share done of the part."""
+        self.tick(self.start + share * self.size)
+
+
+def no_counts() -> dict[str, int]:
+    """Return the counters of work, at zero."""
+    return {"linear programs": 0, "integer programs": 0, "tables": 0}
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """matrix @ x = right, lower <= x <= upper, x whole.
@@ -78,7 +96,11 @@ class System:
 
         x = None if start is None else np.asarray(start, dtype=np.float64).ravel()
         return cls(
-            sparse.csr_array(matrix), np.asarray(right, dtype=np.float64), full(lower), full(upper), x
+            sparse.csr_array(matrix),
+            np.asarray(right, dtype=np.float64),
+            full(lower),
+            full(upper),
+            x,
         )
 
     def has(self, x: Floats) -> bool:
@@ -121,7 +143,7 @@ class EntryRanges:
     tables: list[tuple[Ints, Floats]] = field(default_factory=list)
     low_at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     high_at: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    values: dict[int, tuple[tuple[int, ...], bool]] = field(default_factory=dict)
+    values: dict[int, tuple[Sequence[int], bool]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -249,9 +271,8 @@ def entry_ranges(
     if system.start is not None and not system.has(base):
         raise Infeasible("the source table does not have these margins or bounds")
     ranges = EntryRanges(
-        lower, upper, base.copy(), base.copy(), *np.full((2, n), np.nan), base,
-        low_at=np.full(n, -1), high_at=np.full(n, -1),
-        counts={"linear programs": 0, "integer programs": 0, "tables": 0},
+        lower, upper, base.copy(), base.copy(), np.full(n, np.nan), np.full(n, np.nan), base,
+        low_at=np.full(n, -1), high_at=np.full(n, -1), counts=no_counts(),
     )  # fmt: skip
     ranges.linear_lower[fixed], ranges.linear_upper[fixed] = lower[fixed], upper[fixed]
     wanted = np.zeros(n, dtype=bool)
@@ -268,7 +289,7 @@ def entry_ranges(
         if how == "enumerate":
             part.enumerate(mine)
         else:
-            part.run(mine, how == "lp", time_limit, lambda s, a=share, k=len(mine): tick(a + s * k / total))
+            part.run(mine, how == "lp", time_limit, Portion(tick, share, len(mine) / total))
         if value_sets and how != "lp":
             part.value_sets(mine, how == "mip", time_limit, tick)
         share += len(mine) / total
@@ -365,7 +386,12 @@ class Block:
         """Return the linear relaxation."""
         if self._linear is None:
             self._linear = Lp(
-                np.zeros(len(self.columns)), self.matrix, self.right, self.right, self.lower, self.upper
+                np.zeros(len(self.columns)),
+                self.matrix,
+                self.right,
+                self.right,
+                self.lower,
+                self.upper,
             )
         return self._linear
 
@@ -383,7 +409,9 @@ class Block:
 
     def open_ends(self, entries: Ints) -> tuple[Flags, Flags]:
         """Return which entries' lower and upper ends are not closed."""
-        return self.low_in[entries] > self.low_out[entries], self.high_in[entries] < self.high_out[entries]
+        return self.low_in[entries] > self.low_out[entries], self.high_in[entries] < self.high_out[
+            entries
+        ]
 
     # -- search ----------------------------------------------------------------------------------
 
@@ -516,9 +544,7 @@ class Block:
             self.low_out, self.high_out = self.low_in.copy(), self.high_in.copy()
         self.write()
 
-    def value_sets(
-        self, entries: Ints, solve: bool, limit: float | None, tick: Tick
-    ) -> None:
+    def value_sets(self, entries: Ints, solve: bool, limit: float | None, tick: Tick) -> None:
         """Find which values between the bounds of entries occur."""
         self.keep_all = True
         for e in entries.tolist():
@@ -591,6 +617,8 @@ def all_solutions(
 
 def runs(values: Sequence[int]) -> str:
     """Return a set of whole numbers as text: ``0-3, 5``."""
+    if len(values) > 2 and values[-1] - values[0] + 1 == len(values):
+        return f"{values[0]}-{values[-1]}"
     parts: list[str] = []
     start = previous = None
     for v in [*values, None]:

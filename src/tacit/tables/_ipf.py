@@ -43,6 +43,8 @@ VANISHED = -700.0
 MOST_TOTALS = 3000
 #: Totals up to which its generalised inverse is computed without a ridge.
 EXACT_INVERSE = 400
+#: Steps of Newton's method at most.
+NEWTON_STEPS = 60
 #: Changes of lam are kept within these limits, so that factors stay finite.
 LARGEST = 50.0
 
@@ -138,7 +140,36 @@ def fit_totals(
     state, cycles, error = cycle(
         cells, totals.labels, totals.starts, goal, factors, least, tol, max_iter, absolute
     )
-    return Fit(cells, factors, int(state), int(cycles), float(error))
+    fit = Fit(cells, factors, int(state), int(cycles), float(error))
+    if fit.state == TIRED and not absolute and totals.count <= EXACT_INVERSE:
+        return newton(fit, totals, goal, least, tol)
+    return fit
+
+
+def newton(fit: Fit, totals: Totals, target: Floats, least: float, tol: float) -> Fit:
+    """Finish a slow fit by Newton's method on the dual; where that fails too, return the fit as it is."""
+    cells, lam = fit.cells.copy(), fit.lam.copy()
+    dual = float(lam @ target - cells.sum())
+    for turn in range(NEWTON_STEPS):
+        gap = target - totals.sums(cells)
+        error = float((np.abs(gap) / np.maximum(target, least)).max(initial=0.0))
+        if error <= tol:
+            return Fit(cells, lam, CONVERGED, fit.cycles + turn, error)
+        step = steps_of_lam(cells, totals, gap[:, None])
+        if step is None or not np.isfinite(step).all():
+            return fit
+        length = 1.0
+        for _ in range(30):
+            move = np.clip(length * step[:, 0], -LARGEST, LARGEST)
+            scaled = cells * np.exp(np.append(move, 0.0)[totals.labels].sum(axis=0))
+            reached = float((lam + move) @ target - scaled.sum())
+            if reached >= dual + 1e-4 * float(move @ gap) - 1e-14 * abs(dual):
+                break
+            length /= 2
+        else:
+            return fit
+        cells, lam, dual = scaled, lam + move, reached
+    return fit
 
 
 def second_derivatives(cells: Floats, totals: Totals) -> Floats:

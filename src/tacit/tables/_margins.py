@@ -94,7 +94,9 @@ def k_margins(d: int, k: int) -> tuple[Support, ...]:
     return tuple(itertools.combinations(range(d), k))
 
 
-def read_families(families: Iterable[Iterable[int | str]], names: Sequence[str]) -> tuple[Support, ...]:
+def read_families(
+    families: Iterable[Iterable[int | str]], names: Sequence[str]
+) -> tuple[Support, ...]:
     """Return supports as positions, given by names or positions of dimensions."""
     found = [tuple(place(n, names) for n in family) for family in families]
     if not found:
@@ -131,7 +133,11 @@ def all_families(d: int) -> list[tuple[Support, ...]]:
         grow_antichains(subsets, 0, [], chains)
     else:
         chains = [k_margins(d, k) for k in range(d)]
-        chains += [tuple(g for g in k_margins(d, k) if g != f) for k in range(1, d) for f in k_margins(d, k)]
+        chains += [
+            tuple(g for g in k_margins(d, k) if g != f)
+            for k in range(1, d)
+            for f in k_margins(d, k)
+        ]
     return sorted(set(chains), key=lambda f: (-len(below(f)), f))
 
 
@@ -316,9 +322,7 @@ def junction(families: Sequence[Support]) -> list[tuple[Support, Support]] | Non
     return order[::-1]
 
 
-def decomposable_bounds(
-    margins: MarginSet, cells: Ints
-) -> tuple[Floats, Floats] | None:
+def decomposable_bounds(margins: MarginSet, cells: Ints) -> tuple[Floats, Floats] | None:
     """Return the sharp bounds of cells in closed form, or None when the family is not decomposable.
 
     With cliques C and separators S: max(0, sum n_C - sum n_S) and min n_C (Dobra and Fienberg 2000).
@@ -391,7 +395,9 @@ def margin_advice(
     wide = tuple(i for i, s in enumerate(shape) if s > 1)
     used = maximal(tuple(set(f) & set(wide)) for f in top)
     if flat and d == 2 and used == ((0,), (1,)):
-        return Advice("two-way", True, "closed form", "bounds of a two-way table have a closed form")
+        return Advice(
+            "two-way", True, "closed form", "bounds of a two-way table have a closed form"
+        )
     if flat and junction(used) is not None:
         return Advice(
             "decomposable", True, "closed form", "the family is decomposable: bounds in closed form"
@@ -399,13 +405,22 @@ def margin_advice(
     lines = len(wide) == 3 and used == tuple(itertools.combinations(wide, 2))
     if flat and lines and min(shape[i] for i in wide) == 2:
         return Advice(
-            "r x c x 2", True, "lp", "one side of 2 makes it a two-way table with bounds: linear is exact"
+            "r x c x 2",
+            True,
+            "lp",
+            "one side of 2 makes it a two-way table with bounds: linear is exact",
         )
     sizes = sorted(shape)
     if len(wide) >= 3 and sizes[-1] >= 4 * max(sizes[:-1]) and int(np.prod(sizes[:-1])) <= 16:
         return Advice(
-            "long", False, "mip", "one side is long and the others short: polynomial by n-fold programming"
+            "long",
+            False,
+            "mip",
+            "one side is long and the others short: polynomial by n-fold programming",
         )
     return Advice(
-        "general", False, "mip", "no polynomial method is known: integer programming (coNP-complete in general)"
+        "general",
+        False,
+        "mip",
+        "no polynomial method is known: integer programming (coNP-complete in general)",
     )

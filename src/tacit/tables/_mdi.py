@@ -22,6 +22,7 @@ from tacit.solve.lp import Lp
 from tacit.tables._ipf import (
     CONVERGED,
     LARGEST,
+    STUCK,
     TIRED,
     Fit,
     Totals,
@@ -357,7 +358,7 @@ class Search:
         found = fit_totals(
             cells, m.totals, target, lam=lam, tol=tol, max_iter=most, absolute=rules.paper_ipf
         )
-        if found.state != CONVERGED and warm is not None:
+        if found.state == STUCK and warm is not None:
             found = fit_totals(m.free, m.totals, target, tol=tol, max_iter=most)
         done = found.state == CONVERGED or (rules.paper_ipf and found.state == TIRED)
         if not done:
@@ -599,7 +600,7 @@ def incidence(totals: Totals, n: int) -> sparse.csr_array:
 
 
 def blocking(m: Movement) -> Ints:
-    """Return the totals that no choice of directions (even in part) can meet, by an elastic program."""
+    """Return the totals that the nearest choice of directions leaves unmet, by an elastic program."""
     a, b = incidence(m.totals, len(m.free)), incidence(m.groups, m.n)
     g = m.totals.count
     eye = sparse.eye_array(g, format="csr")
@@ -612,8 +613,9 @@ def blocking(m: Movement) -> Ints:
         np.concatenate(
             [np.full(len(m.free), np.inf), np.where(m.can_rise, 1.0, 0.0), np.full(2 * g, np.inf)]
         ),
+        integer=np.repeat([False, True, False], [len(m.free), m.n, 2 * g]),
     )
-    found = program.solve()
+    found = program.solve(time_limit=10.0)
     if found.x is None:
         return np.zeros(0, dtype=np.int64)
     slack = found.x[len(m.free) + m.n :].reshape(2, g).sum(axis=0)

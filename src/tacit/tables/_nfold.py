@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,9 @@ def kernel_lattice(matrix: npt.ArrayLike) -> Ints:
             for j in live:
                 if j != pivot:
                     q = columns[j][r] // columns[pivot][r]
-                    columns[j] = [u - q * v for u, v in zip(columns[j], columns[pivot], strict=True)]
+                    columns[j] = [
+                        u - q * v for u, v in zip(columns[j], columns[pivot], strict=True)
+                    ]
                     units[j] = [u - q * v for u, v in zip(units[j], units[pivot], strict=True)]
         if live:
             columns[start], columns[live[0]] = columns[live[0]], columns[start]
@@ -152,9 +154,7 @@ class Shelf:
         return signed[np.lexsort(signed.T[::-1])] if len(signed) else signed.reshape(0, n)
 
 
-def graver_complexity(
-    a1: npt.ArrayLike, a2: npt.ArrayLike, *, most: int = 600
-) -> int | None:
+def graver_complexity(a1: npt.ArrayLike, a2: npt.ArrayLike, *, most: int = 600) -> int | None:
     """Return the Graver complexity of a pair of matrices, or None when it is out of reach.
 
     The largest 1-norm in the Graver basis of A1 G, where the columns of G are the Graver basis of A2.
@@ -172,7 +172,7 @@ def graver_complexity(
     if is_three_by_three(one, np.atleast_2d(np.asarray(a2, dtype=np.int64))):
         return 9
     images = one @ half.T
-    if images.shape[1] - np.linalg.matrix_rank(images) > 5:
+    if images.shape[1] - np.linalg.matrix_rank(images) > 6:
         return None
     try:
         circuits = graver_basis(images, most=most)
@@ -393,7 +393,7 @@ def nfold_optimise(
     complexity: int,
     *,
     maximise: bool = False,
-    graver: Ints | None = None,
+    walk: Walk | None = None,
 ) -> Ints:
     """Return a table with the same margins of least (or largest) linear cost, by Graver augmentation.
 
@@ -408,20 +408,18 @@ def nfold_optimise(
         Layers x cells.
     complexity
         The Graver complexity, or an upper bound of it.
-    graver
-        The Graver basis of A2, if it is at hand.
+    walk
+        A walk over a table with the same matrices and bounds, whose lists are used again.
     """
-    basis = graver_basis(table.a2) if graver is None else graver
+    walk = Walk(table, complexity) if walk is None else walk
     price = np.asarray(cost, dtype=np.float64).reshape(table.layers.shape)
     price = -price if maximise else price
     scale = 1 << max(0, int(table.layers.max(initial=1)).bit_length() - 1)
     while scale:
-        walk = Walk(table, complexity, basis, scale=scale)
+        walk.table, walk.scale = table, scale
         change = walk.best_change(price)
         while change is not None:
-            table = Long(
-                table.a1, table.a2, table.layers + scale * change, table.lower, table.upper
-            )
+            table = replace(table, layers=table.layers + scale * change)
             walk.table = table
             change = walk.best_change(price)
         scale //= 2

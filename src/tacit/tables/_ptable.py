@@ -177,13 +177,15 @@ def magnitude_ptable(maximum: float, variance: float, step: float = 0.5) -> PTab
     [-a, maximum].
     """
     if abs(maximum / step - round(maximum / step)) > 1e-9:
-        raise InputError("the largest change must be a multiple of the step of the perturbation table")
+        raise InputError(
+            "the largest change must be a multiple of the step of the perturbation table"
+        )
     levels = np.unique(np.r_[np.arange(1.0, maximum), float(maximum)])
     starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
     for i in levels:
-        steps = int(round(i / step)) if abs(i / step - round(i / step)) < 1e-9 else int(i / step)
-        v = step * np.arange(-steps, round(maximum / step) + 1)
-        starts.append(np.full(len(v), i))
+        lowest = -int(np.floor(i / step + 1e-9))
+        v = step * np.arange(lowest, round(maximum / step) + 1, dtype=np.float64)
+        starts.append(np.full(len(v), float(i)))
         moves.append(v)
         share.append(max_entropy(v, variance))
     return from_parts(starts, moves, share)

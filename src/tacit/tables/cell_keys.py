@@ -237,7 +237,9 @@ def cell_key_study(table: Table, *, rounds: int = 50) -> dict[str, Any]:
     weight = np.divide(table.value, n, out=np.zeros(len(n)), where=n > 0)
     steps, _, variance = _ptable.moments(ptable)
     line = np.searchsorted(steps, n[~still], side="right") - 1
-    out["expected_variance"] = float((variance[line] * weight[~still] ** 2).mean()) if len(line) else 0.0
+    out["expected_variance"] = (
+        float((variance[line] * weight[~still] ** 2).mean()) if len(line) else 0.0
+    )
     change = np.rint(np.divide(moved, weight[~still], out=np.zeros(len(moved)), where=moved != 0))
     kinds, times = np.unique(change, return_counts=True)
     out["distribution"] = {int(k): float(t / len(moved)) for k, t in zip(kinds, times, strict=True)}

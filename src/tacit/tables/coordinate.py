@@ -21,17 +21,19 @@ from tacit.spec import TableMethod
 from tacit.tables._coordination import (
     Part,
     Regions,
+    agency_name,
     block_of,
     causes,
     costed,
     federal_step,
-    matched,
     part_of,
-    percent,
+    patterns_alone,
+    put,
     regions_of,
     run_engine,
     settled,
 )
+from tacit.tables._pattern_reports import matched, percent
 from tacit.tables._problem import problem_of, tiny_range
 from tacit.tables._repair import repair
 from tacit.tables._suppression import Suppression, kept_from_respondents
@@ -240,13 +242,13 @@ class Coordinate(Agencies):
     def _decentral(
         self, table: Table, regions: Regions, engine: Suppression, ctx: Context
     ) -> Flags:
-        hidden = self._each(table, regions, range(len(regions.tops)), engine, ctx)
+        hidden = patterns_alone(table, regions, engine, ctx)
         return self._federal(table, hidden, regions, engine, ctx)
 
     def _block(self, table: Table, regions: Regions, engine: Suppression, ctx: Context) -> Flags:
         names = table.dimensions[regions.axis].codes
         every = range(len(regions.tops))
-        trial = self._each(table, regions, every, engine, ctx)
+        trial = patterns_alone(table, regions, engine, ctx)
         if self.alone is None:
             # A trial only: what it would take counts, whether or not it may be done.
             pattern, _ = federal_step(table, trial, regions, engine, ctx, mend=True)
@@ -268,7 +270,7 @@ class Coordinate(Agencies):
         hidden = put(table.hidden, top, run_engine(engine, top.table, ctx, "the top level"))
         freed = 0
         for i in range(len(regions.tops)):
-            ctx.tick(self._whose(table, regions, i), i / len(regions.tops))
+            ctx.tick(agency_name(table, regions, i), i / len(regions.tops))
             part = part_of(table, regions.axis, regions.own == i)
             found, again = under_top(part, hidden, regions.levels(table) == 1, engine, ctx)
             hidden, freed = put(hidden, part, found), freed + again
@@ -282,23 +284,6 @@ class Coordinate(Agencies):
         ctx.note(unfrozen=freed, repaired=int(pattern.sum()) - before)
         return pattern
 
-    def _each(
-        self,
-        table: Table,
-        regions: Regions,
-        which: Iterable[int],
-        engine: Suppression,
-        ctx: Context,
-    ) -> Flags:
-        """Return the patterns of agencies that work alone."""
-        hidden = table.hidden.copy()
-        for i in which:
-            whose = self._whose(table, regions, i)
-            ctx.tick(whose, i / len(regions.tops))
-            part = part_of(table, regions.axis, regions.own == i)
-            hidden = put(hidden, part, run_engine(engine, part.table, ctx, whose))
-        return hidden
-
     def _federal(
         self, table: Table, hidden: Flags, regions: Regions, engine: Suppression, ctx: Context
     ) -> Flags:
@@ -308,17 +293,6 @@ class Coordinate(Agencies):
         if mend:
             ctx.note(mended=len(mended))
         return pattern
-
-    def _whose(self, table: Table, regions: Regions, i: int) -> str:
-        return f"the agency {table.dimensions[regions.axis].codes[regions.tops[i]]}"
-
-
-def put(hidden: Flags, part: Part, found: Flags) -> Flags:
-    """Return a pattern with that of a part in its place."""
-    out = hidden.copy()
-    real = part.cells >= 0
-    out[part.cells[real]] = found[real]
-    return out
 
 
 def under_top(

@@ -68,7 +68,7 @@ SHAPES: dict[str, Callable[[], tuple[Relations, ...]]] = {
     "hier13x13x7d": lambda: (TWO_BY_THREE, TWO_BY_THREE, flat(7)),
     "hier13x13x13a": lambda: (TWO_BY_THREE, TWO_BY_THREE, TWO_BY_THREE),
     "hier16x16x16a": lambda: (THREE_BY_THREE, THREE_BY_THREE, THREE_BY_THREE),
-    "bts4_like": lambda: (heap(53, 15), heap(30, 9), heap(23, 7)),
+    "bts4_like": lambda: (heap(53, 18), heap(30, 9), heap(23, 8)),
     "five20b_like": lambda: (heap(35, 12), heap(10, 4), heap(10, 4), heap(10, 4)),
 }
 

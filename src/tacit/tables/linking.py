@@ -14,11 +14,11 @@ from tacit.data.microdata import Action
 from tacit.data.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.registry import lookup
 from tacit.spec import TableMethod
 from tacit.tables._problem import problem_of
 from tacit.tables._repair import repair
 from tacit.tables._suppression import Suppression, kept_from_respondents
-from tacit.tables.suppress_linear import SuppressLinear
 
 LEVELS = ("lower_level", "upper_level", "sliding_level")
 
@@ -58,7 +58,7 @@ def protect_linked(
     Infeasible
         When no pattern protects every unsafe cell.
     """
-    how = method or SuppressLinear()
+    how = method or lookup("suppress_linear")()
     if not isinstance(how, TableMethod):
         raise InputError("protect_linked needs a method for tables, e.g. tacit.SuppressLinear()")
     joint = link(*tables)
