@@ -31,7 +31,7 @@ ENGINES = {
 }
 
 
-def enterprises(seed, n=2_600, *, singletons=False, drift=0):
+def enterprises(seed, n=2_600, *, drift=0):
     """Return the table; with ``drift`` that share of the enterprises is new (another period)."""
     data = firms(n, seed)
     if drift:
@@ -40,7 +40,6 @@ def enterprises(seed, n=2_600, *, singletons=False, drift=0):
     table = tacit.Table.from_microdata(data, dimensions, "turnover")
     largest = float(table.value.max())
     table = table.with_bounds(np.arange(len(table)), 0.0, 10 * largest)
-    del singletons
     return tacit.PPercent(p=10).apply(table)
 
 

@@ -45,10 +45,13 @@ def records(tmp_path):
 
 def test_a_table_survives_its_file(tmp_path):
     table = tacit.SuppressLinear().apply(firms())
+    table = table.with_(extra={"cell_key": np.arange(len(table)) / 100, "note": {"a": ["b"]}})
     again = tacit.Table.load(table.save(tmp_path / "t.table"))
     assert again.status.tolist() == table.status.tolist()
     assert again.value.tolist() == table.value.tolist()
     assert again.codes(5) == table.codes(5)
+    assert again.extra["cell_key"].tolist() == table.extra["cell_key"].tolist()
+    assert again.extra["note"] == {"a": ["b"]}
     assert again.contributors.top.tolist() == table.contributors.top.tolist()
     assert again.history[-1].claims[0].holds(again)
     assert (again.equations != table.equations).nnz == 0

@@ -78,6 +78,9 @@ def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     return tuple(
         table.with_(
             status=linked.status[part],
+            lower_level=linked.lower_level[part],
+            upper_level=linked.upper_level[part],
+            sliding_level=linked.sliding_level[part],
             changed=None if linked.changed is None else linked.changed[part],
             interval=None if linked.interval is None else linked.interval[part],
             history=linked.history,

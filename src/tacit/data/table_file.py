@@ -38,6 +38,8 @@ CELLS = (
 )
 OPTIONAL = ("weight", "changed")
 PEOPLE = ("contributors", "holdings")
+#: Begins the names of columns that hold further facts of the cells.
+EXTRA = "extra_"
 
 
 def save_table(table: Table, path: str | Path, *, overwrite: bool = False) -> Path:
@@ -103,7 +105,10 @@ def load_table(path: str | Path) -> Table:
         frequency=head["frequency"],
         source=str(source),
         history=tuple(action_from(a) for a in head["history"]),
-        extra=head.get("extra", {}),
+        extra={
+            **head.get("extra", {}),
+            **{n.removeprefix(EXTRA): a for n, a in columns.items() if n.startswith(EXTRA)},
+        },
         **fields,
     )
 
@@ -139,8 +144,17 @@ def heading(table: Table) -> dict[str, Any]:
             }
             for a in table.history
         ],
-        "extra": {k: plain(v) for k, v in table.extra.items() if isinstance(v, str | int | float)},
+        "extra": {k: plain(v) for k, v in table.extra.items() if is_plain(v)},
     }
+
+
+def is_plain(value: Any) -> bool:
+    """Return True for what JSON can hold."""
+    if isinstance(value, dict):
+        return all(isinstance(k, str) and is_plain(v) for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return all(is_plain(v) for v in value)
+    return value is None or isinstance(value, str | int | float | bool)
 
 
 def action_from(entry: dict[str, Any]) -> Action:
@@ -170,6 +184,9 @@ def cell_columns(table: Table) -> dict[str, Any]:
     """Return the cells as columns."""
     columns: dict[str, Any] = {n: np.ascontiguousarray(getattr(table, n)) for n in CELLS}
     columns |= {n: getattr(table, n) for n in OPTIONAL if getattr(table, n) is not None}
+    for name, array in table.extra.items():
+        if isinstance(array, np.ndarray) and array.shape == (len(table),):
+            columns[f"{EXTRA}{name}"] = np.ascontiguousarray(array)
     if table.interval is not None:
         columns["interval_low"], columns["interval_high"] = table.interval.T.copy()
     if table.coordinates is not None:

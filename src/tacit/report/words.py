@@ -83,6 +83,46 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "table. How closely it can be estimated is not claimed."
         ),
     ),
+    "moved-far-enough": (
+        "Unsafe cells moved",
+        lambda c: (  # noqa: ARG005
+            "The published value of every unsafe cell is at least as far from the true one as its "
+            "protection level asks."
+        ),
+    ),
+    "intervals-hold-the-truth": (
+        "Intervals hold the truth",
+        lambda c: "Every published interval holds the true value.",  # noqa: ARG005
+    ),
+    "protected-by-published-intervals": (
+        "Protected by the published intervals",
+        lambda c: (  # noqa: ARG005
+            "Knowing all published values and intervals, an outsider still finds for every unsafe cell an "
+            "interval that reaches its protection levels."
+        ),
+    ),
+    "protected-with-intervals": (
+        "Protected with the published intervals",
+        lambda c: (  # noqa: ARG005
+            "Knowing all published values and intervals and all relations of the table, an outsider still "
+            "finds for every unsafe cell an interval that reaches its protection levels."
+        ),
+    ),
+    "cell-keys": (
+        "Perturbed by cell keys",
+        lambda c: (  # noqa: ARG005
+            "Every published value is the true one plus what the perturbation table gives for the cell's "
+            "key; the same cell has the same value wherever it is published."
+        ),
+    ),
+    "no-small-counts": (
+        "No small counts",
+        lambda c: (
+            f"No published count lies between 1 and {c.parameters['base'] - 1}."
+            if "base" in c.parameters
+            else "No published count is small."
+        ),
+    ),
     "protected-in-subtables": (
         "Protected within each subtable",
         lambda c: (  # noqa: ARG005

@@ -169,6 +169,11 @@ class Mover:
         if basis is not None:
             highs.setBasis(basis)
         found = lp.solve()
+        if found.state != "optimal" or found.x is None or found.duals is None:
+            # A basis of another point can leave the solver with a point it does not trust.
+            self.bases.pop((need, sign), None)
+            highs.clearSolver()
+            found = lp.solve()
         if found.state == "optimal":
             self.bases[need, sign] = highs.getBasis()
         highs.changeColCost(at, 0.0)

@@ -24,6 +24,7 @@ import heapq
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,14 @@ from tacit.data.status import Flags
 from tacit.tables._problem import Problem
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 Vector = dict[int, int]
 Mark = tuple[int, int]
 
 #: Products of two numbers below it fit in 64 bits.
 PRIME = 2_147_483_647
+#: Coefficients are taken as fractions with denominators up to this.
+LARGEST = 10**6
 #: Another one, for the proof.
 SECOND_PRIME = 2_147_483_629
 #: Below so many entries the kernels are not worth loading the compiler.
@@ -128,6 +132,16 @@ def row_order(equations: sparse.csr_array) -> Ints:
     return place
 
 
+def residues(values: Floats, prime: int) -> Ints:
+    """Return coefficients over the prime field; fractions such as 0.5 keep their meaning."""
+    distinct, place = np.unique(values, return_inverse=True)
+    found = []
+    for value in distinct.tolist():
+        f = Fraction(value).limit_denominator(LARGEST)
+        found.append(f.numerator * pow(f.denominator, -1, prime) % prime)
+    return np.array(found, dtype=np.int64)[place]
+
+
 class Echelon:
     """Columns of a matrix in echelon form over a prime field, grown in a given order.
 
@@ -139,7 +153,7 @@ class Echelon:
         self.prime = prime
         self.starts = matrix.indptr.astype(np.int64)
         self.rows = place[matrix.indices].astype(np.int64)
-        self.values = np.mod(matrix.data.astype(np.int64), prime)
+        self.values = residues(matrix.data, prime)
         self.kept: tuple[Ints, ...] = ()
 
     def extend(self, order: Ints) -> Flags:

@@ -106,13 +106,14 @@ def problem_of(
     least = np.where(primary, tiny_range(table, every), 0.0)
     down = np.maximum(table.value - table.lower, 0.0)
     up = np.maximum(table.upper - table.value, 0.0)
-    nothing = (table.lower_level == 0) & (table.upper_level == 0) & (table.sliding_level == 0)
-    need_width = np.where(
-        primary, np.maximum(table.sliding_level, np.where(nothing, least, 0.0)), 0.0
-    )
     # Nobody can be made to think that a cell lies below what all know to be its least.
     need_down = np.where(primary, np.minimum(table.lower_level, down), 0.0)
     need_up = np.where(primary, table.upper_level, 0.0)
+    # A cell whose levels ask for nothing, or for nothing that is possible, must still not be deducible.
+    nothing = (need_down == 0) & (need_up == 0) & (table.sliding_level == 0)
+    need_width = np.where(
+        primary, np.maximum(table.sliding_level, np.where(nothing, least, 0.0)), 0.0
+    )
     short = np.flatnonzero(primary & (need_up > up * (1 + 1e-9)))
     if len(short):
         listed = "; ".join(table.describe_cell(int(c)) for c in short[:10])

@@ -78,7 +78,12 @@ class Suppression(TableMethod):
             {"singletons": self.singletons},
             "all unsafe cells",
             result.names or ("equations",),
-            ("outsiders know no more of hidden cells than the stated external bounds",),
+            (
+                "outsiders know no more of hidden cells than the stated external bounds",
+                "a respondent who is alone in several hidden cells does not combine them",
+            )
+            if self.singletons
+            else ("outsiders know no more of hidden cells than the stated external bounds",),
         )
 
 
@@ -97,9 +102,7 @@ def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
     return problem if len(every) == len(problem.pairs) else replace(problem, pairs=every)
 
 
-def kept_from_respondents(
-    problem: Problem, pattern: Flags, ctx: Context
-) -> tuple[Problem, Flags]:
+def kept_from_respondents(problem: Problem, pattern: Flags, ctx: Context) -> tuple[Problem, Flags]:
     """Repair a pattern until no single respondent can deduce the cell of another."""
     for _ in range(ROUNDS):
         wider = with_far_pairs(problem, pattern)
