@@ -180,6 +180,7 @@ def command_line_page() -> str:
     for verb in {"apply", "measure"} & set(cli.app):
         del cli.app[verb]
     add_generated(cli.app, [])
+    cli.add_tables()
     text = cli.app.generate_docs(heading_level=1).replace("```console", "```text")
     text = re.sub(r"^# tacit$", "# Command line", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^## Table of Contents\n\n(?:- .*\n)+\n", "", text, flags=re.MULTILINE)

@@ -393,6 +393,9 @@ def fault_clause(fault: Mapping[str, Any], cls: type[BaseModel], secrets: frozen
         "float_type": "must be a number",
         "string_type": "must be text",
         "bool_parsing": "must be true or false",
+        "tuple_type": "must be a list",
+        "list_type": "must be a list",
+        "dict_type": "must be a mapping",
         "too_short": "must have at least {min_length} entries",
         "string_too_short": "must not be empty",
     }

@@ -130,6 +130,7 @@ class TableRelease:
         form = format or str(self.plan.output.get("format", "csv"))
         refuse_target(target, self.ledger.source, force=force)
         refuse_unsafe(self.table)
+        refuse_unjudged(self.table)
         confidential = target.with_name(f"{target.name}-confidential")
         with scratch(target) as work:
             public, secret = work / "public", work / "secret"
@@ -380,6 +381,17 @@ def refuse_unsafe(table: Table) -> None:
         raise DisclosureRefused(
             f"{int(open_cells.sum()):,} unsafe cells would be published unchanged; protect the table first"
         )
+
+
+def refuse_unjudged(table: Table) -> None:
+    """Refuse to publish a table as it is when nobody has looked for unsafe cells."""
+    judged = any(lookup(action.kind).family == "rules" for action in table.history)
+    if judged or table.changed is not None or table.hidden.any() or table.interval is not None:
+        return
+    raise DisclosureRefused(
+        "no rule has judged this table, and all of it would be published as it is; apply a rule first "
+        "(p_percent, dominance, minimum_frequency, ...)"
+    )
 
 
 def write_released(table: Table, file: Path) -> None:

@@ -86,6 +86,21 @@ def test_mistakes_get_one_sentence(folder, capsys):
     assert not (folder / "x.table").exists()
 
 
+def test_nothing_goes_out_before_it_is_judged(folder, capsys):
+    firms(judged=False).save(folder / "t.table")
+    assert run("table", "convert", folder / "t.table", folder / "out.csv") == 1
+    assert "no rule has judged" in capsys.readouterr().err
+    assert not (folder / "out.csv").exists()
+    out = folder / "j.table"
+    assert run("table", "rules", folder / "t.table", "--rule", "suppress_linear", "--out", out) == 2
+    assert "not a rule" in capsys.readouterr().err
+    assert (
+        run("table", "protect", folder / "t.table", "--method", "suppress_linear", "--out", out)
+        == 0
+    )
+    assert "no cell of this table is unsafe" in capsys.readouterr().err
+
+
 def test_an_unprotected_table_is_not_published(folder, capsys):
     table = firms().with_changed(firms().value)
     table.save(folder / "t.table")

@@ -38,10 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         for verb in {"apply", "measure"} & set(app):
             del app[verb]
         add_generated(app, tokens)
-        if "table" not in app:
-            from tacit.cli.tables import group
-
-            app.command(group)
+        if tokens[:1] == ["table"] or not tokens or tokens[0].startswith("-"):
+            add_tables()
         code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
@@ -54,6 +52,14 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return unexpected(error)
     return code if isinstance(code, int) else 0
+
+
+def add_tables() -> None:
+    """Add ``tacit table``; other commands need not wait for what it imports."""
+    if "table" not in app:
+        from tacit.cli.tables import group
+
+        app.command(group)
 
 
 def unexpected(error: Exception) -> int:

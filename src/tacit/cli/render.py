@@ -13,9 +13,9 @@ from tacit.context import Progress
 from tacit.result import Result, format_number
 
 if TYPE_CHECKING:
-    from tacit.table_release import TableRelease
     from tacit.release import Panel, Release
     from tacit.spec import Spec
+    from tacit.table_release import TableRelease
 
 
 class Console:
@@ -139,7 +139,7 @@ def describe(details: Mapping[str, Any]) -> str:
     short = {
         k: v
         for k, v in details.items()
-        if not isinstance(v, list | tuple) and (not isinstance(v, Mapping) or len(v) <= 8)
+        if not isinstance(v, list | tuple) and (not isinstance(v, Mapping) or 0 < len(v) <= 8)
     }
     return "; ".join(
         f"{k.replace('_', ' ')} {format_number(v)}" for k, v in short.items() if k != "heights"

@@ -53,9 +53,15 @@ def keep_table(table: Table, path: Path, *, force: bool) -> None:
     elif suffix in (".jj", ".csp"):
         tacit.tables.write_jj(table, path)
     elif suffix in PUBLIC:
-        from tacit.table_release import refuse_leaks, refuse_unsafe, write_released
+        from tacit.table_release import (
+            refuse_leaks,
+            refuse_unjudged,
+            refuse_unsafe,
+            write_released,
+        )
 
         refuse_unsafe(table)
+        refuse_unjudged(table)
         write_released(table, path)
         refuse_leaks(table, path)
     else:
@@ -217,6 +223,12 @@ def rules(
     force
         Replace a file that is already there.
     """
+    for text in rule or ():
+        spec = parse_spec(text, TableMethod)
+        if spec.family != "rules" and spec.kind != "recode_table":
+            raise SpecError(
+                f"{spec.kind} is not a rule; use: tacit table protect --method {spec.kind}"
+            )
     return chain(table, rule, "--rule 'p_percent p=10'", None, out, metadata, force=force)
 
 
@@ -263,6 +275,7 @@ def chain(
 ) -> int:
     """Apply Specs in turn and write the result."""
     from tacit.cli.app import console
+    from tacit.tables._suppression import Suppression
 
     if not texts:
         raise InputError(f"nothing to do: say what, e.g. {hint}")
@@ -271,6 +284,9 @@ def chain(
         raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
     with progress_bar(console) as progress:
         current = open_table(path, metadata)
+        hides = any(isinstance(spec, Suppression) for spec in specs)
+        if hides and not current.primary.any():
+            console.note("no cell of this table is unsafe; judge it first with: tacit table rules")
         for step, spec in enumerate(specs, 1):
             context = Context.start(seed, step=step, progress=progress)
             current = spec.apply(current, context=context)
@@ -358,7 +374,7 @@ def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: b
 
 @group.command
 def show(table: Path, /, *, metadata: Path | None = None) -> int:
-    """Print a table as it would go out: hidden cells are x.
+    """Print a small table as it would go out (hidden cells are x), of a large one its statuses.
 
     Parameters
     ----------

@@ -1,0 +1,96 @@
+"""Block-angular structure: width of the border, and what it saves in the normal equations.
+
+Times are CPU seconds of one run each, after the kernels were compiled on the smallest instance. The
+normal equations (A Theta A') dy = g have Theta lognormal (sigma 2) and g in their range; "set up" is the
+factorisation, "solve" one right-hand side. Small instances only: --solve gives the number of relations.
+
+python benchmarks/structure.py [--solve 6000] [name ...]
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+from tacit.tables.instances import NAMES, instance
+from tacit.tables.structure import (
+    detect_structure,
+    independent_rows,
+    matrix_of,
+    normal_eq_solver,
+    statistics,
+)
+
+#: Forms and numbers of blocks whose border is measured.
+ASKED = (("dual", 2), ("dual", 4), ("primal", 2), ("primal", 4))
+#: Relations up to which the normal equations are solved.
+SMALL = 6000
+
+
+def clocked(work):
+    """Return what a function returns, and its CPU seconds."""
+    begun = time.process_time()
+    found = work()
+    return found, time.process_time() - begun
+
+
+def borders(name, table):
+    """Print the size of an instance, the share of its linking part, and the time to find it."""
+    facts = statistics(table)
+    shown = []
+    for form, k in ASKED:
+        found, spent = clocked(lambda form=form, k=k: detect_structure(table, form, k, seed=1))
+        if found.stray():
+            raise AssertionError(f"{name}: entries outside the blocks and the border")
+        shown.append(f"{form} k={k} {found.share:6.1%} {spent:5.2f} s")
+    print(
+        f"{name:14} {facts['m']:6,} rows {facts['n']:6,} columns {facts['nnz']:7,} entries "
+        f"rank {facts['rank']:6,}  " + "  ".join(shown),
+        flush=True,
+    )
+
+
+def solves(name, matrix, label):
+    """Print the time of the normal equations whole, by Schur complements and by conjugate gradients."""
+    rng = np.random.default_rng(1)
+    m, n = matrix.shape
+    theta = rng.lognormal(0.0, 2.0, n)
+    g = matrix @ (theta * (matrix.T @ rng.standard_normal(m)))
+    ways = [("whole", None, "direct")]
+    for form in ("dual", "primal"):
+        found = detect_structure(matrix, form, 2, seed=1)
+        ways += [(f"{form} {method}", found, method) for method in ("schur", "pcg")]
+    for way, found, method in ways:
+        solver, begun = clocked(
+            lambda found=found, method=method: normal_eq_solver(matrix, theta, found, method)
+        )
+        dy, spent = clocked(lambda solver=solver: solver(g))
+        off = np.abs(solver.apply(dy) - g).max() / np.abs(g).max()
+        print(
+            f"{name:14} {label:11} {m:5,} rows  {way:12} set up {begun:6.3f} s  solve {spent:7.3f} s  "
+            f"border {solver.border:5,}  fill {solver.fill:9,}  iterations {solver.iterations:5,}  "
+            f"residual {off:.0e}",
+            flush=True,
+        )
+
+
+def main():
+    """Run the instances that were asked for, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--solve", type=int, default=SMALL, help="relations to solve for at most")
+    asked = parser.parse_args()
+    for form in ("dual", "primal"):
+        detect_structure(instance("targus"), form, seed=1)
+    tables = {name: instance(name) for name in asked.names}
+    for name, table in tables.items():
+        borders(name, table)
+    for name, table in tables.items():
+        matrix = matrix_of(table)
+        if matrix.shape[0] <= asked.solve:
+            solves(name, matrix, "all")
+            solves(name, matrix[independent_rows(table.dimensions)], "independent")
+
+
+if __name__ == "__main__":
+    main()
