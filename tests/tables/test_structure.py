@@ -5,8 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from scipy import sparse
 
+from tacit.data.relations import components
 from tacit.errors import Approximate, InputError, InvalidParameter
+from tacit.tables import advise, read_jj, write_jj
 from tacit.tables._hypergraph import gains, net_cut
 from tacit.tables.instances import instance
 from tacit.tables.structure import (
@@ -101,3 +107,109 @@ def test_refusals():
         detect_structure(np.ones((3, 5)), k=4)
     with pytest.warns(Approximate, match="single relation"):
         assert detect_structure(np.ones((1, 5))).k == 1
+
+
+@st.composite
+def matrices(draw):
+    """Draw a random sparse matrix, empty rows and columns and several components among them."""
+    m, n = draw(st.integers(2, 40)), draw(st.integers(2, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    entries = rng.random((m, n)) < draw(st.sampled_from([0.03, 0.08, 0.2, 0.5]))
+    entries[rng.integers(m), rng.integers(n)] = True
+    return np.where(entries, rng.choice([-1.0, 1.0, 2.0], (m, n)), 0.0)
+
+
+@drawn(
+    matrix=matrices(),
+    form=st.sampled_from(["dual", "primal"]),
+    k=st.sampled_from([2, 3, 4]),
+    eps=st.sampled_from([0.0, 0.1, 0.5]),
+)
+@settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore::tacit.errors.Approximate")
+def test_blocks_and_border_hold_everything_once(matrix, form, k, eps):
+    vertices = matrix.shape[0 if form == "dual" else 1]
+    k = min(k, vertices)
+    found = detect_structure(matrix, form, k, eps, seed=1)
+    assert np.array_equal(np.sort(found.row_order), np.arange(matrix.shape[0]))
+    assert np.array_equal(np.sort(found.column_order), np.arange(matrix.shape[1]))
+    again = found.permuted().toarray()
+    assert np.array_equal(again, matrix[found.row_order][:, found.column_order])
+    outside = again.copy()
+    row, column = found.row_bounds, found.column_bounds
+    for b in range(k):
+        outside[row[b] : row[b + 1], column[b] : column[b + 1]] = 0
+    border = (slice(None), slice(column[k], None)) if form == "dual" else slice(row[k], None)
+    outside[border] = 0
+    assert not outside.any()
+    assert found.l == np.count_nonzero(cut_of(matrix, found))
+    held = np.array([s[form == "primal"] for s in found.sizes])
+    assert held.min() >= 1
+    assert held.max() <= np.ceil((1 + eps) * vertices / k - 1e-9)
+
+
+def cut_of(matrix, found):
+    """Return, from the definition, which columns (rows) have entries in more than one block."""
+    pattern = matrix if found.form == "dual" else matrix.T
+    block = found.row_block if found.form == "dual" else found.column_block
+    return [len(set(block[np.flatnonzero(line)])) > 1 for line in pattern.T]
+
+
+@pytest.mark.parametrize("form", ["dual", "primal"])
+def test_components_are_not_cut_when_they_fit(form):
+    rng = np.random.default_rng(4)
+    parts = [np.ones((5, 7)) * (rng.random((5, 7)) < 0.6) for _ in range(8)]
+    for part in parts:
+        part[0], part[:, 0] = 1, 1
+    matrix = sparse.csr_array(sparse.block_diag(parts))
+    matrix = sparse.csr_array(matrix[rng.permutation(40)][:, rng.permutation(56)])
+    _, label = components(matrix)
+    found = detect_structure(matrix, form, 4, seed=1)
+    assert found.l == 0
+    for part in range(8):
+        assert len(set(found.column_block[label == part])) == 1
+
+
+@pytest.mark.parametrize("name", ["targus", "hier13x7x7d"])
+def test_advice_has_reasons(name):
+    advice = advise(instance(name))
+    assert advice.use == "none"
+    assert set(advice.structures) == {"dual", "primal"}
+    assert min(advice.work["dual"], advice.work["primal"]) > 0.5 * advice.work["whole"]
+    assert "does not pay" in advice.reasons[-1]
+    assert str(advice).startswith("use: none")
+
+
+def test_advice_sees_components():
+    advice = advise(np.kron(np.eye(3), np.ones((2, 3))))
+    assert advice.use == "components"
+    assert "3 components" in advice.reasons[-1]
+
+
+def test_advice_takes_thin_borders():
+    rng = np.random.default_rng(1)
+    blocks = [(rng.random((60, 90)) < 0.5).astype(float) for _ in range(4)]
+    matrix = np.vstack([sparse.block_diag(blocks).toarray(), np.ones((1, 360))])
+    advice = advise(matrix, k=4)
+    assert advice.use == "primal"
+    assert advice.structures["primal"].l == 1
+
+
+def test_pictures_say_what_they_show():
+    found = detect_structure(instance("targus"), seed=1)
+    chart = found.plot()
+    assert chart.alt.startswith("Picture of the entries of a matrix of 63 rows and 162 columns")
+    assert str(found) in chart.alt
+    assert "<svg" in chart.svg()
+    assert "original order" in found.plot_original().alt
+
+
+def test_jj_round_trip(tmp_path):
+    table = instance("hier13x7x7d")
+    write_jj(table, tmp_path / "hier.jj")
+    again = read_jj(tmp_path / "hier.jj")
+    assert abs(again.equations - table.equations).nnz == 0
+    assert np.array_equal(again.value, table.value)
+    assert np.array_equal(again.primary, table.primary)
+    assert np.array_equal(again.lower_level, table.lower_level)
+    assert detect_structure(again, seed=1).l <= 1.15 * 187

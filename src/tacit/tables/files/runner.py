@@ -32,6 +32,7 @@ from tacit.errors import (
 )
 from tacit.registry import lookup
 from tacit.spec import TableMethod
+from tacit.tables.cell_keys import with_cell_keys
 from tacit.tables.files._records import (
     REQUEST_COLUMN,
     lowest,
@@ -54,7 +55,7 @@ from tacit.tables.files.arb import Command, parse_batch
 from tacit.tables.files.hst import apply_hst
 from tacit.tables.files.outputs import CONFIDENTIAL, Choices, format_name, write_argus
 from tacit.tables.files.p_tables import read_ptable
-from tacit.tables.files.rda import read_rda
+from tacit.tables.files.rda import Variable, read_rda
 from tacit.tables.files.tab import read_tab
 
 #: Method of ours for each of SUPPRESS'.
@@ -183,6 +184,50 @@ class named:  # noqa: N801
         classes = (Infeasible, LimitReached, DisclosureRefused, UnreadableFile, InputError)
         made = next((c for c in classes if type(error) is c), InputError)
         raise made(f"{self.where}: {error}") from error
+
+
+#: The letter of <CKM> to what the noise of a magnitude is measured by.
+CKM_LETTERS = {"T": "top", "M": "mean", "D": "range", "V": "value"}
+
+
+def magnitude_noise(variable: Variable) -> dict[str, Any]:
+    """Return the parameters of cell-key noise that stand under a response in the description."""
+    given: dict[str, Any] = {}
+    letter, *numbers = called(variable, "CKM")
+    if letter == "N":
+        raise InputError(f"the description excludes {variable.name!r} from the cell-key method (N)")
+    if letter in CKM_LETTERS:
+        given["scale_by"] = CKM_LETTERS[letter]
+        if letter == "T" and numbers:
+            given["top"] = int(float(numbers[0]))
+    for keyword, name in (
+        ("INCLUDEZEROS", "zeros"),
+        ("PARITY", "parity"),
+        ("SEPARATION", "separation"),
+    ):
+        if variable.word(keyword) is not None:
+            given[name] = str(variable.word(keyword)).upper().startswith("Y")
+    form, *amounts = called(variable, "SCALING")
+    values = [float(a) for a in amounts]
+    if form == "F" and len(values) >= 4:
+        given |= {
+            "scaling": "flex",
+            "sigma0": values[0],
+            "sigma1": values[1],
+            "xstar": values[2],
+            "q": values[3],
+        }
+        given |= {"epsilon": tuple(values[4:])} if values[4:] else {}
+    elif form == "N" and values:
+        given |= {"scaling": "simple", "sigma1": values[0]}
+        given |= {"epsilon": tuple(values[1:])} if values[1:] else {}
+    return given
+
+
+def called(variable: Variable, keyword: str) -> list[str]:
+    """Return ``T(3)`` or ``F(0.1, 0.2)`` as a letter and its numbers; one empty text when absent."""
+    text = "".join(variable.keywords.get(keyword, ()))
+    return [part for part in re.split(r"[(),\s]+", text) if part] or [""]
 
 
 class Job:
@@ -408,10 +453,9 @@ class Job:
         extra: dict[str, Any] = {"missing": {v.name: v.missing for v in spanning if v.missing}}
         if value is not None:
             extra["decimals"] = described.variable(value).decimals
+        table = table.with_(extra={**table.extra, **extra})
         keys = described.first("RECORDKEY")
-        if keys is not None:
-            extra["cell_key"] = tabulate(data, dimensions, keys.name).value % 1.0
-        return table.with_(extra={**table.extra, **extra})
+        return table if keys is None else with_cell_keys(table, data, keys.name)
 
     def judge(self, work: Work, number: int, command: Command) -> None:
         """Apply recodes and rules to a table as it was read."""
@@ -598,7 +642,13 @@ class Job:
         small = named[1] if len(named) > 1 else keys.word("PFILE_SEP")
         if small and not work.is_count:
             given["small_ptable"] = str(self.source(small, work.data.parent))
-        return given
+        if work.is_count:
+            return given
+        extra = next(
+            (w for w in words if isinstance(w, int | float) and not isinstance(w, bool)), None
+        )
+        described = read_rda(work.metadata, tabular=False).variable(work.response or "")
+        return {**given, **magnitude_noise(described), **({} if extra is None else {"mu_c": extra})}
 
     def do_writetable(self, command: Command) -> None:
         """Write a table."""
