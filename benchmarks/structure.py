@@ -1,17 +1,23 @@
 """Block-angular structure: width of the border, and what it saves in the normal equations.
 
-Times are CPU seconds of one run each, after the kernels were compiled on the smallest instance. The
-normal equations (A Theta A') dy = g have Theta lognormal (sigma 2) and g in their range; "set up" is the
-factorisation, "solve" one right-hand side. Small instances only: --solve gives the number of relations.
+Times are CPU seconds of one run each, after the kernels were compiled. The normal equations
+(A Theta A') dy = g have Theta lognormal (sigma 2) and g in their range; "set up" is the factorisation,
+"solve" one right-hand side with its refinement, whose iterations are added up. They are solved for small
+instances only: --solve and --pcg give the numbers of relations. --audit compares an audit by blocks.
 
-python benchmarks/structure.py [--solve 6000] [name ...]
+python benchmarks/structure.py [--solve 6000] [--pcg 4000] [--audit] [name ...]
 """
 
 import argparse
+import dataclasses
 import time
 
 import numpy as np
+from audit import SHAPES, table_of
+from scipy import sparse
 
+from tacit.tables._attacker import shortfalls
+from tacit.tables._problem import problem_of
 from tacit.tables.instances import NAMES, instance
 from tacit.tables.structure import (
     detect_structure,
@@ -23,8 +29,8 @@ from tacit.tables.structure import (
 
 #: Forms and numbers of blocks whose border is measured.
 ASKED = (("dual", 2), ("dual", 4), ("primal", 2), ("primal", 4))
-#: Relations up to which the normal equations are solved.
-SMALL = 6000
+#: Relations up to which the normal equations are solved, and up to which by conjugate gradients.
+SMALL, ITERATED = 6000, 4000
 
 
 def clocked(work):
@@ -50,7 +56,7 @@ def borders(name, table):
     )
 
 
-def solves(name, matrix, label):
+def solves(name, matrix, label, methods):
     """Print the time of the normal equations whole, by Schur complements and by conjugate gradients."""
     rng = np.random.default_rng(1)
     m, n = matrix.shape
@@ -59,7 +65,7 @@ def solves(name, matrix, label):
     ways = [("whole", None, "direct")]
     for form in ("dual", "primal"):
         found = detect_structure(matrix, form, 2, seed=1)
-        ways += [(f"{form} {method}", found, method) for method in ("schur", "pcg")]
+        ways += [(f"{form} {method}", found, method) for method in methods]
     for way, found, method in ways:
         solver, begun = clocked(
             lambda found=found, method=method: normal_eq_solver(matrix, theta, found, method)
@@ -74,22 +80,59 @@ def solves(name, matrix, label):
         )
 
 
+def audits(name="10^4, 3-D", unsafe=2000):
+    """Print the time to audit a table whole, and with its linking cells known at first.
+
+    Known cells only help an attacker: what is protected then is protected, and the rest is asked again.
+    """
+    table = table_of(SHAPES[name], unsafe)
+    problem, hidden = problem_of(table), table.hidden
+    whole, spent = clocked(lambda: shortfalls(problem, hidden, workers=1))
+    cells = np.flatnonzero(hidden)
+    matrix = sparse.csr_array(problem.by_cell[:, cells])
+    matrix = matrix[np.diff(matrix.indptr) > 0]
+    found, seconds = clocked(lambda: detect_structure(matrix, "dual", 2, seed=1))
+    fewer = hidden.copy()
+    linking = cells[found.linking]
+    fewer[linking[~problem.primary[linking]]] = False
+    open_, first = clocked(lambda: shortfalls(problem, fewer, workers=1))
+    asked = np.zeros(len(hidden), dtype=bool)
+    asked[[s.cell for s in open_]] = True
+    rest = dataclasses.replace(problem, primary=problem.primary & asked)
+    left, second = clocked(lambda: shortfalls(rest, hidden, workers=1))
+    if {s.cell for s in left} != {s.cell for s in whole}:
+        raise AssertionError("the two audits disagree")
+    print(
+        f"audit {name}: whole {spent:.2f} s; structure {seconds:.2f} s ({found}), by blocks {first:.2f} s, "
+        f"{len(open_):,} cells asked again {second:.2f} s",
+        flush=True,
+    )
+
+
 def main():
     """Run the instances that were asked for, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=NAMES)
     parser.add_argument("--solve", type=int, default=SMALL, help="relations to solve for at most")
+    parser.add_argument("--pcg", type=int, default=ITERATED, help="the same, by iterations")
+    parser.add_argument("--audit", action="store_true", help="compare audits, and nothing else")
     asked = parser.parse_args()
-    for form in ("dual", "primal"):
-        detect_structure(instance("targus"), form, seed=1)
+    for name in ("targus", "jjtabeltest"):
+        for form, k in ASKED:
+            detect_structure(instance(name), form, k, seed=1)
+    if asked.audit:
+        shortfalls(problem_of(instance("targus")), instance("targus").hidden, workers=1)
+        audits()
+        return
     tables = {name: instance(name) for name in asked.names}
     for name, table in tables.items():
         borders(name, table)
     for name, table in tables.items():
         matrix = matrix_of(table)
         if matrix.shape[0] <= asked.solve:
-            solves(name, matrix, "all")
-            solves(name, matrix[independent_rows(table.dimensions)], "independent")
+            methods = ("schur", "pcg") if matrix.shape[0] <= asked.pcg else ("schur",)
+            solves(name, matrix, "all", methods)
+            solves(name, matrix[independent_rows(table.dimensions)], "independent", methods)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,12 @@ class Plan:
         measures = collect(document.get("measures"), (Measure, TableMeasure), "measure", faults)
         faults += table_faults(document.get("table"), steps, measures)
         faults += map_faults(document.get("map"), steps)
+        if document.get("map") and (
+            document.get("table") or any(isinstance(s, TableMethod) for s in steps)
+        ):
+            faults.append(
+                "map: a risk-utility map compares protected records, and the plan makes a table"
+            )
         if faults:
             raise PlanError("the plan has faults", faults)
         simple = {
@@ -195,6 +201,11 @@ class Plan:
     # -- checking --------------------------------------------------------------------------------
 
     @property
+    def record_steps(self) -> tuple[Method, ...]:
+        """Return the steps that act on records."""
+        return tuple(s for s in self.steps if isinstance(s, Method))
+
+    @property
     def makes_table(self) -> bool:
         """Return True when the plan releases a table and not records."""
         return bool(self.table) or any(isinstance(s, TableMethod) for s in self.steps)
@@ -277,7 +288,7 @@ class Plan:
         if self.makes_table:
             # One verb for both: the release of a table has the same faces as that of records.
             return self.run_table(data, seed=seed, progress=progress, should_stop=should_stop)  # type: ignore[return-value]
-        steps = [s for s in self.steps if isinstance(s, Method)]
+        steps = self.record_steps
         if self.map and not self.steps:
             raise PlanError("the plan has no steps; choose some with tacit map and add them")
         progress("reading", None)

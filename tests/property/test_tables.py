@@ -322,11 +322,8 @@ class Attacker:
         """Return True when the sums alone, without bounds, do not determine a cell."""
         if cell not in self.place:
             return False
-        rows = [self.matrix]
-        for k in known:
-            if k in self.place:
-                rows.append(np.eye(len(self.cells))[[self.place[k]]])
-        m = np.concatenate(rows)
+        inside = [self.place[k] for k in known if k in self.place]
+        m = np.concatenate([self.matrix, np.eye(len(self.cells))[inside]])
         unit = np.eye(len(self.cells))[[self.place[cell]]]
         rank = np.linalg.matrix_rank(m) if m.size else 0
         return bool(np.linalg.matrix_rank(np.concatenate([m, unit])) > rank)

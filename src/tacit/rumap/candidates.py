@@ -25,7 +25,7 @@ class Candidate:
     @property
     def steps(self) -> tuple[Method, ...]:
         """Return the steps."""
-        return tuple(self.plan.steps)
+        return self.plan.record_steps
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ def expand(candidates: Mapping[str, Any], *, before: Sequence[Method] = ()) -> l
         if not entries:
             raise InputError(f"the map's {method!r} has no candidates")
         plans = [as_plan(entry, method, before) for entry in entries]
-        own = [p.steps[len(before) :] for p in plans]
+        own = [p.record_steps[len(before) :] for p in plans]
         settings = [parameters_of(steps) for steps in own]
         kinds = [" + ".join(step.kind.replace("_", " ") for step in steps) for steps in own]
         found += [

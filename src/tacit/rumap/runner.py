@@ -6,11 +6,8 @@ import json
 import multiprocessing
 import os
 import pickle
-import sys
-import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +16,10 @@ from tacit.context import Progress
 from tacit.errors import Cancelled, InputError
 from tacit.rumap.candidates import Candidate
 from tacit.rumap.evaluate import Bench, Payload, Stop, Values
+from tacit.solve.processes import POLL, bare_main
 
 #: Serial work of this many seconds pays for starting further processes (measured: about 2.5 s each).
 WORTH_STARTING = 8.0
-#: How often a waiting parent asks whether to stop.
-POLL = 0.2
 
 
 @dataclass(frozen=True)
@@ -209,22 +205,6 @@ def parallel(
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
     return []
-
-
-@contextmanager
-def bare_main() -> Iterator[None]:
-    """Let processes start without running the user's script again.
-
-    A spawned process imports the main module of its parent; a script without the customary guard would
-    then start the whole map anew. What the script itself defines is not found in the other process, so
-    it must not travel: pickling it fails here, and the work is done in this process instead.
-    """
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 _worker: dict[str, Any] = {}

@@ -66,7 +66,7 @@ def build(plan: Plan) -> RUMap:
         candidates,
         measures["risk"],
         measures["utility"],
-        before=tuple(plan.steps),
+        before=plan.record_steps,
         template=plan,
         **options,
     )
@@ -137,7 +137,7 @@ def measures_of(section: Any, axis: str, faults: list[str]) -> list[Measure]:
         faults.append(f"{axis} is missing; name a measure, e.g. {axis}: {{kind: ...}}")
         return []
     entries = section if isinstance(section, list) else [section]
-    return collect(entries, Measure, f"{axis} measure", faults)
+    return collect(entries, (Measure,), f"{axis} measure", faults)
 
 
 def schema(measures: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,14 @@ bring: by weak duality
     value after reversing s  >=  value - c_s(now) + c_s(reversed),   c_s(side) = min f_s(z) - r_s z on it,
 
 so most reversals need not be tried.
+
+For absolute deviations the signs come from a relaxation in which an unsafe cell is up to a share b. Alone
+it is worth little (at b = 1/2 no cell need move), but what an unsafe cell does must be undone by the other
+cells of each of its relations: with z = rise - fall and a relation of coefficients m,
+
+    |m_s| rise_s  <=  sum over i != s of |m_i| times the part of z_i that goes against it,
+
+and the same for fall_s. These cuts are valid because rise_s is 0 where s falls.
 """
 
 from __future__ import annotations
@@ -39,6 +47,14 @@ Ints = npt.NDArray[np.int64]
 GAIN = 1e-9
 #: The share by which the chord of an undecided cell is bent, so that the relaxation is smooth.
 BEND = 1e-3
+#: The share of the open signs that one step of a dive settles.
+SETTLED = 0.05
+#: A sign is settled early when its share is far from 1/2, plus this, times the cell's level.
+DISTANCE = 0.15
+#: Open signs in a neighbourhood that is searched anew.
+NEIGHBOURS = 40
+#: Entries of cuts, in entries of the relations.
+CUTS = 8
 #: Rows up to which Newton's system is solved dense.
 DENSE_ROWS = 1500
 
@@ -211,7 +227,6 @@ class Absolute:
 
     def __init__(self, a: Adjustment) -> None:
         self.a = a
-        n = a.n
         self.lp = Lp(
             np.concatenate([a.weight, a.weight]),
             sparse.hstack([a.matrix, -a.matrix], format="csc"),
@@ -222,13 +237,21 @@ class Absolute:
             options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         )
         self.now = np.full(len(a.unsafe), -1, dtype=np.int8)
-        self.both = np.concatenate([a.unsafe, a.unsafe + n])
+        self.basis: Any = None
 
     def solve(self, up: Flags, cutoff: float = np.inf) -> Point:
-        """Return the least deviations for these signs."""
-        del cutoff
-        self.place(np.flatnonzero(self.now != up), up)
-        return self.run(up)
+        """Return the least deviations for these signs; the basis is kept where they are wanted."""
+        before = self.now.copy()
+        cells = np.flatnonzero(before != up)
+        self.place(cells, up)
+        self.lp.option("objective_bound", float(cutoff))
+        point = self.run(up)
+        if point.value < cutoff:
+            self.basis = self.lp.highs.getBasis()
+        elif self.basis is not None:
+            self.place(cells, before == 1)
+            self.lp.highs.setBasis(self.basis)
+        return point
 
     def place(self, cells: Ints, up: Flags) -> None:
         """Set the ranges of some unsafe cells."""
@@ -240,20 +263,7 @@ class Absolute:
         low, high = low[cells], high[cells]
         self.lp.set_bounds(s, np.where(side, low, 0.0), np.where(side, high, 0.0))
         self.lp.set_bounds(s + n, np.where(side, 0.0, -high), np.where(side, 0.0, -low))
-        self.lp.set_costs(s, a.weight[s])
-        self.lp.set_costs(s + n, a.weight[s])
         self.now[cells] = side
-
-    def loosen(self) -> None:
-        """Let all unsafe cells move freely up to their levels: they have to move anyway."""
-        a, n = self.a, self.a.n
-        s = a.unsafe
-        free = 1e-3 * a.weight[s]
-        self.lp.set_bounds(s, 0.0, np.where(a.can_rise, a.up, 0.0))
-        self.lp.set_bounds(s + n, 0.0, np.where(a.can_fall, a.down, 0.0))
-        self.lp.set_costs(s, free)
-        self.lp.set_costs(s + n, free)
-        self.now[:] = -1
 
     def run(self, up: Flags) -> Point:
         """Solve as it stands."""
@@ -264,103 +274,257 @@ class Absolute:
         z = found.x[:n] - found.x[n:]
         return Point(up.copy(), found.value, z, np.asarray(a.matrix.T @ found.duals))
 
-    def greedy(self, clock: Clock) -> Flags:
-        """Force the costliest cells first; what moves with them for nothing is settled as well."""
+
+class Relaxation:
+    """The linear program over rise, fall and the share b of every unsafe cell, with cuts.
+
+    Parameters
+    ----------
+    a
+        The problem.
+    most
+        The value of a solution at hand, which no better one exceeds; the signs are then whole numbers.
+    """
+
+    def __init__(self, a: Adjustment, most: float | None = None) -> None:
+        self.a = a
+        n, k, s = a.n, len(a.unsafe), a.unsafe
+        m = a.matrix.shape[0]
+        own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
+        none = sparse.csr_array((k, n))
+        cuts = undone(a)[0]
+        blocks = [
+            sparse.hstack([a.matrix, -a.matrix, sparse.csr_array((m, k))]),
+            sparse.hstack([own, none, -sparse.diags_array(a.up)]),
+            sparse.hstack([none, own, sparse.diags_array(a.down)]),
+            sparse.hstack([cuts, sparse.csr_array((cuts.shape[0], k))]),
+        ]
+        low = [np.zeros(m + k), a.down, np.zeros(cuts.shape[0])]
+        high = [np.zeros(m), np.full(2 * k + cuts.shape[0], np.inf)]
+        if most is not None:
+            more, less = self.reaches(most)
+            blocks.append(sparse.hstack([own, none, -sparse.diags_array(more)]))
+            blocks.append(sparse.hstack([none, own, sparse.diags_array(less)]))
+            low.append(np.full(2 * k, -np.inf))
+            high += [np.zeros(k), less]
+        self.lp = Lp(
+            np.concatenate([a.weight, a.weight, np.zeros(k)]),
+            sparse.vstack(blocks, format="csc"),
+            np.concatenate(low),
+            np.concatenate(high),
+            0.0,
+            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
+            integer=None if most is None else np.repeat([False, True], [2 * n, k]),
+        )
+        self.set_signs(np.flatnonzero(~(a.can_fall & a.can_rise)), a.can_rise)
+
+    def reaches(self, most: float) -> tuple[Floats, Floats]:
+        """Return how far unsafe cells can rise or fall in a solution that is no worse."""
+        a, s = self.a, self.a.unsafe
+        rise = np.where(a.can_rise, a.up, np.inf)
+        fall = np.where(a.can_fall, a.down, np.inf)
+        least = a.weight[s] * np.minimum(rise, fall)
+        if np.isfinite(most):
+            reach = (most - least.sum() + least) / np.maximum(a.weight[s], 1e-12) * (1 + 1e-6)
+        else:
+            reach = np.full(len(s), 10.0 * float((a.up + a.down).sum()))
+        return (
+            np.maximum(np.minimum(a.high[s], reach), a.up),
+            np.maximum(np.minimum(-a.low[s], reach), a.down),
+        )
+
+    def set_signs(self, cells: Ints, up: Flags) -> None:
+        """Settle the signs of some unsafe cells."""
+        if not len(cells):
+            return
+        a, n = self.a, self.a.n
+        s, side = a.unsafe[cells], up[cells]
+        self.lp.set_bounds(s, 0.0, np.where(side, np.maximum(a.high[s], a.up[cells]), 0.0))
+        self.lp.set_bounds(s + n, 0.0, np.where(side, 0.0, np.maximum(-a.low[s], a.down[cells])))
+        self.lp.set_bounds(2 * n + cells, side.astype(np.float64), side.astype(np.float64))
+
+    def open_signs(self, cells: Ints) -> None:
+        """Leave the signs of some unsafe cells open."""
+        if not len(cells):
+            return
+        a, n = self.a, self.a.n
+        s = a.unsafe[cells]
+        self.lp.set_bounds(s, 0.0, np.maximum(a.high[s], 0.0))
+        self.lp.set_bounds(s + n, 0.0, np.maximum(-a.low[s], 0.0))
+        self.lp.set_bounds(2 * n + cells, 0.0, 1.0)
+
+    def dive(
+        self, free: Ints, up: Flags, clock: Clock, cutoff: float = np.inf
+    ) -> tuple[Flags | None, float]:
+        """Settle open signs in steps, the surest of large levels first.
+
+        Returns the signs (None when the value passes the cutoff), and the value with none of them settled:
+        a bound on what they can bring, infinite when they cannot be had.
+        """
         a = self.a
-        self.loosen()
-        up = np.where(a.can_fall & a.can_rise, a.up <= a.down, a.can_rise)
-        settled = ~(a.can_fall & a.can_rise)
-        self.place(np.flatnonzero(settled), up)
-        s = a.unsafe
-        for cell in np.argsort(-a.weight[s] * np.maximum(a.up, a.down), kind="stable"):
-            if settled[cell] or clock.over():
-                continue
-            one = np.array([cell])
-            trial = []
-            for side in (True, False):
-                up[cell] = side
-                self.place(one, up)
-                trial.append(self.run(up))
-            up[cell] = trial[0].value <= trial[1].value
-            self.place(one, up)
-            settled[cell] = True
-            best = trial[0] if up[cell] else trial[1]
-            if not np.isfinite(best.value):
-                continue
-            moved = best.z[s]
-            risen, fallen = moved >= a.up * (1 - 1e-7), -moved >= a.down * (1 - 1e-7)
-            new = ~settled & ((risen & a.can_rise) | (fallen & a.can_fall))
-            up[new] = risen[new]
-            self.place(np.flatnonzero(new), up)
-            settled |= new
-        return up
+        up, free = up.copy(), free.copy()
+        size = a.weight[a.unsafe] * np.maximum(a.up, a.down)
+        found = self.lp.solve(time_limit=clock.left())
+        if found.x is None:
+            return (None, np.inf) if found.state == "infeasible" else (up, 0.0)
+        bound = found.value if found.state == "optimal" else 0.0
+        while len(free) and found.x is not None and found.state == "optimal":
+            if found.value >= cutoff:
+                return None, bound
+            share = found.x[2 * a.n :]
+            up[free] = share[free] > 0.5
+            if clock.over():
+                break
+            score = size[free] * (np.abs(share[free] - 0.5) + DISTANCE)
+            order = free[np.argsort(-score, kind="stable")]
+            step = order[: max(1, int(SETTLED * len(free)))]
+            self.set_signs(step, up)
+            found = self.lp.solve(time_limit=clock.left())
+            if found.state == "infeasible":
+                self.open_signs(step[1:])
+                step = step[:1]
+                up[step] = ~up[step]
+                self.set_signs(step, up)
+                found = self.lp.solve(time_limit=clock.left())
+            free = np.setdiff1d(free, step)
+        return (None if found.state == "infeasible" else up), bound
+
+    def branch(self, start: Point, clock: Clock, gap: float) -> tuple[Flags | None, float, bool]:
+        """Choose the signs by branch and bound; return the best, the bound, and if it is impossible."""
+        if np.isfinite(start.value):
+            z = start.z
+            self.lp.start_from(
+                np.concatenate(
+                    [np.maximum(z, 0.0), np.maximum(-z, 0.0), start.up.astype(np.float64)]
+                )
+            )
+        found = self.lp.solve(time_limit=clock.left(), gap=gap, should_stop=clock.should_stop)
+        up = None if found.x is None else found.x[2 * self.a.n :] > 0.5
+        return up, found.bound, found.state == "infeasible"
 
 
-def solve_mixed(
-    a: Adjustment, start: Point | None, clock: Clock, gap: float
-) -> tuple[Flags | None, float, bool]:
-    """Choose the signs by branch and bound; return the best signs, the bound, and if it is impossible.
+def undone(a: Adjustment) -> tuple[sparse.csr_array, Ints, Ints, Floats, Ints]:
+    """Return the cuts "what an unsafe cell does is undone by the rest of a relation", >= 0.
 
-    An unsafe cell is z = up b - down (1 - b) + more - less with more <= B b and less <= B (1 - b). B comes
-    from the bounds, or from the value of a solution at hand, which no better one exceeds in any cell.
+    Their columns are rise and fall; first come the cuts for rises, then those for falls. Relations come in
+    order of length; when the cuts have many more entries than the relations themselves, the longest are
+    left out. Also returned are the entries: cut, column and coefficient by that of the cut's own cell, and
+    that cell.
+    """
+    n = a.n
+    place = np.zeros(n, dtype=bool)
+    place[a.unsafe] = True
+    entries = a.matrix.tocoo()
+    row, column, value = entries.coords[0], entries.coords[1], entries.data
+    length = np.diff(a.matrix.indptr)
+    mine = np.flatnonzero(place[column] & (value != 0))
+    mine = mine[np.argsort(length[row[mine]], kind="stable")]
+    mine = mine[np.cumsum(2 * length[row[mine]]) <= CUTS * len(value) + 10_000]
+    count = length[row[mine]]
+    cut = np.repeat(np.arange(len(mine)), count)
+    begin = np.cumsum(count) - count
+    at = a.matrix.indptr[row[mine]][cut] + np.arange(len(cut)) - begin[cut]
+    other, ratio = a.matrix.indices[at], a.matrix.data[at] / value[mine][cut]
+    itself = other == column[mine][cut]
+    # Against a rise go the falls of cells of equal sign, the rises of the others; own entry: -1.
+    falls = (ratio > 0) & ~itself
+    size = np.where(itself, -1.0, np.abs(ratio))
+    rows = [
+        sparse.csr_array((size, (cut, other + n * side)), shape=(len(mine), 2 * n))
+        for side in (falls, ~falls)
+    ]
+    whole = sparse.csr_array(sparse.vstack(rows, format="csr"))
+    return whole, cut, other.astype(np.int64), ratio, column[mine].astype(np.int64)
+
+
+def pairs(a: Adjustment) -> tuple[sparse.csr_array, Floats]:
+    """Return cuts on two unsafe cells of a relation, and their right hand sides.
+
+    Let s go with share b, and let t of the same relation go against it with share q, at least l far when
+    it does and at least e far either way. To the cut "g z >= 0" that s is undone by the rest they add::
+
+        g z + r l b >= r l q,      g z + r (part of t against s) >= r e b,      r = |m_t / m_s|
+
+    of which the first is the sharper where b + q < 1, the second where b + q > 1.
     """
     n, k = a.n, len(a.unsafe)
-    s = a.unsafe
-    most = np.inf if start is None or not np.isfinite(start.value) else start.value
-    reach = most / np.maximum(a.weight[s], 1e-12)
-    if not np.isfinite(most):
-        reach = np.full(k, 10.0 * float((a.up + a.down).sum()))
-    more = np.minimum(a.high[s] - a.up, reach)
-    less = np.minimum(-a.low[s] - a.down, reach)
-    more, less = np.maximum(more, 0.0), np.maximum(less, 0.0)
-    w = a.weight.copy()
-    plain = np.ones(n, dtype=bool)
-    plain[s] = False
-    columns = np.flatnonzero(plain)
-    m = len(columns)
-    inner = a.matrix[:, columns]
-    own = a.matrix[:, s]
-    span = sparse.diags_array(a.up + a.down)
-    rows = sparse.hstack([inner, -inner, own @ span, own, -own], format="csr")
-    eye = sparse.eye_array(k, format="csr")
-    none = sparse.csr_array((k, 2 * m))
-    above = sparse.hstack([none, -sparse.diags_array(more), eye, sparse.csr_array((k, k))])
-    below = sparse.hstack([none, sparse.diags_array(less), sparse.csr_array((k, k)), eye])
-    right = np.asarray(own @ a.down)
-    program = Lp(
-        np.concatenate([w[columns], w[columns], w[s] * (a.up - a.down), w[s], w[s]]),
-        sparse.vstack([rows, above, below], format="csc"),
-        np.concatenate([right, np.full(2 * k, -np.inf)]),
-        np.concatenate([right, np.zeros(k), less]),
-        np.concatenate([np.zeros(2 * m), np.where(a.can_fall, 0.0, 1.0), np.zeros(2 * k)]),
-        np.concatenate(
-            [
-                np.maximum(a.high[columns], 0.0),
-                np.maximum(-a.low[columns], 0.0),
-                np.where(a.can_rise, 1.0, 0.0),
-                more,
-                less,
-            ]
-        ),
-        integer=np.repeat([False, True, False], [2 * m, k, 2 * k]),
-    )
-    if start is not None and np.isfinite(start.value):
-        z, moved = start.z[columns], start.z[s]
-        program.start_from(
-            np.concatenate(
-                [
-                    np.maximum(z, 0.0),
-                    np.maximum(-z, 0.0),
-                    start.up.astype(np.float64),
-                    np.where(start.up, np.maximum(moved - a.up, 0.0), 0.0),
-                    np.where(start.up, 0.0, np.maximum(-moved - a.down, 0.0)),
-                ]
-            )
+    place = np.full(n, -1)
+    place[a.unsafe] = np.arange(k)
+    single, cut, other, ratio, owner = undone(a)
+    s, t = place[owner[cut]], place[other]
+    use = (t >= 0) & (s != t)
+    cut, t, ratio = cut[use], t[use], ratio[use]
+    s, size = s[use], np.abs(ratio)
+    half = single.shape[0] // 2
+    blocks, low = [], []
+    least = np.minimum(a.up, a.down)[t] * size
+    at = np.arange(len(cut))
+    for rising in (True, False):
+        # The cell t goes against s by falling when both have the same sign and s rises.
+        falls = (ratio > 0) == rising
+        far = np.where(falls, a.down[t], a.up[t]) * size
+        base = single[cut + (0 if rising else half)]
+        sign = 1.0 if rising else -1.0
+        # b is the share of rising, 1 - b of falling; q likewise.
+        first = sparse.csr_array(
+            (
+                np.concatenate([sign * far, np.where(falls, far, -far)]),
+                (np.tile(at, 2), np.concatenate([s, t])),
+            ),
+            shape=(len(cut), k),
         )
-    base = float((w[s] * a.down).sum())
-    found = program.solve(time_limit=clock.left(), gap=gap, should_stop=clock.should_stop)
-    up = None if found.x is None else found.x[2 * m : 2 * m + k] > 0.5
-    return up, found.bound + base, found.state == "infeasible"
+        second = sparse.csr_array((-sign * least, (at, s)), shape=(len(cut), k))
+        against = sparse.csr_array(
+            (size, (at, a.unsafe[t] + n * falls)), shape=(len(cut), 2 * n)
+        )
+        blocks.append(sparse.hstack([base, first]))
+        low.append(np.where(falls, far, 0.0) - (0.0 if rising else far))
+        blocks.append(sparse.hstack([base + against, second]))
+        low.append(np.zeros(len(cut)) if rising else least)
+    return sparse.csr_array(sparse.vstack(blocks, format="csr")), np.concatenate(low)
+
+
+def near(
+    a: Adjustment, clock: Clock, best: Point, relaxation: Relaxation, program: Absolute
+) -> Point:
+    """Open the signs around one cell after another and dive anew, as long as that helps."""
+    own = abs(a.matrix[:, a.unsafe])
+    tie = sparse.csr_array(own.T @ own)
+    every = a.open
+    relaxation.set_signs(every, best.up)
+    tried = np.zeros(len(a.unsafe), dtype=bool)
+    size = a.weight[a.unsafe] * np.maximum(a.up, a.down)
+    while not clock.over() and not tried[every].all():
+        left = every[~tried[every]]
+        centre = left[np.argmax(size[left])]
+        free = around(tie, int(centre), every)
+        tried[centre] = True
+        relaxation.open_signs(free)
+        up, _ = relaxation.dive(free, best.up, clock, best.value * (1 - GAIN))
+        point = None if up is None else program.solve(up, best.value * (1 - GAIN))
+        if point is not None and point.value < best.value * (1 - GAIN):
+            best = point
+            tried[:] = False
+            tried[centre] = True
+        relaxation.set_signs(free, best.up)
+    return best
+
+
+def around(tie: sparse.csr_array, centre: int, every: Ints) -> Ints:
+    """Return the open cells nearest to one, by steps from relation to relation."""
+    seen = np.zeros(tie.shape[0])
+    seen[centre] = 1.0
+    ranked = np.array([centre])
+    while len(ranked) < NEIGHBOURS:
+        reach = np.asarray(tie @ seen)
+        new = np.flatnonzero((reach > 0) & (seen == 0))
+        if not len(new):
+            break
+        new = new[np.argsort(-reach[new], kind="stable")]
+        ranked = np.concatenate([ranked, new])
+        seen[new] = 1.0
+    ranked = ranked[np.isin(ranked, every)]
+    return np.asarray(ranked[:NEIGHBOURS])
 
 
 # -- given signs: squares --------------------------------------------------------------------------------
@@ -585,25 +749,28 @@ def adjust_table(
 
 
 def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
-    """Greedy signs, reversals, then branch and bound by the integer solver."""
-    program = Absolute(a)
-    best = program.solve(program.greedy(clock.part(0.4)))
-    first = best.value
-    flips = 0
-    if np.isfinite(best.value):
-        best, flips = improve(program, a, best, clock.part(0.5))
+    """Dive in the relaxation, dive anew around single cells, reverse signs, then branch and bound."""
+    relaxation, program = Relaxation(a), Absolute(a)
+    start = np.where(a.can_fall & a.can_rise, a.up <= a.down, a.can_rise)
+    up, bound = relaxation.dive(a.open, start, clock.part(0.4))
+    if not np.isfinite(bound):
+        return None
+    best = program.solve(start if up is None else up)
+    first, flips = best.value, 0
+    if np.isfinite(first) and first > bound * (1 + gap):
+        best = near(a, clock.part(0.4), best, relaxation, program)
+        best, flips = improve(program, a, best, clock.part(0.2))
     searched = best.value
-    if exact or not np.isfinite(best.value):
-        up, bound, impossible = solve_mixed(a, best, clock, gap)
-        if impossible and not np.isfinite(best.value):
+    if not np.isfinite(searched) or (exact and searched > bound * (1 + gap)):
+        up, proven, impossible = Relaxation(a, searched).branch(best, clock, gap)
+        if impossible and not np.isfinite(searched):
             return None
+        bound = max(bound, proven)
         if up is not None:
             found = program.solve(np.where(a.can_fall & a.can_rise, up, a.can_rise))
             if found.value < best.value:
                 best, more = improve(program, a, found, clock)
                 flips += more
-    else:
-        bound = relaxed_bound(a)
     if not np.isfinite(best.value):
         return Adjusted(best, bound, "unknown", {})
     bound = min(bound, best.value)
@@ -612,38 +779,8 @@ def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adj
 
 
 def relaxed_bound(a: Adjustment) -> float:
-    """Return the bound of the linear relaxation.
-
-    For absolute deviations the convex hull of an unsafe cell's cost is max(w |z|, chord); without the
-    other cells' bounds that is the program with b continuous.
-    """
-    k, n, s = len(a.unsafe), a.n, a.unsafe
-    both = a.can_fall & a.can_rise
-    low = np.concatenate([np.maximum(a.low, 0.0), np.maximum(-a.high, 0.0)])
-    high = np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)])
-    low[s], low[s + n] = np.where(a.can_fall, 0.0, a.up), np.where(a.can_rise, 0.0, a.down)
-    high[s[~a.can_rise]] = 0.0
-    high[s[~a.can_fall] + n] = 0.0
-    # z+ / up + z- / down >= 1 for every cell that may go either way.
-    at = np.flatnonzero(both)
-    cut = sparse.csr_array(
-        (
-            np.concatenate([1 / a.up[at], 1 / a.down[at]]),
-            (np.tile(np.arange(len(at)), 2), np.concatenate([s[at], s[at] + n])),
-        ),
-        shape=(len(at), 2 * n),
-    )
-    rows = sparse.hstack([a.matrix, -a.matrix], format="csr")
-    m = a.matrix.shape[0]
-    del k
-    found = Lp(
-        np.concatenate([a.weight, a.weight]),
-        sparse.vstack([rows, cut], format="csc"),
-        np.concatenate([np.zeros(m), np.ones(len(at))]),
-        np.concatenate([np.zeros(m), np.full(len(at), np.inf)]),
-        low,
-        high,
-    ).solve()
+    """Return the bound of the linear relaxation."""
+    found = Relaxation(a).lp.solve()
     return found.value if found.state == "optimal" else 0.0
 
 

@@ -124,12 +124,8 @@ def _cancel_plain(y: Floats, draws: Floats, near: float) -> None:
                     last = j
                     continue
                 a, b, c, d = y[one, last], y[one, j], y[two, last], y[two, j]
-                forth = min(
-                    min(np.ceil(a) - a, b - np.floor(b)), min(c - np.floor(c), np.ceil(d) - d)
-                )
-                back = min(
-                    min(a - np.floor(a), np.ceil(b) - b), min(np.ceil(c) - c, d - np.floor(d))
-                )
+                forth = min(np.ceil(a) - a, b - np.floor(b), c - np.floor(c), np.ceil(d) - d)
+                back = min(a - np.floor(a), np.ceil(b) - b, np.ceil(c) - c, d - np.floor(d))
                 go = forth if draws[used % len(draws)] < back / (forth + back) else -back
                 used += 1
                 y[one, last] += go

@@ -142,7 +142,7 @@ def linked_blocks(table: Table) -> list[Block]:
 def member_blocks(table: Table, part: Ints) -> list[Block]:
     """Return the subtables of one of several linked tables; none when it is no full product."""
     places = table.places[part]
-    used = [np.unique(places[:, a]) for a in range(places.shape[1])]
+    used = [np.unique(places[:, a]).astype(np.int64) for a in range(places.shape[1])]
     sizes = [len(u) for u in used]
     if int(np.prod(sizes)) != len(part):
         return []

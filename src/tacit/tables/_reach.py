@@ -383,7 +383,7 @@ def in_processes(
     """Share the open unknowns of large blocks among processes; return the blocks not finished."""
     from concurrent.futures.process import BrokenProcessPool
 
-    from tacit.rumap.runner import POLL, bare_main
+    from tacit.solve.processes import POLL, bare_main
 
     jobs = list(pieces(system, wants, blocks))
     count = min(workers or os.cpu_count() or 1, len(jobs))
