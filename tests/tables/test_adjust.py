@@ -17,7 +17,16 @@ from tables.random_tables import random_table as any_table
 from tacit.data.claims import Claim
 from tacit.errors import Infeasible, InputError
 from tacit.solve.lp import Lp
-from tacit.tables._cta import Absolute, Squares, needs, relaxed_bound, side_costs
+from tacit.tables._cta import (
+    Absolute,
+    Clock,
+    Relaxation,
+    Squares,
+    needs,
+    relaxed_bound,
+    side_costs,
+    undoing,
+)
 from tacit.tables.publish_intervals import published_interval
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -339,6 +348,35 @@ def test_squares_agree_with_their_relaxation_and_prices():
             assert point.value - other.value <= gain[s] + 1e-6
 
 
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=15, deadline=None)
+def test_cuts_of_the_relaxation_hold_for_all_signs(seed):
+    a = tacit.Adjust()._model(small(seed)).problem
+    cuts, bound, program = undoing(a), relaxed_bound(a), Absolute(a)
+    for signs in itertools.product([False, True], repeat=len(a.open)):
+        up = a.can_rise.copy()
+        up[a.open] = signs
+        point = program.solve(up)
+        if np.isfinite(point.value):
+            parts = np.concatenate([np.maximum(point.z, 0), np.maximum(-point.z, 0)])
+            assert (cuts @ parts >= -1e-6).all()
+            assert bound <= point.value + 1e-6
+
+
+def test_a_dive_ends_with_signs_and_a_bound():
+    a = tacit.Adjust()._model(grown(shape=(8, 8), unsafe=12)).problem
+    clock = Clock(60, lambda: None, lambda: False)
+    up, bound = Relaxation(a).dive(a.open, a.can_rise, clock)
+    assert bound == pytest.approx(relaxed_bound(a))
+    value = Absolute(a).solve(up).value
+    assert bound <= value < Absolute(a).solve(a.can_rise).value
+    # A reversal that fails leaves the program as it was.
+    program = Absolute(a)
+    best = program.solve(up)
+    assert program.solve(a.can_rise, best.value).value == np.inf
+    assert program.solve(up).value == pytest.approx(best.value)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "relative", "l2"])
 def test_size_of_the_paper(norm):
@@ -349,7 +387,7 @@ def test_size_of_the_paper(norm):
     level = rng.uniform(0.1, 0.5, 200) * table.value[at]
     table = table.with_protection(at, lower=level, upper=level)
     details = tacit.Adjust(norm=norm).apply(table).history[-1].details
-    assert details["gap"] < 0.4
+    assert details["gap"] < (0.4 if norm == "l2" else 0.25)
 
 
 # -- intervals -------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import tacit
 from tacit.data.status import Status
 from tacit.data.table import Contributors
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.tables.differencing import differencing
+from tacit.tables._differencing import differencing
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ARGUS = FIXTURES / "psd28-argus-software"

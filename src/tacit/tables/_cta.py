@@ -292,7 +292,7 @@ class Relaxation:
         m = a.matrix.shape[0]
         own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
         none = sparse.csr_array((k, n))
-        cuts = undone(a)[0]
+        cuts = undoing(a)
         blocks = [
             sparse.hstack([a.matrix, -a.matrix, sparse.csr_array((m, k))]),
             sparse.hstack([own, none, -sparse.diags_array(a.up)]),
@@ -403,13 +403,11 @@ class Relaxation:
         return up, found.bound, found.state == "infeasible"
 
 
-def undone(a: Adjustment) -> tuple[sparse.csr_array, Ints, Ints, Floats, Ints]:
+def undoing(a: Adjustment) -> sparse.csr_array:
     """Return the cuts "what an unsafe cell does is undone by the rest of a relation", >= 0.
 
-    Their columns are rise and fall; first come the cuts for rises, then those for falls. Relations come in
-    order of length; when the cuts have many more entries than the relations themselves, the longest are
-    left out. Also returned are the entries: cut, column and coefficient by that of the cut's own cell, and
-    that cell.
+    Their columns are rise and fall. Relations come in order of length; when the cuts have many more
+    entries than the relations themselves, the longest are left out.
     """
     n = a.n
     place = np.zeros(n, dtype=bool)
@@ -433,55 +431,7 @@ def undone(a: Adjustment) -> tuple[sparse.csr_array, Ints, Ints, Floats, Ints]:
         sparse.csr_array((size, (cut, other + n * side)), shape=(len(mine), 2 * n))
         for side in (falls, ~falls)
     ]
-    whole = sparse.csr_array(sparse.vstack(rows, format="csr"))
-    return whole, cut, other.astype(np.int64), ratio, column[mine].astype(np.int64)
-
-
-def pairs(a: Adjustment) -> tuple[sparse.csr_array, Floats]:
-    """Return cuts on two unsafe cells of a relation, and their right hand sides.
-
-    Let s go with share b, and let t of the same relation go against it with share q, at least l far when
-    it does and at least e far either way. To the cut "g z >= 0" that s is undone by the rest they add::
-
-        g z + r l b >= r l q,      g z + r (part of t against s) >= r e b,      r = |m_t / m_s|
-
-    of which the first is the sharper where b + q < 1, the second where b + q > 1.
-    """
-    n, k = a.n, len(a.unsafe)
-    place = np.full(n, -1)
-    place[a.unsafe] = np.arange(k)
-    single, cut, other, ratio, owner = undone(a)
-    s, t = place[owner[cut]], place[other]
-    use = (t >= 0) & (s != t)
-    cut, t, ratio = cut[use], t[use], ratio[use]
-    s, size = s[use], np.abs(ratio)
-    half = single.shape[0] // 2
-    blocks, low = [], []
-    least = np.minimum(a.up, a.down)[t] * size
-    at = np.arange(len(cut))
-    for rising in (True, False):
-        # The cell t goes against s by falling when both have the same sign and s rises.
-        falls = (ratio > 0) == rising
-        far = np.where(falls, a.down[t], a.up[t]) * size
-        base = single[cut + (0 if rising else half)]
-        sign = 1.0 if rising else -1.0
-        # b is the share of rising, 1 - b of falling; q likewise.
-        first = sparse.csr_array(
-            (
-                np.concatenate([sign * far, np.where(falls, far, -far)]),
-                (np.tile(at, 2), np.concatenate([s, t])),
-            ),
-            shape=(len(cut), k),
-        )
-        second = sparse.csr_array((-sign * least, (at, s)), shape=(len(cut), k))
-        against = sparse.csr_array(
-            (size, (at, a.unsafe[t] + n * falls)), shape=(len(cut), 2 * n)
-        )
-        blocks.append(sparse.hstack([base, first]))
-        low.append(np.where(falls, far, 0.0) - (0.0 if rising else far))
-        blocks.append(sparse.hstack([base + against, second]))
-        low.append(np.zeros(len(cut)) if rising else least)
-    return sparse.csr_array(sparse.vstack(blocks, format="csr")), np.concatenate(low)
+    return sparse.csr_array(sparse.vstack(rows, format="csr"))
 
 
 def near(
@@ -749,17 +699,17 @@ def adjust_table(
 
 
 def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
-    """Dive in the relaxation, dive anew around single cells, reverse signs, then branch and bound."""
+    """Dive in the relaxation, reverse signs, dive anew around single cells, then branch and bound."""
     relaxation, program = Relaxation(a), Absolute(a)
     start = np.where(a.can_fall & a.can_rise, a.up <= a.down, a.can_rise)
-    up, bound = relaxation.dive(a.open, start, clock.part(0.4))
+    up, bound = relaxation.dive(a.open, start, clock.part(0.5))
     if not np.isfinite(bound):
         return None
     best = program.solve(start if up is None else up)
     first, flips = best.value, 0
     if np.isfinite(first) and first > bound * (1 + gap):
-        best = near(a, clock.part(0.4), best, relaxation, program)
         best, flips = improve(program, a, best, clock.part(0.2))
+        best = near(a, clock.part(0.2), best, relaxation, program)
     searched = best.value
     if not np.isfinite(searched) or (exact and searched > bound * (1 + gap)):
         up, proven, impossible = Relaxation(a, searched).branch(best, clock, gap)

@@ -48,8 +48,9 @@ class Adjust(TableMethod):
         minimise  sum w_i |z_i|   (l1; relative: w_i / |a_i|; l2: w_i z_i^2)
         M z = 0,   l <= a + z <= u,   z_i >= upper level or z_i <= -lower level for unsafe i
 
-    The direction of each unsafe cell is a yes-or-no decision. It is searched by greedy signs and
-    reversals of single cells, then by branch and bound until the gap or the time limit is reached;
+    The direction of each unsafe cell is a yes-or-no decision. It is searched from the signs of a
+    relaxation by reversals of single cells, then by branch and bound until the gap or the time limit is
+    reached;
     ``history[-1].details`` has the distance, its proven lower bound and the gap. Zeros and cells that must
     be published stay as they are. Quality constraints keep totals, the mean, and the slope and covariance
     with the original, exactly or within a bound.

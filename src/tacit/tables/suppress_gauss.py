@@ -14,10 +14,11 @@ from tacit.data.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
+from tacit.tables._exactness import deducing_pairs
 from tacit.tables._gauss import Choice, chosen, deducible
 from tacit.tables._modular import mended
 from tacit.tables._problem import Problem, problem_of
-from tacit.tables._suppression import Suppression
+from tacit.tables._suppression import Suppression, kept_from_respondents
 
 
 @register
@@ -65,11 +66,12 @@ class SuppressGauss(Suppression):
         )
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
-        hidden = choice.hidden & ~problem.primary
+        problem, pattern = kept_from_respondents(problem, choice.hidden, ctx)
+        hidden = pattern & ~problem.primary
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int(hidden.sum()),
-            price=problem.price(choice.hidden),
+            price=problem.price(pattern),
         )
         return table.with_hidden(np.flatnonzero(hidden))
 
@@ -105,5 +107,8 @@ def refuse_lost(table: Table, choice: Choice) -> None:
 @check_for("not-deducible")
 def nothing_deducible(table: Table, claim: Claim) -> bool:
     """Return True when no unsafe cell follows from published ones by the relations alone."""
-    problem = problem_of(without_levels(table), singletons=bool(claim.parameters.get("singletons")))
+    guarded = bool(claim.parameters.get("singletons"))
+    problem = problem_of(without_levels(table), singletons=guarded)
+    if guarded and len(deducing_pairs(table, table.hidden)):
+        return False
     return not deducible(problem, table.hidden).any()
