@@ -43,6 +43,8 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
+#: Seconds after which one linear program is given up: simplex can cycle on degenerate tables.
+LONGEST = 10.0
 #: A reversal must bring more than this share of the value.
 GAIN = 1e-9
 #: The share by which the chord of an undecided cell is bent, so that the relaxation is smooth.
@@ -266,9 +268,9 @@ class Absolute:
         self.now[cells] = side
 
     def run(self, up: Flags) -> Point:
-        """Solve as it stands."""
+        """Solve as it stands; a program that does not end counts as having no answer."""
         a, n = self.a, self.a.n
-        found = self.lp.solve()
+        found = self.lp.solve(time_limit=LONGEST)
         if found.state != "optimal" or found.x is None or found.duals is None:
             return Point(up.copy(), np.inf, np.zeros(n), np.zeros(n))
         z = found.x[:n] - found.x[n:]

@@ -89,9 +89,11 @@ class SuppressGauss(Suppression):
 
 
 def without_levels(table: Table) -> Table:
-    """Return a table whose levels ask for nothing, so that none can be out of reach."""
-    zero = np.zeros(len(table))
-    return table.with_(lower_level=zero, upper_level=zero, sliding_level=zero)
+    """Return a table whose levels ask for nothing and whose cells have no bounds: only sums count."""
+    zero, endless = np.zeros(len(table)), np.full(len(table), np.inf)
+    return table.with_(
+        lower_level=zero, upper_level=zero, sliding_level=zero, lower=-endless, upper=endless
+    )
 
 
 def refuse_lost(table: Table, choice: Choice) -> None:
