@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals.stable.v2 as nw
 
@@ -181,48 +181,18 @@ class Release:
         form = format or str(self.plan.output.get("format", "csv"))
         refuse_target(target, self.original.source, force=force)
         refuse_identifiers(self.data)
-        confidential = target.with_name(f"{target.name}-confidential")
-        with scratch(target) as work:
-            public, secret = work / "public", work / "secret"
-            public.mkdir()
-            secret.mkdir(mode=0o700)
-            self.write_public(public, form)
-            release_id = str(json.loads((public / "manifest.json").read_text())["release"])
-            self.write_secret(secret, release_id, form)
-            confidential.mkdir(mode=0o700, exist_ok=True)
-            place = confidential / release_id
-            # The ledger goes first: whichever release stands at the target, its ledger exists.
-            if place.exists():
-                shutil.rmtree(place)
-            secret.replace(place)
-            swap_into(public, target)
-        return target
+        return write_folders(self, target, form)
 
     def write_public(self, folder: Path, form: str) -> None:
         """Write what may be given away, then check the claims on the file as written."""
         from tacit.data.files import write
         from tacit.report import render
-        from tacit.statement import statement, statement_text
+        from tacit.statement import statement
 
         data_file = folder / f"data.{form}"
         write(self.data, data_file)
         refuse_broken_claims(data_file, self.claims)
-        (folder / "plan.yaml").write_text(to_yaml(self.plan.to_dict(public=True)), encoding="utf-8")
-        facts = statement(self)
-        (folder / "statement.json").write_text(
-            json.dumps(facts, indent=2, ensure_ascii=False), encoding="utf-8"
-        )
-        (folder / "statement.md").write_text(statement_text(facts), encoding="utf-8")
-        (folder / "report.html").write_text(render(self), encoding="utf-8")
-        hashes = dict(file_hashes(folder))
-        identity = hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:16]
-        manifest = {
-            "release": identity,
-            "tacit": tacit.__version__,
-            "data": data_file.name,
-            "files": hashes,
-        }
-        (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+        write_papers(folder, self.plan, statement(self), render(self), {"data": data_file.name})
 
     def write_secret(self, folder: Path, release_id: str, form: str) -> None:
         """Write what must stay with the data holder."""
@@ -332,6 +302,54 @@ def read_back(file: Path) -> nw.LazyFrame[Any]:
 
 
 # -- files ---------------------------------------------------------------------------------------------
+
+
+class Written(Protocol):
+    """A release that can write its two folders."""
+
+    def write_public(self, folder: Path, form: str) -> None:
+        """Write what may be given away."""
+
+    def write_secret(self, folder: Path, release_id: str, form: str) -> None:
+        """Write what must stay with the data holder."""
+
+
+def write_folders(release: Written, target: Path, form: str) -> Path:
+    """Write both folders beside the target and move them into place."""
+    confidential = target.with_name(f"{target.name}-confidential")
+    with scratch(target) as work:
+        public, secret = work / "public", work / "secret"
+        public.mkdir()
+        secret.mkdir(mode=0o700)
+        release.write_public(public, form)
+        release_id = str(json.loads((public / "manifest.json").read_text())["release"])
+        release.write_secret(secret, release_id, form)
+        confidential.mkdir(mode=0o700, exist_ok=True)
+        place = confidential / release_id
+        # The ledger goes first: whichever release stands at the target, its ledger exists.
+        if place.exists():
+            shutil.rmtree(place)
+        secret.replace(place)
+        swap_into(public, target)
+    return target
+
+
+def write_papers(
+    folder: Path, plan: Plan, facts: Mapping[str, Any], report: str, names: Mapping[str, str]
+) -> None:
+    """Write what goes out beside the data: plan, statement, report, and the manifest of all files."""
+    from tacit.statement import statement_text
+
+    (folder / "plan.yaml").write_text(to_yaml(plan.to_dict(public=True)), encoding="utf-8")
+    (folder / "statement.json").write_text(
+        json.dumps(facts, indent=2, ensure_ascii=False), encoding="utf-8"
+    )
+    (folder / "statement.md").write_text(statement_text(facts), encoding="utf-8")
+    (folder / "report.html").write_text(report, encoding="utf-8")
+    hashes = dict(file_hashes(folder))
+    identity = hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:16]
+    manifest = {"release": identity, "tacit": tacit.__version__, **names, "files": hashes}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
 
 
 @contextmanager

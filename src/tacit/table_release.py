@@ -7,9 +7,7 @@ value (or interval) and a mark; nothing of what is hidden. The full table lies i
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
-import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +24,7 @@ from tacit.errors import DisclosureRefused, PlanError, SdcError
 from tacit.ledger import Ledger
 from tacit.plan import BUILD, Plan, placed, to_yaml
 from tacit.registry import lookup
-from tacit.release import Panel, file_hashes, keyed, refuse_target, scratch, swap_into
+from tacit.release import Panel, keyed, refuse_target, write_folders, write_papers
 from tacit.result import Result, Summary, plain
 from tacit.spec import Method, TableMeasure, TableMethod
 
@@ -131,46 +129,16 @@ class TableRelease:
         refuse_target(target, self.ledger.source, force=force)
         refuse_unsafe(self.table)
         refuse_unjudged(self.table)
-        confidential = target.with_name(f"{target.name}-confidential")
-        with scratch(target) as work:
-            public, secret = work / "public", work / "secret"
-            public.mkdir()
-            secret.mkdir(mode=0o700)
-            self.write_public(public, form)
-            release_id = str(json.loads((public / "manifest.json").read_text())["release"])
-            self.write_secret(secret, release_id, form)
-            confidential.mkdir(mode=0o700, exist_ok=True)
-            place = confidential / release_id
-            if place.exists():
-                shutil.rmtree(place)
-            secret.replace(place)
-            swap_into(public, target)
-        return target
+        return write_folders(self, target, form)
 
     def write_public(self, folder: Path, form: str) -> None:
         """Write what may be given away, then look at it once more as it stands on disk."""
         from tacit.report.table import render
-        from tacit.statement import statement_text
 
         file = folder / f"table.{form}"
         write_released(self.table, file)
         refuse_leaks(self.table, file)
-        (folder / "plan.yaml").write_text(to_yaml(self.plan.to_dict(public=True)), encoding="utf-8")
-        facts = statement(self)
-        (folder / "statement.json").write_text(
-            json.dumps(facts, indent=2, ensure_ascii=False), encoding="utf-8"
-        )
-        (folder / "statement.md").write_text(statement_text(facts), encoding="utf-8")
-        (folder / "report.html").write_text(render(self), encoding="utf-8")
-        hashes = dict(file_hashes(folder))
-        identity = hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:16]
-        manifest = {
-            "release": identity,
-            "tacit": tacit.__version__,
-            "table": file.name,
-            "files": hashes,
-        }
-        (folder / "manifest.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+        write_papers(folder, self.plan, statement(self), render(self), {"table": file.name})
 
     def write_secret(self, folder: Path, release_id: str, form: str) -> None:
         """Write what must stay with the data holder."""
