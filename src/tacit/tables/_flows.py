@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import functools
 import heapq
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import highspy
@@ -22,6 +20,7 @@ from scipy import sparse
 
 from tacit.data.status import Flags
 from tacit.solve import Lp
+from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables._grids import Grids
 from tacit.tables._problem import Problem
 
@@ -360,21 +359,12 @@ def joined(
 @functools.cache
 def compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the kernels compiled; machine code is kept, so that it is made once only."""
-    import numba
-
-    made = []
-    for function in (nearest, joined):
-        copy = FunctionType(function.__code__, globals(), function.__name__)
-        copy.__module__ = __name__
-        try:
-            made.append(numba.njit(copy, cache=True))
-        except RuntimeError:  # no place to keep it
-            made.append(numba.njit(copy))
-    return made[0], made[1]
+    names = compile_all((nearest, joined), globals())
+    return names["nearest"], names["joined"]
 
 
 def kernels(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the kernels, compiled when that pays and numba is there."""
-    if n >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
+    if n >= COMPILE_FROM and has_numba():
         return compiled()
     return nearest, joined

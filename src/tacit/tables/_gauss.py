@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import functools
 import heapq
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,6 +32,7 @@ from scipy import sparse
 
 from tacit.context import Context
 from tacit.data.status import Flags
+from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables._problem import Problem
 
 Ints = npt.NDArray[np.int64]
@@ -398,19 +398,14 @@ def combines(vector: Vector, a: Vector, b: Vector, first: int) -> bool:
 @functools.cache
 def compiled(name: str) -> Callable[..., Any]:
     """Return a kernel as machine code, kept beside the module or in the user's cache."""
-    import numba
-
     function = KERNELS[name]
-    try:
-        result: Callable[..., Any] = numba.njit(function, cache=True)
-    except RuntimeError:  # no place to keep it
-        result = numba.njit(function)
+    result: Callable[..., Any] = compile_all([function], globals())[function.__name__]
     return result
 
 
 def kernel(name: str, size: int) -> Callable[..., Any]:
     """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
+    if size >= COMPILE_FROM and has_numba():
         return compiled(name)
     return KERNELS[name]
 

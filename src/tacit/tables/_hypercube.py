@@ -10,10 +10,8 @@ index arithmetic. The kernels run as they stand and are compiled with numba, whe
 from __future__ import annotations
 
 import functools
-import importlib.util
 import itertools
 from collections.abc import Sequence
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +20,7 @@ import numpy.typing as npt
 from tacit.context import Context
 from tacit.data.dimension import Dimension
 from tacit.data.status import Flags
+from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables._problem import Problem
 
 Floats = npt.NDArray[np.float64]
@@ -345,22 +344,12 @@ def paired_singletons(hidden: Flags, owner: Ints) -> list[tuple[int, tuple[int, 
 @functools.cache
 def compiled() -> dict[str, Any]:
     """Return the kernels compiled; they call each other's compiled selves."""
-    import numba
-
-    names: dict[str, Any] = dict(globals())
-    for function in KERNELS:
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
-    return names
+    return compile_all(KERNELS, globals())
 
 
 def kernels(n_cells: int) -> dict[str, Any]:
     """Return the kernels, compiled when that pays and numba is there."""
-    if n_cells >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
+    if n_cells >= COMPILE_FROM and has_numba():
         return compiled()
     return globals()
 

@@ -8,15 +8,15 @@ with numba where it is installed.
 from __future__ import annotations
 
 import functools
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+
+from tacit.solve.kernels import compile_all, has_numba
 
 Ints = npt.NDArray[np.int64]
 
@@ -408,21 +408,12 @@ KERNELS: tuple[Any, ...] = (match, refine)
 @functools.cache
 def compiled() -> dict[str, Callable[..., Any]]:
     """Return the kernels compiled, by name; machine code is kept so that it is made once only."""
-    import numba
-
-    names: dict[str, Any] = {}
-    for function in KERNELS:
-        copy = FunctionType(function.__code__, globals(), function.__name__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
-    return names
+    names = compile_all(KERNELS, globals())
+    return {f.__name__: names[f.__name__] for f in KERNELS}
 
 
 def kernel(name: str, size: int) -> Callable[..., Any]:
     """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
+    if size >= COMPILE_FROM and has_numba():
         return compiled()[name]
     return next(f for f in KERNELS if f.__name__ == name)

@@ -20,16 +20,16 @@ Probability 3, 146-158.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg
+
+from tacit.solve.kernels import compile_all, has_numba
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -209,18 +209,9 @@ def steps_of_lam(cells: Floats, totals: Totals, changes: Floats) -> Floats | Non
 @functools.cache
 def kernels() -> dict[str, Callable[..., Any]]:
     """Return the loops, compiled where numba is installed, else their NumPy twins."""
-    if importlib.util.find_spec("numba") is None:
+    if not has_numba():
         return {"cycle": cycle_numpy, "shifted": shifted_numpy, "scan": scan_numpy}
-    import numba
-
-    names: dict[str, Any] = dict(globals())
-    for function in (cycle_loop, shifted_loop, scan_loop):
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
+    names = compile_all((cycle_loop, shifted_loop, scan_loop), globals())
     return {k: names[f"{k}_loop"] for k in ("cycle", "shifted", "scan")}
 
 

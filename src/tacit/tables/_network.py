@@ -11,10 +11,8 @@ the ends of the grand total's row. So no hierarchy needs to be cut into pieces.
 from __future__ import annotations
 
 import functools
-import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +23,7 @@ from tacit.context import Context
 from tacit.data.dimension import Dimension
 from tacit.data.status import Flags
 from tacit.data.table import Table
+from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables._problem import Problem
 
 Floats = npt.NDArray[np.float64]
@@ -476,22 +475,12 @@ def all_needs(problem: Problem) -> list[tuple[int, tuple[float, ...], int]]:
 @functools.cache
 def compiled() -> dict[str, Any]:
     """Return the kernels compiled; they call each other's compiled selves."""
-    import numba
-
-    names: dict[str, Any] = dict(globals())
-    for function in KERNELS:
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
-    return names
+    return compile_all(KERNELS, globals())
 
 
 def kernels(n_cells: int) -> dict[str, Any]:
     """Return the kernels, compiled when that pays and numba is there."""
-    if n_cells >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
+    if n_cells >= COMPILE_FROM and has_numba():
         return compiled()
     return globals()
 

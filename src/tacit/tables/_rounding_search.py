@@ -12,16 +12,15 @@ Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 43
 from __future__ import annotations
 
 import functools
-import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables._rounding_model import Layout, Model, layout_of
 
 Ints = npt.NDArray[np.int64]
@@ -56,22 +55,13 @@ class Found:
 @functools.cache
 def compiled() -> dict[str, Callable[..., Any]]:
     """Return the kernels compiled, by name; machine code is kept so that it is made once only."""
-    import numba
-
-    names: dict[str, Any] = dict(globals())
-    for function in KERNELS:
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
+    names = compile_all(KERNELS, globals())
     return {f.__name__: names[f.__name__] for f in KERNELS}
 
 
 def is_compiled(size: int) -> bool:
     """Return True when kernels for this many cells are compiled."""
-    return size >= COMPILE_FROM and importlib.util.find_spec("numba") is not None
+    return size >= COMPILE_FROM and has_numba()
 
 
 class Search:

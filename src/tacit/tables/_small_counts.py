@@ -15,11 +15,9 @@ Kirkpatrick, Gelatt, Vecchi (1983), Optimization by simulated annealing, Science
 from __future__ import annotations
 
 import functools
-import importlib.util
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,6 +26,7 @@ from scipy import sparse
 
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables._rounding_model import basis, rolled
 
 Ints = npt.NDArray[np.int64]
@@ -322,22 +321,12 @@ KERNELS = (cost, shift, anneal)
 @functools.cache
 def compiled() -> Callable[..., Any]:
     """Return the kernel compiled; machine code is kept so that it is made once only."""
-    import numba
-
-    names: dict[str, Any] = dict(globals())
-    for function in KERNELS:
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
-    kernel: Callable[..., Any] = names["anneal"]
+    kernel: Callable[..., Any] = compile_all(KERNELS, globals())["anneal"]
     return kernel
 
 
 def kernel_for(size: int) -> tuple[Callable[..., Any], int]:
     """Return the kernel for so many cells, and its elementary steps at most."""
-    if size >= 2 and importlib.util.find_spec("numba") is not None:
+    if size >= 2 and has_numba():
         return compiled(), EFFORT
     return anneal, SLOW_EFFORT
