@@ -35,6 +35,7 @@ EXTRAS = {
     "files": "SPSS, Stata, SAS and Excel files",
     "exact": "branch and cut for exact suppression (SCIP)",
     "fast": "compiled kernels for the searches that a profile showed to be slow",
+    "models": "clustering, robust covariances, trees and matchings (scikit-learn, rustworkx)",
     "postgres": "reading PostgreSQL",
     "spark": "data beyond one machine; a Java runtime is needed as well",
     "all": "everything that a user may need",

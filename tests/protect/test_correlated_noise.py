@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import tacit
 from tacit.context import Context
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.correlated_noise import CorrelatedNoise, correlated_draws, factor
+from tacit.protect.correlated_noise import CorrelatedNoise, correlated_draws
+from tacit.stats.moments import factor
 from tacit.risk.index_disclosure import IndexDisclosure
 from tacit.utility.estimate_precision import EstimatePrecision
 

@@ -20,14 +20,19 @@ from tacit.fields import ColumnName, ColumnNames, Secret
 from tacit.protect.outlier_to_median import nearest_whole
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.stats.moments import (
+    TOLERANCE,
+    as_covariance,
+    exact_moments,
+    factor,
+    weighted_covariance,
+)
 
 Distribution = Literal["normal", "uniform", "laplace"]
 Bounds = tuple[float | None, float | None]
 
 #: Records drawn at a time, so that memory stays flat and a run can be stopped.
 CHUNK = 1 << 18
-#: Relative size below which an eigenvalue counts as zero.
-TOLERANCE = 1e-10
 
 
 @register
@@ -188,7 +193,9 @@ class CorrelatedNoise(Method):
         )
         if self.exact and self.lambda_squared > 0:
             target = self.lambda_squared * covariance
-            noise[complete] = exact_moments(noise[complete], x[complete], weights, target)
+            noise[complete] = exact_moments(
+                noise[complete], x[complete], weights, target, kind=self.kind
+            )
         return noise
 
     def released(self, name: str, column: Numbers, values: Floats) -> pa.Array:
@@ -243,61 +250,3 @@ def copula_correlation(covariance: Floats, sds: Floats) -> Floats:
             "correlated_noise: no uniform noise with a normal copula has the correlations of these columns; give distribution='normal' or 'laplace'."
         )
     return normal
-
-
-def factor(covariance: Floats) -> Floats:
-    """Return A with A A' = covariance: Cholesky's, or from eigenvectors when it is singular."""
-    try:
-        root: Floats = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.clip(values, 0.0, None))
-    return root
-
-
-def as_covariance(matrix: Any) -> Floats:
-    """Return a covariance matrix, or refuse what is none."""
-    try:
-        sigma = np.array(matrix, dtype=np.float64)
-    except ValueError:
-        raise ValueError("covariance must be a square matrix of numbers") from None
-    if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or sigma.size == 0:
-        raise ValueError("covariance must be a square matrix of numbers")
-    if not np.isfinite(sigma).all():
-        raise ValueError("covariance must hold finite numbers")
-    size = np.abs(sigma).max()
-    if not np.allclose(sigma, sigma.T, rtol=0, atol=TOLERANCE * size):
-        raise ValueError("covariance must be symmetric")
-    if np.linalg.eigvalsh(sigma)[0] < -TOLERANCE * size:
-        raise ValueError("covariance must be positive semidefinite")
-    return (sigma + sigma.T) / 2.0
-
-
-def weighted_covariance(x: Floats, weights: Floats) -> Floats:
-    """Return the covariance of the columns, n - 1 in the denominator when all weights are equal."""
-    n = len(x)
-    centered = x - np.average(x, axis=0, weights=weights)
-    return (centered * (weights / weights.sum())[:, None]).T @ centered * (n / (n - 1))
-
-
-def exact_moments(noise: Floats, x: Floats, weights: Floats, target: Floats) -> Floats:
-    """Return noise with mean 0, no covariance with x and the target covariance, all in the sample."""
-    n, p = x.shape
-    scaled = np.sqrt(weights / weights.mean())[:, None]
-    centered = x - np.average(x, axis=0, weights=weights)
-    spread = centered.std(axis=0)
-    design = np.column_stack([np.ones(n), centered / np.where(spread > 0, spread, 1.0)])
-    fit, *_ = np.linalg.lstsq(scaled * design, scaled * noise, rcond=None)
-    rest = noise - design @ fit
-    values, vectors = np.linalg.eigh(weighted_covariance(rest, weights))
-    wanted, directions = np.linalg.eigh(target)
-    rank = int((wanted > TOLERANCE * wanted[-1]).sum())
-    if int((values > TOLERANCE * values[-1]).sum()) < rank or n <= 2 * p + 1:
-        raise InputError(
-            "correlated_noise: too few records for exact moments; at least twice as many complete records as columns, plus two, are needed."
-        )
-    standard = rest @ vectors[:, -rank:] / np.sqrt(values[-rank:])
-    # Rotate the standardised draws as little as possible: the target's root seen from their axes.
-    rotation = vectors[:, -rank:].T @ directions[:, -rank:]
-    left, _, right = np.linalg.svd(rotation)
-    return standard @ (left @ right) @ (directions[:, -rank:] * np.sqrt(wanted[-rank:])).T

@@ -36,7 +36,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import ColumnNotFound, Infeasible, InputError, InvalidParameter
-from tacit.protect.correlated_noise import as_covariance, factor, weighted_covariance
 from tacit.risk.index_disclosure import (
     bayes_risk,
     conditional_variance,
@@ -46,6 +45,7 @@ from tacit.risk.index_disclosure import (
 )
 from tacit.rumap.noise_forms import sample_size, smallest_multiplier
 from tacit.rumap.noise_tasks import Combination, Custom, Slope, Task
+from tacit.stats.moments import as_covariance, factor, weighted_covariance
 
 if TYPE_CHECKING:
     from tacit.data.microdata import Microdata

@@ -16,7 +16,8 @@ def has_numba() -> bool:
 def compile_all(kernels: Iterable[Callable[..., Any]], home: Mapping[str, Any]) -> dict[str, Any]:
     """Return a module's names with its kernels compiled; they call each other's compiled selves.
 
-    Machine code is kept beside the module, so that it is made once only. ``home`` is the module's
+    Machine code is kept beside the module, so that it is made once only. Kernels touch arrays alone and
+    let other threads run meanwhile. ``home`` is the module's
     ``globals()``; kernels that are called come before those that call them.
     """
     import numba
@@ -27,7 +28,7 @@ def compile_all(kernels: Iterable[Callable[..., Any]], home: Mapping[str, Any]) 
         copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
         copy.__module__ = home["__name__"]
         try:
-            names[function.__name__] = numba.njit(copy, cache=True)
+            names[function.__name__] = numba.njit(copy, cache=True, nogil=True)
         except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
+            names[function.__name__] = numba.njit(copy, nogil=True)
     return names

@@ -1,0 +1,102 @@
+"""A block of numeric columns as one matrix, for methods that mask several numbers of a record together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from tacit.data.microdata import Microdata
+from tacit.data.values import Flags, Floats, Numbers, as_numbers
+from tacit.errors import InputError
+
+Missing = Literal["refuse", "keep"]
+
+#: Whole numbers beyond this cannot be told apart as floats, so released ones are kept within it.
+WHOLE_LIMIT = 2.0**53
+
+
+@dataclass(frozen=True)
+class Block:
+    """Numeric columns of some records.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    table
+        The columns as they were.
+    values
+        One row a record, one column a column; NaN where missing.
+    complete
+        The records without a missing value: those that a method works on.
+    """
+
+    columns: tuple[str, ...]
+    table: tuple[Numbers, ...]
+    values: Floats
+    complete: Flags
+
+    @property
+    def x(self) -> Floats:
+        """Return the complete records."""
+        return self.values if self.complete.all() else self.values[self.complete]
+
+    def released(self, masked: Floats, *, whole: bool = False) -> dict[str, pa.Array]:
+        """Return the columns with the complete records' values replaced by ``masked``.
+
+        Records with a missing value keep what they have. ``whole`` rounds whole-number columns; without
+        it they become numbers with decimals.
+        """
+        return {
+            c: self.column_of(column, masked[:, j], whole=whole)
+            for j, (c, column) in enumerate(zip(self.columns, self.table, strict=True))
+        }
+
+    def column_of(self, column: Numbers, masked: Floats, *, whole: bool) -> pa.Array:
+        """Return one released column."""
+        if column.whole and whole:
+            rounded = np.sign(masked) * np.floor(np.abs(masked) + 0.5)
+            new = column.values.copy()
+            new[self.complete] = np.clip(rounded, -WHOLE_LIMIT, WHOLE_LIMIT).astype(np.int64)
+        else:
+            new = column.values.astype(np.float64)
+            new[self.complete] = masked
+        return column.restore(new)
+
+
+def read_block(
+    data: Microdata, columns: Sequence[str], kind: str, *, missing: Missing = "refuse"
+) -> Block:
+    """Return numeric columns as a block; refuse infinite numbers, and missing ones when told so."""
+    read = data.to_arrow(tuple(columns))
+    table = tuple(as_numbers(read.column(c), c) for c in columns)
+    values = np.empty((read.num_rows, len(columns)))
+    for j, column in enumerate(table):
+        values[:, j] = np.where(column.known, column.values, np.nan)
+    endless = [c for c, v in zip(columns, values.T, strict=True) if np.isinf(v).any()]
+    if endless:
+        raise InputError(
+            f"{kind}: {named(endless)} holds infinite numbers. Clean or leave out such columns."
+        )
+    holed = [c for c, column in zip(columns, table, strict=True) if not column.known.all()]
+    if holed and missing == "refuse":
+        raise InputError(
+            f"{kind}: {named(holed)} has missing values. Impute them first, or give missing='keep'."
+        )
+    return Block(tuple(columns), table, values, np.asarray(~np.isnan(values).any(axis=1)))
+
+
+def maskable(data: Microdata) -> tuple[str, ...]:
+    """Return the numeric columns that are neither identifiers nor weight, household or stratum."""
+    schema = data.frame.collect_schema()
+    apart = {*data.identifiers, data.weight, data.household, data.stratum}
+    return tuple(c for c in data.columns if c not in apart and schema[c].is_numeric())
+
+
+def named(columns: Sequence[str]) -> str:
+    """Return column names as they stand in a message."""
+    return ", ".join(map(repr, columns))

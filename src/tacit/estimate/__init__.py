@@ -1,0 +1,1 @@
+"""What analysts do with protected data: weighting, extrapolation and other corrections."""

@@ -1,0 +1,1 @@
+"""Record linkage on plain arrays: nearest records under a metric, and agreement weights."""

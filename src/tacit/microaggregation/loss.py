@@ -1,0 +1,56 @@
+"""What microaggregation costs: sums of squares within and between groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.stats.moments import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Loss:
+    """SST = SSE + SSA.
+
+    Attributes
+    ----------
+    within
+        SSE, the sum of squared distances of records to their group's mean.
+    total
+        SST, the sum of squared distances to the overall mean.
+    """
+
+    within: float
+    total: float
+
+    @property
+    def percent(self) -> float:
+        """Return 100 SSE / SST; 0 when all records are alike."""
+        return 100.0 * self.within / self.total if self.total > 0 else 0.0
+
+
+def loss(x: Floats, labels: Ints) -> Loss:
+    """Return the loss of a grouping."""
+    within = float(((x - group_means(x, labels)[labels]) ** 2).sum())
+    return Loss(within, float(((x - x.mean(axis=0)) ** 2).sum()) if len(x) else 0.0)
+
+
+def group_sizes(labels: Ints) -> Ints:
+    """Return the number of records in each group."""
+    return np.bincount(labels).astype(np.int64)
+
+
+def group_means(x: Floats, labels: Ints, weights: Floats | None = None) -> Floats:
+    """Return the (weighted) mean of each group, one row a group."""
+    n_groups = int(labels.max()) + 1 if len(labels) else 0
+    mass = np.bincount(labels, weights=weights, minlength=n_groups)
+    # Summed about the overall mean: large offsets would eat the digits of small differences.
+    centre = x.mean(axis=0) if len(x) else np.zeros(x.shape[1])
+    sums = np.column_stack(
+        [
+            np.bincount(labels, weights=d if weights is None else weights * d, minlength=n_groups)
+            for d in (x - centre).T
+        ]
+    )
+    return sums / mass[:, None] + centre

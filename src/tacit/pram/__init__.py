@@ -1,0 +1,1 @@
+"""The post randomisation method on plain arrays: matrices, expected tables, corrections."""

@@ -1,0 +1,1 @@
+"""Statistics on plain arrays, shared by protection, risk and utility: no data model, no engine."""

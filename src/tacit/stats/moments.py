@@ -1,0 +1,103 @@
+"""Means, covariances and their square roots; draws with exact sample moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+#: Relative size below which an eigenvalue counts as zero.
+TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What standardising takes off a matrix: z = (x - centre) / spread."""
+
+    centre: Floats
+    spread: Floats
+
+    def there(self, x: Floats) -> Floats:
+        """Return the standardised matrix; a constant column becomes 0."""
+        return (x - self.centre) / np.where(self.spread > 0, self.spread, 1.0)
+
+    def back(self, z: Floats) -> Floats:
+        """Return a standardised matrix in the columns' own units."""
+        return z * self.spread + self.centre
+
+
+def scale_of(x: Floats, *, ddof: int = 0, weights: Floats | None = None) -> Scale:
+    """Return mean and standard deviation of each column; spread is exactly 0 where it is constant."""
+    centre = np.average(x, axis=0, weights=weights)
+    squared = np.average((x - centre) ** 2, axis=0, weights=weights)
+    n = len(x)
+    spread = np.sqrt(squared * (n / (n - ddof) if n > ddof else 1.0))
+    return Scale(centre, np.where(np.ptp(x, axis=0) == 0, 0.0, spread) if n else spread)
+
+
+def weighted_covariance(x: Floats, weights: Floats) -> Floats:
+    """Return the covariance of the columns, n - 1 in the denominator when all weights are equal."""
+    n = len(x)
+    centered = x - np.average(x, axis=0, weights=weights)
+    return (centered * (weights / weights.sum())[:, None]).T @ centered * (n / (n - 1))
+
+
+def factor(covariance: Floats) -> Floats:
+    """Return A with A A' = covariance: Cholesky's, or from eigenvectors when it is singular."""
+    try:
+        root: Floats = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    return root
+
+
+def as_covariance(matrix: Any) -> Floats:
+    """Return a covariance matrix, or refuse what is none."""
+    try:
+        sigma = np.array(matrix, dtype=np.float64)
+    except ValueError:
+        raise ValueError("covariance must be a square matrix of numbers") from None
+    if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or sigma.size == 0:
+        raise ValueError("covariance must be a square matrix of numbers")
+    if not np.isfinite(sigma).all():
+        raise ValueError("covariance must hold finite numbers")
+    size = np.abs(sigma).max()
+    if not np.allclose(sigma, sigma.T, rtol=0, atol=TOLERANCE * size):
+        raise ValueError("covariance must be symmetric")
+    if np.linalg.eigvalsh(sigma)[0] < -TOLERANCE * size:
+        raise ValueError("covariance must be positive semidefinite")
+    return (sigma + sigma.T) / 2.0
+
+
+def exact_moments(
+    noise: Floats, x: Floats, weights: Floats, target: Floats, *, kind: str
+) -> Floats:
+    """Return noise with mean 0, no covariance with x and the target covariance, all in the sample."""
+    n, p = x.shape
+    scaled = np.sqrt(weights / weights.mean())[:, None]
+    centered = x - np.average(x, axis=0, weights=weights)
+    spread = centered.std(axis=0)
+    design = np.column_stack([np.ones(n), centered / np.where(spread > 0, spread, 1.0)])
+    fit, *_ = np.linalg.lstsq(scaled * design, scaled * noise, rcond=None)
+    rest = noise - design @ fit
+    values, vectors = np.linalg.eigh(weighted_covariance(rest, weights))
+    wanted, directions = np.linalg.eigh(target)
+    rank = int((wanted > TOLERANCE * wanted[-1]).sum())
+    if int((values > TOLERANCE * values[-1]).sum()) < rank or n <= p + noise.shape[1] + 1:
+        raise InputError(
+            f"{kind}: too few records for exact moments; at least twice as many complete records as columns, plus two, are needed."
+        )
+    standard = rest @ vectors[:, -rank:] / np.sqrt(values[-rank:])
+    # Rotate the standardised draws as little as possible: the target's root seen from their axes.
+    rotation = vectors[:, -rank:].T @ directions[:, -rank:]
+    left, _, right = np.linalg.svd(rotation)
+    return standard @ (left @ right) @ (directions[:, -rank:] * np.sqrt(wanted[-rank:])).T
