@@ -116,6 +116,15 @@ def k_combinations_hold(frame: Frame, claim: Claim) -> bool:
     return True
 
 
+@check_for("k-agreement")
+def k_agreement_holds(frame: Frame, claim: Claim) -> bool:
+    """Every record agrees with at least k records on the columns; a missing value agrees with all."""
+    from tacit.engine.codes import cells, wildcard_sizes
+
+    found = wildcard_sizes(cells(frame, claim.columns))
+    return not len(found) or bool(found.min() >= claim.parameters["k"])
+
+
 @check_for("absent-columns")
 def columns_absent(frame: Frame, claim: Claim) -> bool:
     """None of the columns is in the output."""

@@ -43,6 +43,13 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "checked may be rarer."
         ),
     ),
+    "k-agreement": (
+        "Agreement of at least {k}",
+        lambda c: (
+            f"Every record agrees with at least {c.parameters['k']} records on {named(c.columns)}, where a "
+            "missing value agrees with every value."
+        ),
+    ),
     "absent-columns": (
         "Columns left out",
         lambda c: (

@@ -1,0 +1,538 @@
+"""Which cells to make missing so that every record agrees with at least k records.
+
+Rows are distinct key combinations as small integers, -1 where missing; a missing value agrees with every
+value. Rows whose combination is rare stand for one record each, the others for all that share them.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.engine.codes import group_ids
+from tacit.errors import Infeasible
+from tacit.solve.kernels import compile_all, has_numba
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Tick = Callable[[str, float | None], None]
+
+MISSING = -1
+#: With at most so many columns every set of columns is looked at for every record.
+ALL_SETS = 12
+#: With more columns, sets of at most this many; then one column at a time.
+SMALL_SETS = 3
+NOT_ENOUGH = (
+    "local_suppression: with the columns that may be suppressed some records cannot agree with k records. "
+    "Allow more columns, or recode the others first."
+)
+#: Rare rows looked at together.
+CHUNK = 512
+#: Fewer rows than this are compared with array operations instead of compiled kernels.
+COMPILE_FROM = 500
+
+
+@dataclass
+class Rows:
+    """The state of a search.
+
+    Attributes
+    ----------
+    codes
+        One row a combination (or a record with a rare one), one column a key.
+    size
+        Records that a row stands for.
+    rare
+        The rows that agreed with fewer than k records at the start.
+    agreeing
+        Records that agree with each row, kept up to date for the rare ones.
+    """
+
+    codes: Ints
+    size: Ints
+    rare: Ints
+    agreeing: Ints
+
+    def count(self, row: Ints) -> int:
+        """Return how many records agree with a row."""
+        if len(self.codes) >= COMPILE_FROM and has_numba():
+            return int(compiled()["count_agreeing"](self.codes, self.size, row))
+        return int(self.size[agrees(self.codes, row)].sum())
+
+    def gained(self, at: int, new: Ints) -> Ints:
+        """Return the rare rows that agree with a row as it would be and do not now."""
+        if len(self.rare) >= COMPILE_FROM and has_numba():
+            return compiled()["newly_agreeing"](self.codes, self.rare, self.codes[at], new)
+        codes = self.codes[self.rare]
+        return self.rare[agrees(codes, new) & ~agrees(codes, self.codes[at])]
+
+
+def agrees(codes: Ints, row: Ints) -> Flags:
+    """Return which rows agree with one, a missing value with everything."""
+    return np.asarray(((codes == row) | (codes < 0) | (row < 0)).all(axis=1))
+
+
+# -- each record by itself ---------------------------------------------------------------------------
+
+
+def suppress_each(
+    codes: Ints, k: int, weights: Floats, fixed: Flags, *, greedy: bool, tick: Tick
+) -> Flags:
+    """Return the cells to make missing so that k records, as they were, agree with what is left.
+
+    Every record with a rare combination loses the lightest set of cells that is enough for it, ties to
+    the fewest cells and then to the first columns; that is exact with at most 12 columns, and up to sets
+    of three with more. ``greedy`` takes one column at a time, the one that helps most for its weight.
+    Records that lost several cells get back those that the missing values of others make needless; one
+    cell of every such record stays missing.
+    """
+    rows, members = start(codes, k)
+    old = rows.codes.copy()
+    left = rows.rare if greedy else lightest_sets(rows, k, column_sets(weights, fixed), tick)
+    taken = [(at, one_by_one(rows, int(at), k, weights, fixed)) for at in left]
+    for at, columns in taken:
+        rows.codes[at, list(columns)] = MISSING
+    gone = (rows.codes != old)[rows.rare]
+    several = [
+        (int(rows.rare[i]), columns_of(gone[i])) for i in np.flatnonzero(gone.sum(axis=1) > 1)
+    ]
+    if several:
+        rows.agreeing[rows.rare] = agreeing_with(rows.codes[rows.rare], rows.codes, rows.size)
+        restore_needless(rows, k, [(at, c, old[at]) for at, c in several], weights, keep=1)
+    hidden = np.zeros(codes.shape, dtype=bool)
+    hidden[members] = (rows.codes != old)[rows.rare]
+    return hidden
+
+
+def columns_of(flags: Flags) -> tuple[int, ...]:
+    """Return the columns that are flagged."""
+    return tuple(np.flatnonzero(flags).tolist())
+
+
+def lightest_sets(rows: Rows, k: int, sets: Sequence[tuple[int, ...]], tick: Tick) -> Ints:
+    """Make the first set that is enough for each rare row missing; return the rows without one.
+
+    All are judged on the values as they were.
+    """
+    before = rows.codes.copy()
+    left = rows.rare
+    for done, columns in enumerate(sets):
+        if not len(left):
+            break
+        tick("sets of cells", done / len(sets))
+        known = left[(before[left][:, list(columns)] >= 0).all(axis=1)]
+        if not len(known):
+            continue
+        masked = before[known]
+        masked[:, list(columns)] = MISSING
+        settled = known[agreeing_with(masked, before, rows.size) >= k]
+        rows.codes[np.ix_(settled, list(columns))] = MISSING
+        left = left[~np.isin(left, settled)]
+    return left
+
+
+# -- all records together ----------------------------------------------------------------------------
+
+
+def suppress_shared(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick: Tick) -> Flags:
+    """Return few cells to make missing when a missing value helps every record that agrees with it.
+
+    Each record that is suppressed loses a set of cells that is enough and of which no part is. The sets
+    that settle most records for their weight are taken first; at the end cells that turned out needless
+    come back. A heuristic: no bound on the smallest number of cells is known.
+    """
+    rows, members = start(codes, k)
+    if not len(rows.rare):
+        return np.zeros(codes.shape, dtype=bool)
+    choices = minimal_sets(rows, k, column_sets(weights, fixed), weights, fixed, tick)
+    restore_needless(rows, k, shared_search(rows, k, weights, choices, tick), weights)
+    hidden = np.zeros(codes.shape, dtype=bool)
+    hidden[members] = (rows.codes[rows.rare] == MISSING) & (codes[members] != MISSING)
+    return hidden
+
+
+# -- missing as a value of its own -------------------------------------------------------------------
+
+
+def suppress_strict(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick: Tick) -> Flags:
+    """Return cells to make missing so that every class has k records, missing being a value.
+
+    Sets of columns are tried from the lightest: records with a rare combination that agree on the other
+    columns, at least k of them, lose that set. What is left at the end joins the class that it can join
+    at the least weight, whose records lose the same cells. A heuristic without a bound.
+    """
+    hidden = np.zeros(codes.shape, dtype=bool)
+    left = np.flatnonzero(class_sizes(codes) < k)
+    sets = every_set(weights, fixed)
+    for done, columns in enumerate(sets):
+        if not len(left):
+            break
+        tick("sets of cells", done / len(sets))
+        masked = codes[left].copy()
+        masked[:, list(columns)] = MISSING
+        settled = left[class_sizes(masked) >= k]
+        hidden[np.ix_(settled, list(columns))] = True
+        left = left[~np.isin(left, settled)]
+    while len(left):
+        tick("last records", None)
+        left = joined(codes, hidden, left, k, weights, fixed)
+    return hidden
+
+
+def every_set(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
+    """Return the sets of columns, lightest first; beyond twelve columns small ones and all at once."""
+    sets = column_sets(weights, fixed)
+    everything = tuple(np.flatnonzero(~fixed).tolist())
+    return sets if everything in sets or not everything else [*sets, everything]
+
+
+def joined(codes: Ints, hidden: Flags, left: Ints, k: int, weights: Floats, fixed: Flags) -> Ints:
+    """Join the first record that is left to others at the least weight; return what is left then."""
+    first = left[0]
+    now = np.where(hidden, MISSING, codes)
+    differs = now != now[first]
+    _, class_of, size = np.unique(now, axis=0, return_inverse=True, return_counts=True)
+    class_of = class_of.ravel()
+    others = differs.any(axis=1) & ~differs[:, fixed].any(axis=1)
+    if others.sum() + size[class_of[first]] < k:
+        raise Infeasible(NOT_ENOUGH)
+    # A class joins whole, for taking some of its records could leave too few behind.
+    cost = (differs * weights).sum(axis=1) * (size[class_of[first]] + size[class_of])
+    nearest = int(np.argmin(np.where(others, cost, np.inf)))
+    together = np.flatnonzero((class_of == class_of[nearest]) | (class_of == class_of[first]))
+    columns = np.flatnonzero(differs[nearest])
+    hidden[np.ix_(together, columns)] = True
+    now = np.where(hidden, MISSING, codes)
+    return np.flatnonzero(class_sizes(now) < k)
+
+
+def class_sizes(codes: Ints) -> Ints:
+    """Return how many records share each record's combination, missing being a value."""
+    _, ids, size = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    return size[ids.ravel()].astype(np.int64)
+
+
+# -- the pieces --------------------------------------------------------------------------------------
+
+
+def start(codes: Ints, k: int) -> tuple[Rows, Ints]:
+    """Return the rows, and the record of each rare row."""
+    cells, cell_of, size = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    cell_of = cell_of.ravel()
+    agreeing = agreeing_counts(cells, size)
+    rare = agreeing < k
+    members = np.flatnonzero(rare[cell_of])
+    n_safe = int((~rare).sum())
+    return (
+        Rows(
+            np.concatenate([cells[~rare], codes[members]]),
+            np.concatenate([size[~rare], np.ones(len(members), dtype=np.int64)]),
+            np.arange(n_safe, n_safe + len(members)),
+            np.concatenate([agreeing[~rare], agreeing[cell_of[members]]]),
+        ),
+        members,
+    )
+
+
+def agreeing_counts(cells: Ints, size: Ints) -> Ints:
+    """Return for each distinct row how many records agree with it."""
+    return agreeing_with(cells, cells, size)
+
+
+def agreeing_with(rows: Ints, cells: Ints, size: Ints) -> Ints:
+    """Return for each of some rows how many records agree with it."""
+    radix = (np.maximum(rows.max(axis=0), cells.max(axis=0)) + 1).tolist()
+    total = np.zeros(len(rows), dtype=np.int64)
+    for known, one in by_pattern(rows):
+        for other_known, other in by_pattern(cells):
+            common = np.flatnonzero(known & other_known)
+            both = np.concatenate([rows[np.ix_(one, common)], cells[np.ix_(other, common)]])
+            ids, bound = group_ids(
+                list(both.T), [radix[c] for c in common], n_rows=len(one) + len(other)
+            )
+            sums = np.bincount(ids[len(one) :], weights=size[other], minlength=bound)
+            total[one] += sums[ids[: len(one)]].astype(np.int64)
+    return total
+
+
+def by_pattern(codes: Ints) -> list[tuple[Flags, Ints]]:
+    """Return which columns are known, with the rows for which it is these."""
+    known = codes >= 0
+    bits = known @ (1 << np.arange(codes.shape[1], dtype=np.int64))
+    return [(known[at[0]], at) for b in np.unique(bits) for at in [np.flatnonzero(bits == b)]]
+
+
+def column_sets(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
+    """Return the sets of columns that may be made missing together, lightest first."""
+    free = np.flatnonzero(~fixed).tolist()
+    largest = len(free) if len(free) <= ALL_SETS else SMALL_SETS
+    sets = [s for r in range(1, largest + 1) for s in itertools.combinations(free, r)]
+    return sorted(sets, key=lambda s: (float(weights[list(s)].sum()), len(s), s))
+
+
+def minimal_sets(
+    rows: Rows,
+    k: int,
+    sets: Sequence[tuple[int, ...]],
+    weights: Floats,
+    fixed: Flags,
+    tick: Tick,
+) -> list[list[tuple[int, ...]]]:
+    """Return for each rare row the minimal sets of columns that make it agree with k records."""
+    bits = np.array([sum(1 << c for c in s) for s in sets], dtype=np.int64)
+    most = max((len(s) for s in sets), default=0)
+    find = (
+        compiled()["enough"] if len(rows.codes) >= COMPILE_FROM and has_numba() else enough_arrays
+    )
+    choices = []
+    for begin in range(0, len(rows.rare), CHUNK):
+        tick("sets of cells", begin / len(rows.rare))
+        some = rows.rare[begin : begin + CHUNK]
+        found = find(rows.codes, rows.size, some, bits, k, most)
+        for at, flags in zip(some, found, strict=True):
+            minimal = list(minimal_of([sets[i] for i in np.flatnonzero(flags)]))
+            choices.append(minimal or [one_by_one(rows, int(at), k, weights, fixed)])
+    return choices
+
+
+def minimal_of(sets: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """Yield the sets, given by ascending weight, that hold no other of them."""
+    kept: list[frozenset[int]] = []
+    for candidate in sorted(sets, key=len):
+        if not any(other <= set(candidate) for other in kept):
+            kept.append(frozenset(candidate))
+    wanted = set(kept)
+    yield from (s for s in sets if frozenset(s) in wanted)
+
+
+def one_by_one(rows: Rows, at: int, k: int, weights: Floats, fixed: Flags) -> tuple[int, ...]:
+    """Return a set for a row found by taking the column that helps most for its weight."""
+    row = rows.codes[at].copy()
+    taken: list[int] = []
+    while rows.count(row) < k:
+        free: list[int] = np.flatnonzero(~fixed & (row >= 0)).tolist()
+        if not free:
+            raise Infeasible(NOT_ENOUGH)
+        counts = [rows.count(without(row, (c,))) for c in free]
+        best = int(np.argmax(np.array(counts) / weights[free]))
+        taken.append(free[best])
+        row[free[best]] = MISSING
+    for c in sorted(taken, key=lambda c: -weights[c]):
+        row[c] = rows.codes[at, c]
+        if rows.count(row) >= k:
+            taken.remove(c)
+        else:
+            row[c] = MISSING
+    return tuple(sorted(taken))
+
+
+def without(row: Ints, columns: Sequence[int]) -> Ints:
+    """Return a row with some columns missing."""
+    new = row.copy()
+    new[list(columns)] = MISSING
+    return new
+
+
+def shared_search(
+    rows: Rows,
+    k: int,
+    weights: Floats,
+    choices: Sequence[Sequence[tuple[int, ...]]],
+    tick: Tick,
+) -> list[tuple[int, tuple[int, ...], Ints]]:
+    """Suppress, taking what settles most for its weight first; return what was done, in order."""
+
+    def settles(at: int, columns: Sequence[int]) -> float:
+        gained = rows.gained(at, without(rows.codes[at], columns))
+        others = int((rows.agreeing[gained] < k).sum()) - int(at in gained)
+        return (1 + others) / float(weights[list(columns)].sum())
+
+    heap = [
+        (-settles(int(at), columns), int(at), columns)
+        for at, options in zip(rows.rare, choices, strict=True)
+        for columns in options
+    ]
+    heapq.heapify(heap)
+    done: list[tuple[int, tuple[int, ...], Ints]] = []
+    while heap:
+        if len(heap) % 512 == 0:
+            tick("suppressing cells", None)
+        _, at, columns = heapq.heappop(heap)
+        if rows.agreeing[at] >= k:
+            continue
+        columns = lightened(rows, at, columns, k, weights)
+        score = -settles(at, columns)
+        if heap and score > heap[0][0]:
+            heapq.heappush(heap, (score, at, columns))
+            continue
+        old = rows.codes[at].copy()
+        new = without(old, columns)
+        rows.agreeing[rows.gained(at, new)] += 1
+        rows.codes[at] = new
+        rows.agreeing[at] = rows.count(new)
+        done.append((at, columns, old))
+    return done
+
+
+def lightened(
+    rows: Rows, at: int, columns: tuple[int, ...], k: int, weights: Floats
+) -> tuple[int, ...]:
+    """Return a set without the columns that others' missing values have made needless."""
+    left = list(columns)
+    for c in sorted(columns, key=lambda c: -weights[c]):
+        rest = [d for d in left if d != c]
+        if rest and rows.count(without(rows.codes[at], rest)) >= k:
+            left = rest
+    return tuple(left)
+
+
+def restore_needless(
+    rows: Rows,
+    k: int,
+    done: Sequence[tuple[int, tuple[int, ...], Ints]],
+    weights: Floats,
+    keep: int = 0,
+) -> None:
+    """Give back cells, last ones first, without which every rare row still agrees with k records.
+
+    ``keep`` cells of each row stay missing.
+    """
+    for at, columns, old in reversed(done):
+        gone = len(columns)
+        for c in sorted(columns, key=lambda c: -weights[c]):
+            now, row = rows.codes[at].copy(), rows.codes[at].copy()
+            row[c] = old[c]
+            if gone <= keep or rows.count(row) < k:
+                continue
+            rows.codes[at] = row
+            lost = rows.gained(at, now)
+            lost = lost[lost != at]
+            if (rows.agreeing[lost] <= k).any():
+                rows.codes[at] = now
+                continue
+            rows.agreeing[lost] -= 1
+            rows.agreeing[at] = rows.count(row)
+            gone -= 1
+
+
+# -- kernels -----------------------------------------------------------------------------------------
+
+
+def enough_arrays(codes: Ints, size: Ints, some: Ints, bits: Ints, k: int, most: int) -> Flags:
+    """Return for each row which sets of columns, missing, make it agree with k records."""
+    places = 1 << np.arange(codes.shape[1], dtype=np.int64)
+    found = np.zeros((len(some), len(bits)), dtype=bool)
+    for i, at in enumerate(some):
+        row = codes[at]
+        differs = (codes != row) & (codes >= 0) & (row >= 0)
+        near = differs.sum(axis=1) <= most
+        masks, where = np.unique((differs @ places)[near], return_inverse=True)
+        amount = np.bincount(where, weights=size[near])
+        covered = (masks[None, :] & ~bits[:, None]) == 0
+        found[i] = (covered @ amount >= k) & ((bits & ~int((row >= 0) @ places)) == 0)
+    return found
+
+
+def enough(codes: Ints, size: Ints, some: Ints, bits: Ints, k: int, most: int) -> Flags:
+    """Do the same as :func:`enough_arrays`, compiled."""
+    n, q = codes.shape
+    found = np.zeros((len(some), len(bits)), dtype=np.bool_)
+    masks = np.zeros(n, dtype=np.int64)
+    amounts = np.zeros(n, dtype=np.int64)
+    total = np.zeros(1 << q if q <= 12 else 1, dtype=np.int64)
+    for r in range(len(some)):
+        at = some[r]
+        near = 0
+        known = 0
+        for c in range(q):
+            if codes[at, c] >= 0:
+                known |= 1 << c
+        for j in range(n):
+            mask = 0
+            differing = 0
+            for c in range(q):
+                if codes[j, c] != codes[at, c] and codes[j, c] >= 0 and codes[at, c] >= 0:
+                    mask |= 1 << c
+                    differing += 1
+                    if differing > most:
+                        break
+            if differing <= most:
+                masks[near] = mask
+                amounts[near] = size[j]
+                near += 1
+        if q <= 12:
+            total[:] = 0
+            for i in range(near):
+                total[masks[i]] += amounts[i]
+            # Sums over all subsets of each set, one column at a time.
+            for c in range(q):
+                for s in range(1 << q):
+                    if s & (1 << c):
+                        total[s] += total[s ^ (1 << c)]
+        for b in range(len(bits)):
+            if bits[b] & ~known:
+                continue
+            amount = 0
+            if q <= 12:
+                amount = total[bits[b]]
+            else:
+                for i in range(near):
+                    if masks[i] & ~bits[b] == 0:
+                        amount += amounts[i]
+                        if amount >= k:
+                            break
+            found[r, b] = amount >= k
+    return found
+
+
+def count_agreeing(codes: Ints, size: Ints, row: Ints) -> int:
+    """Return how many records agree with a row."""
+    total = 0
+    for j in range(len(codes)):
+        same = True
+        for c in range(codes.shape[1]):
+            if codes[j, c] != row[c] and codes[j, c] >= 0 and row[c] >= 0:
+                same = False
+                break
+        if same:
+            total += size[j]
+    return total
+
+
+def newly_agreeing(codes: Ints, rare: Ints, old: Ints, new: Ints) -> Ints:
+    """Return the rare rows that agree with the new row and not with the old one."""
+    found = np.empty(len(rare), dtype=np.int64)
+    n = 0
+    for i in range(len(rare)):
+        j = rare[i]
+        same = True
+        before = True
+        for c in range(codes.shape[1]):
+            if codes[j, c] < 0:
+                continue
+            if codes[j, c] != new[c] and new[c] >= 0:
+                same = False
+                break
+            if codes[j, c] != old[c] and old[c] >= 0:
+                before = False
+        if same and not before:
+            found[n] = j
+            n += 1
+    return found[:n]
+
+
+KERNELS = (enough, count_agreeing, newly_agreeing)
+
+
+@functools.cache
+def compiled() -> dict[str, Any]:
+    """Return the kernels compiled."""
+    return compile_all(KERNELS, globals())
