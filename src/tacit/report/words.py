@@ -50,6 +50,24 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "missing value agrees with every value."
         ),
     ),
+    "within-limits": (
+        "Values within limits",
+        lambda c: (
+            f"No value of {named(c.columns)} lies "
+            + " or ".join(
+                f"{side} {format_number(c.parameters[name])}"
+                for name, side in (("low", "below"), ("high", "above"))
+                if c.parameters[name] is not None
+            )
+            + "."
+        ),
+    ),
+    "categories": (
+        "Agreed categories",
+        lambda c: (
+            f"{named(c.columns)} holds only the {len(c.parameters['allowed'])} categories of the recoding."
+        ),
+    ),
     "absent-columns": (
         "Columns left out",
         lambda c: (
