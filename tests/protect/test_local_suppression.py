@@ -133,6 +133,10 @@ def test_importance_and_kept_columns():
     assert (
         light.history[-1].details["suppressed"]["a"] > heavy.history[-1].details["suppressed"]["a"]
     )
+    told = tacit.LocalSuppression(k=3, importance="entropy").apply(people())
+    assert (
+        told.history[-1].details["suppressed"]["a"] < light.history[-1].details["suppressed"]["a"]
+    )
     kept = tacit.LocalSuppression(k=3, keep=["a", "b"]).apply(people())
     assert kept.history[-1].details["suppressed"]["a"] == 0
     assert kept.column("a").null_count == 0

@@ -1,5 +1,6 @@
 """mu-Argus: combinations, suppression, sessions."""
 
+import json
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from conftest import FIXTURES
 from tacit.errors import Approximate, InputError, InvalidParameter, RoleMissing, WeakProtection
 from tacit.protect import mu_argus
 from tacit.protect.mu_argus import (
@@ -180,3 +182,21 @@ def test_session(fig28):
     )
     with pytest.raises(RoleMissing, match="no hierarchy"):
         session.recode("SSN", 1)
+
+
+@pytest.mark.parametrize("weights", ["by_entropy", "by_priority"])
+def test_the_lightest_cells_by_entropy_and_by_priority(weights):
+    path = FIXTURES / "psd28-argus-software" / "local_suppression.json"
+    case = json.loads(path.read_text())
+    names = case["input"]["variables"]
+    data = tacit.read(
+        dict(zip(names, zip(*case["input"]["records"], strict=True), strict=True)), keys=names
+    )
+    importance = "entropy" if weights == "by_entropy" else case["input"]["priority"]
+    made = tacit.MuArgus(k=case["input"]["threshold"] + 1, importance=importance).apply(data)
+    gone = {
+        i: [c for c in names if row[c] is None]
+        for i, row in enumerate(made.to_arrow().to_pylist(), start=1)
+        if None in row.values()
+    }
+    assert gone == {r["record"]: r[weights]["suppress"] for r in case["expected"]["records"]}

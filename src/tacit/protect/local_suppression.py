@@ -20,6 +20,7 @@ from tacit.protect._local_cells import (
     ALL_SETS,
     MISSING,
     Flags,
+    Floats,
     Ints,
     suppress_each,
     suppress_shared,
@@ -27,6 +28,10 @@ from tacit.protect._local_cells import (
 )
 from tacit.registry import register
 from tacit.spec import Method
+
+
+#: The weight of a column that tells nothing.
+SMALLEST_WEIGHT = 1e-6
 
 
 class Combination(BaseModel):
@@ -81,8 +86,9 @@ class LocalSuppression(Method):
     combinations: tuple[Combination, ...] = Field(
         (), description="sets of columns with their own k, instead of the keys"
     )
-    importance: Mapping[ColumnName, PositiveFloat] = Field(
-        default_factory=dict, description="how much a column's values are worth keeping (default 1)"
+    importance: Mapping[ColumnName, PositiveFloat] | Literal["entropy"] = Field(
+        default_factory=dict,
+        description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
     )
     keep: tuple[ColumnName, ...] = Field((), description="columns that are never suppressed")
 
@@ -101,7 +107,8 @@ class LocalSuppression(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of combinations, importances and those kept."""
         named = [c for one in self.combinations for c in one.columns]
-        return tuple(dict.fromkeys([*named, *self.importance, *self.keep]))
+        weighed = () if self.importance == "entropy" else self.importance
+        return tuple(dict.fromkeys([*named, *weighed, *self.keep]))
 
     def asked(self, data: Microdata) -> list[tuple[tuple[str, ...], int]]:
         """Return the sets of columns with their k, larger sets first."""
@@ -174,7 +181,7 @@ class LocalSuppression(Method):
             before = int(hidden.sum())
             for columns, k in asked:
                 at = [names.index(c) for c in columns]
-                weights = np.array([self.importance.get(c, 1.0) for c in columns])
+                weights = self.weights(codes[:, at], columns)
                 fixed = np.array([c in self.keep for c in columns])
                 now = np.where(hidden[:, at], MISSING, codes[:, at])
                 match self.rule:
@@ -188,6 +195,12 @@ class LocalSuppression(Method):
                 hidden[:, at] |= found
             if self.rule != "strict" or len(asked) == 1 or int(hidden.sum()) == before:
                 return np.asarray(hidden & (codes != MISSING))
+
+    def weights(self, codes: Ints, columns: tuple[str, ...]) -> Floats:
+        """Return the weight of a cell of each column."""
+        if self.importance == "entropy":
+            return np.array([max(entropy(column), SMALLEST_WEIGHT) for column in codes.T])
+        return np.array([self.importance.get(c, 1.0) for c in columns])
 
     def tell(
         self,
@@ -233,6 +246,12 @@ class LocalSuppression(Method):
             return ["combination"] * len(self.combinations)
         of = {keys: name for name, keys in data.quasi.items()}
         return [of[columns] for columns, _ in self.asked(data)]
+
+
+def entropy(codes: Ints) -> float:
+    """Return the entropy of a column in bits: what a value tells on average."""
+    share = np.unique(codes, return_counts=True)[1] / len(codes)
+    return float(-(share * np.log2(share)).sum())
 
 
 def emptied(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:

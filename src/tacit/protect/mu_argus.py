@@ -101,8 +101,9 @@ class MuArgus(Method):
         "exact",
         description="smallest set of cells for each record, or the most frequent value first",
     )
-    importance: Mapping[ColumnName, PositiveFloat] = Field(
-        default_factory=dict, description="how much a column's values are worth keeping (default 1)"
+    importance: Mapping[ColumnName, PositiveFloat] | Literal["entropy"] = Field(
+        default_factory=dict,
+        description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
     )
     max_dim: int = Field(3, ge=1, le=3, description="most columns in a checked combination")
 
@@ -111,7 +112,11 @@ class MuArgus(Method):
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of the ratings, recodings and importances."""
-        return tuple(dict.fromkeys([*self.ratings, *self.recode, *self.importance]))
+        return tuple(dict.fromkeys([*self.ratings, *self.recode, *self.weights_given()]))
+
+    def weights_given(self) -> Mapping[str, float]:
+        """Return the importances that were given by column."""
+        return {} if self.importance == "entropy" else self.importance
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to check, recodings without a hierarchy or above its top."""
@@ -176,7 +181,11 @@ class MuArgus(Method):
         if not columns:
             return data, []
         cells = unordered_cells(data.frame, columns, data.engine)
-        weights = np.array([self.importance.get(c, 1.0) for c in columns])
+        weights = (
+            np.array([entropy(coded.codes, cells.n) for coded in cells.keys.values()])
+            if self.importance == "entropy"
+            else np.array([self.weights_given().get(c, 1.0) for c in columns])
+        )
         sets = [tuple(columns.index(c) for c in combination) for combination in checked]
         state = Suppression.start(cells, sets)
         state.run(self.k, weights, self.method, ctx)
@@ -196,6 +205,13 @@ class MuArgus(Method):
                     "A missing cell cannot be filled in from other columns.",
                 ),
             )
+
+
+def entropy(codes: npt.NDArray[Any], n: Words) -> float:
+    """Return the entropy of a column in bits: what a value tells on average."""
+    share = np.bincount(codes, weights=n) / n.sum()
+    told = share[share > 0]
+    return float(-(told * np.log2(told)).sum())
 
 
 def rank_of(rating: Rating) -> int:
