@@ -29,7 +29,6 @@ from tacit.protect._local_cells import (
 from tacit.registry import register
 from tacit.spec import Method
 
-
 #: The weight of a column that tells nothing.
 SMALLEST_WEIGHT = 1e-6
 
