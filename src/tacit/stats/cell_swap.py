@@ -1,0 +1,32 @@
+"""Microaggregated swapping of one weighted variable in one cell, on arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.stats.moments import Floats, Ints
+
+
+def microaggregated_swap(y: Floats, w: Floats, permutation: Ints) -> Floats:
+    """Return the masked values of a cell.
+
+    The weights, sorted by y, are permuted: element i moves to position ``permutation[i]`` (counted from
+    0; only this reading gives the printed example). The weighted distribution of y is cut into groups of
+    the permuted weights and the record at sorted position i gets the mean of the group to which its
+    weight went. With C and S the cumulated weights and weighted values and I the line through the
+    points (C, S), a group that ends at D after one that ended at D' has the mean (I(D) - I(D')) / (D - D').
+    """
+    order = np.argsort(y, kind="stable")
+    ys, ws = y[order], w[order]
+    moved = np.empty_like(ws)
+    moved[permutation] = ws
+    # Values about their middle: the sums then keep the digits that the means need.
+    centre = float(np.average(ys, weights=ws))
+    passed = np.concatenate([[0.0], np.cumsum(ws)])
+    sums = np.concatenate([[0.0], np.cumsum(ws * (ys - centre))])
+    ends = np.concatenate([[0.0], np.cumsum(moved)])
+    ends[-1] = passed[-1]
+    means = np.diff(np.interp(ends, passed, sums)) / moved + centre
+    out = np.empty_like(ys)
+    out[order] = np.clip(means, ys[0], ys[-1])[permutation]
+    return out
