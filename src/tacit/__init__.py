@@ -23,6 +23,8 @@ _HOMES = {
     "Plan": "tacit.plan",
     "Release": "tacit.release",
     "RUMap": "tacit.rumap",
+    "Tiers": "tacit.tiers",
+    "UserGroup": "tacit.tiers",
     "verify": "tacit.release",
     "compare": "tacit.utility.comparison",
     "compare_tables": "tacit.framework",

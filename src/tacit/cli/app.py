@@ -314,6 +314,30 @@ def compare(
     return 0
 
 
+@app.command
+def tiers(plans: list[Path], /, *, seed: int | None = None) -> int:
+    """Run the plans of several products, the most open first, and check that each lies within the next.
+
+    Parameters
+    ----------
+    plans
+        The plan files; the source, roles and hierarchies are those of the first.
+    seed
+        Seed given to every plan.
+    """
+    from tacit.plan import Plan
+    from tacit.tiers import Tiers
+
+    loaded = {path.stem: Plan.load(path) for path in plans}
+    with progress_bar(console) as progress:
+        progress("reading", None)
+        data = next(iter(loaded.values())).read()
+        progress("making the products", None)
+        result = Tiers(loaded).check(data, seed=seed)
+    console.result(result)
+    return 0 if result.nested else 1
+
+
 @app.command(name="map")
 def ru_map(
     plan: Path,
