@@ -42,3 +42,11 @@ def test_faults():
             tacit.AddNoise(columns=("x",), **wrong)
     with pytest.raises(InputError):
         tacit.AddNoise(columns=("x",), sd=1).apply(tacit.read({"x": ["a"]}))
+
+
+def test_zeros_can_be_kept():
+    data = tacit.read({"x": [0.0, 5.0, 0.0, -3.0]})
+    kept = tacit.AddNoise(columns=("x",), sd=1, keep_zeros=True).apply(data, seed=1)
+    plain = tacit.AddNoise(columns=("x",), sd=1).apply(data, seed=1)
+    assert [v == 0 for v in kept.column("x").to_pylist()] == [True, False, True, False]
+    assert 0 not in plain.column("x").to_pylist()

@@ -10,8 +10,8 @@ import tacit
 from tacit.context import Context
 from tacit.errors import InputError, InvalidParameter, WeakProtection
 from tacit.protect.correlated_noise import CorrelatedNoise, correlated_draws
-from tacit.stats.moments import factor
 from tacit.risk.index_disclosure import IndexDisclosure
+from tacit.stats.moments import factor
 from tacit.utility.estimate_precision import EstimatePrecision
 
 SIGMA = np.array([[4.0, 2.0, -1.0], [2.0, 9.0, 0.5], [-1.0, 0.5, 1.0]])
@@ -374,3 +374,20 @@ def test_measures_refuse_what_they_cannot_compare():
     for measure in (IndexDisclosure(columns=("a",)), EstimatePrecision(columns=("a",))):
         with pytest.raises(InputError, match="random order"):
             measure.measure(shuffled, original=data)
+
+
+def test_shrunk_noise_is_the_bias_corrected_one():
+    """x' = sqrt(1 - d^2) x + d e, e of the mean and covariance of x, for d^2 = l2 / (1 + l2)."""
+    data = tacit.read(frame(60_000))
+    l2 = 0.25
+    y = array(
+        CorrelatedNoise(columns=("a", "b", "c"), lambda_squared=l2, keep_variance=True).apply(
+            data, seed=1
+        )
+    )
+    x = array(data)
+    d = np.sqrt(l2 / (1 + l2))
+    e = (y - np.sqrt(1 - d**2) * x) / d
+    assert e.mean(axis=0) == pytest.approx(x.mean(axis=0) * (1 - np.sqrt(1 - d**2)) / d, abs=0.05)
+    assert np.cov(e.T) == pytest.approx(np.cov(x.T), abs=0.2)
+    assert np.cov(y.T) == pytest.approx(np.cov(x.T), abs=0.2)

@@ -20,6 +20,9 @@ from tacit.spec import Method
 
 Distribution = Literal["normal", "uniform", "laplace"]
 
+#: Values drawn at a time, so that memory stays flat and a run can be stopped.
+CHUNK = 1 << 20
+
 
 @register
 class AddNoise(Method):
@@ -48,6 +51,10 @@ class AddNoise(Method):
     distribution: Distribution = Field("normal", description="distribution of the noise")
     whole: bool = Field(
         True, description="keep whole-number columns whole, by rounding the noisy value"
+    )
+
+    keep_zeros: bool = Field(
+        False, description="leave zeros as they are: those that mean 'none', such as no income"
     )
 
     random: ClassVar[bool] = True
@@ -80,15 +87,26 @@ class AddNoise(Method):
                     WeakProtection,
                     stacklevel=3,
                 )
-            noisy = column.values + noise(len(column.values), sds[c], self.distribution, ctx.rng)
+            noisy = self.noisy(column, sds[c], ctx)
             new[c] = column.restore(nearest_whole(noisy) if column.whole and self.whole else noisy)
         ctx.note(distribution=self.distribution, sd=sds)
         return data.replace(new)
 
+    def noisy(self, column: Numbers, sd: float, ctx: Context) -> Floats:
+        """Return a column with noise, drawn in chunks so that a run can be stopped."""
+        n = len(column.values)
+        out = np.empty(n)
+        for start in range(0, n, CHUNK):
+            ctx.tick("drawing noise", start / n)
+            x = column.values[start : start + CHUNK]
+            e = noise(len(x), sd, self.distribution, ctx.rng)
+            out[start : start + CHUNK] = x + (np.where(x == 0, 0.0, e) if self.keep_zeros else e)
+        return out
+
 
 def standard_deviation(column: Numbers) -> float:
     """Return the standard deviation of the known values; 0 for fewer than two."""
-    known = column.values[column.known]
+    known = column.values if column.known.all() else column.values[column.known]
     return float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
 
 

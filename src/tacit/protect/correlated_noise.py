@@ -135,18 +135,19 @@ class CorrelatedNoise(Method):
             return data
         complete = self.complete(table)
         x = np.column_stack([column.values.astype(np.float64) for column in table])
+        known = x if complete.all() else x[complete]
         weights = weights_of(data)[complete]
-        covariance = self.covariance_of(x[complete], weights)
+        covariance = self.covariance_of(known, weights)
         if self.lambda_squared == 0:
             warnings.warn(
                 "correlated_noise: lambda_squared is 0, so no noise is added and the values are released as they are",
                 WeakProtection,
                 stacklevel=3,
             )
-        noise = self.noise_for(x, complete, weights, covariance, ctx)
-        noisy = x + noise
+        noisy = self.noise_for(x, complete, weights, covariance, ctx)
+        noisy += x
         if self.keep_variance:
-            center = np.average(x[complete], axis=0, weights=weights) if complete.any() else 0.0
+            center = np.average(known, axis=0, weights=weights) if complete.any() else 0.0
             noisy = center + (noisy - center) / np.sqrt(1.0 + self.lambda_squared)
         ctx.note(columns=list(self.columns), distribution=self.distribution, exact=self.exact)
         if self.reveal:
@@ -188,9 +189,7 @@ class CorrelatedNoise(Method):
         self, x: Floats, complete: Flags, weights: Floats, covariance: Floats, ctx: Context
     ) -> Floats:
         """Return the noise of every record."""
-        noise = np.sqrt(self.lambda_squared) * correlated_draws(
-            len(x), covariance, self.distribution, ctx
-        )
+        noise = correlated_draws(len(x), self.lambda_squared * covariance, self.distribution, ctx)
         if self.exact and self.lambda_squared > 0:
             target = self.lambda_squared * covariance
             noise[complete] = exact_moments(
