@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 #: Blue, orange, green, purple, red, grey: distinct in hue and in lightness.
-PALETTE = ("#1f5a91", "#e08214", "#2a8a57", "#7b4fa3", "#c4373b", "#7f7f7f")
+PALETTE = ("#1f5a91", "#e08214", "#2a8a57", "#7b4fa3", "#c4373b", "#7f7f7f", "#8c5a2b", "#1b9aaa")
 BEFORE, AFTER = "#a9b4c0", PALETTE[0]
 #: What falls short of a requirement, as a bar and as the ground behind bars.
 WARNING, WARNING_GROUND = "#b3332f", "#fbeceb"

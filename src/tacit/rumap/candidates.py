@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,7 +80,8 @@ def parameters_of(steps: Sequence[Method]) -> dict[str, Any]:
     named = [
         (i, name, value)
         for i, step in enumerate(steps)
-        for name, value in step.model_dump(mode="json", exclude={"kind"}).items()
+        for given, whole in step.model_dump(mode="json", exclude={"kind"}).items()
+        for name, value in unfolded(given, whole)
     ]
     names = [name for _, name, _ in named]
     owners = owners_of(steps)
@@ -88,6 +89,24 @@ def parameters_of(steps: Sequence[Method]) -> dict[str, Any]:
         (name if names.count(name) == 1 else f"{owners[i]} {name}"): value
         for i, name, value in named
     }
+
+
+def unfolded(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a parameter, a method within a method as its kind and its own parameters."""
+    if isinstance(value, Mapping) and "kind" in value:
+        yield name, value["kind"]
+        for part, inner in value.items():
+            if part != "kind":
+                yield from unfolded(f"{name} {part}", inner)
+    elif (
+        isinstance(value, list)
+        and value
+        and all(isinstance(v, Mapping) and "kind" in v for v in value)
+    ):
+        for i, inner in enumerate(value, 1):
+            yield from unfolded(f"{name} {i}", inner)
+    else:
+        yield name, value
 
 
 def owners_of(steps: Sequence[Method]) -> list[str]:
