@@ -69,7 +69,7 @@ METHODS: dict[str, Grouping] = {
     "zscores": Grouping("sorting:zscores"),
     "pca": Grouping("sorting:pca"),
     "robust_pca": Grouping("sorting:robust_pca", ("covariance",)),
-    "projection_pursuit": Grouping("sorting:projection_pursuit", ("scale",)),
+    "projection_pursuit": Grouping("sorting:projection_pursuit", ("scale", "middle")),
     "influence": Grouping("clustering:influence", ("cluster", "clusters", "transform")),
     "individual_ranking": Grouping("sorting:simple_sorted", each_column=True),
     "optimal_univariate": Grouping("univariate:optimal_univariate", each_column=True),

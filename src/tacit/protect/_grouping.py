@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
@@ -20,14 +22,13 @@ from tacit.data.values import classes, not_numeric
 from tacit.errors import Infeasible, InputError, LowUtility, RoleMissing, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.microaggregation.aggregates import aggregate
-from tacit.microaggregation.loss import group_means, group_sizes, loss
+from tacit.microaggregation.loss import group_means, group_sizes
+from tacit.microaggregation.methods import Tick
 from tacit.spec import Method
-from tacit.stats.moments import Floats, Ints, scale_of
+from tacit.stats.moments import Floats, Ints, Scale, scale_of
 
 #: Strata grouped at the same time; the kernels let go of the interpreter.
 WORKERS = 2
-
-Group = Callable[[Floats, np.random.Generator, Callable[[str, float | None], None]], Ints]
 
 
 class GroupingMethod(Method):
@@ -81,9 +82,16 @@ class GroupingMethod(Method):
         """Return True when every column gets groups of its own."""
         return False
 
-    def groups(self, x: Floats, rng: np.random.Generator, ctx_tick: Any) -> Ints:
-        """Return the labels of the groups of some records."""
+    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
+        """Return the labels of the groups of some records, standardised where asked for."""
         raise NotImplementedError
+
+    def groups_of(
+        self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
+    ) -> Ints:
+        """Return the labels of the groups of one stratum; ``z`` holds its standardised records."""
+        del units, part
+        return self.groups(z, rng, tick)
 
     # -- checks ------------------------------------------------------------------------------
 
@@ -105,157 +113,141 @@ class GroupingMethod(Method):
             found.append(
                 InputError(f"{self.kind}: the data have no numeric column to mask; name columns")
             )
-        if len(set(targets)) < len(targets):
-            found.append(InputError(f"{self.kind}: columns must name each column once"))
-        if set(targets) & set(self.by):
-            found.append(InputError(f"{self.kind}: a column of 'by' cannot be masked as well"))
-        if self.unit == "household" and data.household is None:
-            found.append(
-                RoleMissing(
-                    f"{self.kind}: unit='household' needs a household column; declare it with tacit.read(..., household=...)"
-                )
-            )
-        if self.weighted and data.weight is None:
-            found.append(
-                RoleMissing(
-                    f"{self.kind}: weighted aggregates need a weight column; declare it with tacit.read(..., weight=...)"
-                )
-            )
-        return [*found, *not_numeric(data, targets, self.kind)]
+        return [*found, *shared_faults(self, data, targets), *not_numeric(data, targets, self.kind)]
 
     # -- the work ----------------------------------------------------------------------------
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)
-        if not block.complete.any():
+        blocks = single_columns(block) if self.each_column() else [block]
+        blocks = [b for b in blocks if b.complete.any()]
+        if not blocks:
             return data
-        units = self.units(data, block)
-        labels = self.label(units, ctx)
-        masked = np.column_stack(
-            [self.aggregated(units, labels[:, j], j) for j in range(units.x.shape[1])]
-        )
-        self.tell(units, labels, ctx)
-        return data.replace(block.released(masked[units.member], whole=self.whole))
+        everyone = self.units(data, blocks)
+        partitions = self.partitions(everyone, ctx)
+        released: dict[str, pa.Array] = {}
+        lost = 0.0
+        for part, units, labels in zip(blocks, everyone, partitions, strict=True):
+            masked = self.aggregated(units, labels)
+            plain = self.aggregate == "mean" and units.weights is None
+            lost += units.loss(labels, masked if plain else None)
+            everyones = masked if self.unit == "record" else masked[units.member]
+            released |= part.released(everyones, whole=self.whole)
+        self.tell(everyone, partitions, lost, ctx)
+        return data.replace(released)
 
-    def units(self, data: Microdata, block: Block) -> Units:
-        """Return what is grouped: the complete records, or the households that they form."""
-        strata = classes(data, self.by)[0][block.complete]
-        weights = weights_of(data)[block.complete] if self.weighted else None
+    def aggregated(self, units: Units, labels: Ints) -> Floats:
+        """Return what replaces each unit's values."""
+        found = aggregate(
+            units.x, labels, self.aggregate, weights=units.weights, trim=self.trim, c=self.one_step
+        )
+        masked = found[labels]
+        assert self.aggregate != "mean" or means_kept(units, masked), "a mean has moved"
+        return masked
+
+    def units(self, data: Microdata, blocks: Sequence[Block]) -> list[Units]:
+        """Return what is grouped in each block: the complete records, or the households they form."""
+        strata = classes(data, self.by)[0]
+        weights = weights_of(data) if self.weighted else None
         if weights is not None and (weights <= 0).any():
             raise InputError(f"{self.kind}: weighted aggregates need weights above 0")
-        if self.unit == "record":
-            return Units(block.x, strata, weights, np.arange(len(block.x)), block.columns)
-        assert data.household is not None
-        household = classes(data, (data.household,))[0][block.complete]
-        _, first, member = np.unique(household, return_index=True, return_inverse=True)
-        if (block.x != block.x[first][member]).any() or (strata != strata[first][member]).any():
+        household = households(data) if self.unit == "household" else None
+        return [self.units_of(block, strata, weights, household) for block in blocks]
+
+    def units_of(
+        self, block: Block, strata: Ints, weights: Floats | None, household: Ints | None
+    ) -> Units:
+        """Return what is grouped in one block; a household weighs what its members do on average."""
+        there = block.complete
+        x, strata = block.x, strata[there]
+        weights = None if weights is None else weights[there]
+        if household is None:
+            return Units(x, strata, weights, np.arange(len(x)), block.columns)
+        _, first, member = np.unique(household[there], return_index=True, return_inverse=True)
+        if (x != x[first][member]).any() or (strata != strata[first][member]).any():
             raise InputError(
                 f"{self.kind}: with unit='household' the masked columns and 'by' must be the same for all members of a household"
             )
-        return Units(
-            block.x[first],
-            strata[first],
-            None if weights is None else weights[first],
-            member,
-            block.columns,
-        )
+        if weights is not None:
+            weights = np.bincount(member, weights=weights) / np.bincount(member)
+        return Units(x[first], strata[first], weights, member, block.columns)
 
-    def label(self, units: Units, ctx: Context) -> Ints:
-        """Return the labels, one column a masked column."""
-        n, p = units.x.shape
-        if n < 2 * self.k and not (n == self.k == 2):
-            raise Infeasible(
-                f"{self.kind}: groups of {self.k} need at least {2 * self.k} complete records or households. Lower k or add data."
-            )
-        z = scale_of(units.x).there(units.x) if self.standardise else units.x
-        parts = [np.flatnonzero(units.strata == s) for s in np.unique(units.strata)]
-        if min(map(len, parts)) < self.k:
-            raise Infeasible(
-                f"{self.kind}: a class of 'by' has fewer than {self.k} complete records. Use fewer or coarser columns."
-            )
-        columns: list[slice] = (
-            [slice(j, j + 1) for j in range(p)] if self.each_column() else [slice(0, p)]
-        )
-        jobs = [(part, at) for at in columns for part in parts]
+    def partitions(self, everyone: Sequence[Units], ctx: Context) -> list[Ints]:
+        """Return the labels of each block's units; strata and blocks are grouped side by side."""
+        for units in everyone:
+            self.refuse(units)
+        standard = [
+            units.scale.there(units.x) if self.standardise else units.x for units in everyone
+        ]
+        jobs = [(u, part) for u, units in enumerate(everyone) for part in parts_of(units.strata)]
         rngs = ctx.rng.spawn(len(jobs))
 
         def work(job: int) -> Ints:
-            part, at = jobs[job]
-            share = job / len(jobs) if len(jobs) > 1 else None
-            ctx.tick("forming groups", share)
-            return self.grouped(z[part, at], rngs[job], ctx.tick)
+            u, part = jobs[job]
+            ctx.tick("forming groups", job / len(jobs) if len(jobs) > 1 else None)
+            whole = len(part) == len(standard[u])
+            z = standard[u] if whole else standard[u][part]
+            return self.grouped(everyone[u], part, z, rngs[job], ctx.tick)
 
-        found = run_jobs(work, len(jobs))
-        labels = np.zeros((n, p), dtype=np.int64)
-        next_label = dict.fromkeys(range(len(columns)), 0)
-        for (part, at), ids in zip(jobs, found, strict=True):
-            which = columns.index(at)
-            labels[part, at] = (ids + next_label[which])[:, None]
-            next_label[which] += int(ids.max()) + 1
+        labels = [np.zeros(len(units.x), dtype=np.int64) for units in everyone]
+        following = [0] * len(everyone)
+        for (u, part), ids in zip(jobs, run_jobs(work, len(jobs)), strict=True):
+            labels[u][part] = ids + following[u]
+            following[u] += int(ids.max()) + 1
         return labels
 
-    def grouped(self, z: Floats, rng: np.random.Generator, tick: Any) -> Ints:
+    def refuse(self, units: Units) -> None:
+        """Refuse data too small for groups of k."""
+        if len(units.x) < 2 * self.k:
+            what = "records" if self.unit == "record" else "households"
+            raise Infeasible(
+                f"{self.kind}: groups of {self.k} need at least {2 * self.k} complete {what}. Lower k or add data."
+            )
+        if min(map(len, parts_of(units.strata))) < self.k:
+            raise Infeasible(
+                f"{self.kind}: a class of 'by' has fewer than {self.k} complete records or households. Use fewer or coarser columns."
+            )
+
+    def grouped(
+        self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
+    ) -> Ints:
         """Return the groups of one stratum, improved when asked; sizes are checked."""
         if len(z) < 2 * self.k:
             return np.zeros(len(z), dtype=np.int64)
-        ids = self.groups(z, rng, tick)
+        ids = self.groups_of(units, part, z, rng, tick)
         if self.improve:
             from tacit.microaggregation.improve import improve
 
             ids = improve(z, ids, self.k, rng=rng, tick=tick)
-        ids = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+        ids = numbered(ids)
         assert group_sizes(ids).min() >= self.k, "a group is smaller than k"
         return ids
 
-    def aggregated(self, units: Units, labels: Ints, j: int) -> Floats:
-        """Return the values that replace one column's."""
-        found = aggregate(
-            units.x[:, j : j + 1],
-            labels,
-            self.aggregate,
-            weights=units.weights,
-            trim=self.trim,
-            c=self.one_step,
-        )
-        return found[labels, 0]
-
-    def tell(self, units: Units, labels: Ints, ctx: Context) -> None:
+    def tell(
+        self, everyone: Sequence[Units], partitions: Sequence[Ints], lost: float, ctx: Context
+    ) -> None:
         """Note what was done, and warn where nothing is left."""
-        z = scale_of(units.x).there(units.x)
-        within = sum(loss(z[:, [j]], labels[:, j]).within for j in range(z.shape[1]))
-        total = float((z**2).sum())
-        sizes = np.concatenate([group_sizes(column) for column in labels.T])
-        sse = 100.0 * within / total if total > 0 else 0.0
-        if len(sizes) == labels.shape[1]:
+        sizes = [group_sizes(labels) for labels in partitions]
+        if any(len(s) == 1 for s in sizes):
             warnings.warn(
-                f"{self.kind}: all records fall into one group, so every column becomes constant",
+                f"{self.kind}: all records fall into one group, so columns become constant",
                 LowUtility,
                 stacklevel=4,
             )
+        total = sum(units.total for units in everyone)
         ctx.note(
-            columns=list(units.columns),
-            groups=int(labels[:, 0].max()) + 1,
-            smallest_group=int(sizes.min()),
-            largest_group=int(sizes.max()),
-            sse_percent=sse,
+            columns=[c for units in everyone for c in units.columns],
+            groups=len(sizes[0]),
+            smallest_group=int(min(s.min() for s in sizes)),
+            largest_group=int(max(s.max() for s in sizes)),
+            sse_percent=100.0 * lost / total if total > 0 else 0.0,
         )
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
         columns = self.targets(data)
         together = [[c] for c in columns] if self.each_column() else [list(columns)]
-        yield Claim(
-            "k-combinations",
-            {"k": self.k, "combinations": together},
-            "masked columns",
-            columns,
-            (
-                "records with a missing value in a masked column are released as they are",
-                "masked columns are protected, others are not",
-            )
-            if self.missing == "keep"
-            else ("masked columns are protected, others are not",),
-        )
+        yield shared_claim(self.k, together, self.missing)
 
 
 @dataclass(frozen=True)
@@ -267,6 +259,98 @@ class Units:
     weights: Floats | None
     member: Ints
     columns: tuple[str, ...]
+
+    @functools.cached_property
+    def scale(self) -> Scale:
+        """Return mean and standard deviation of the columns."""
+        return scale_of(self.x)
+
+    @property
+    def total(self) -> float:
+        """Return SST on standardised columns: the number of units a column that varies."""
+        return float(len(self.x) * (self.scale.spread > 0).sum())
+
+    def loss(self, labels: Ints, means: Floats | None = None) -> float:
+        """Return SSE on standardised columns; ``means`` are those of each unit's group, if at hand."""
+        away = self.x - (group_means(self.x, labels)[labels] if means is None else means)
+        squares = np.einsum("ij,ij->j", away, away)
+        vary = self.scale.spread > 0
+        return float((squares[vary] / self.scale.spread[vary] ** 2).sum())
+
+
+def shared_faults(spec: Any, data: Microdata, targets: Sequence[str]) -> list[SdcError]:
+    """Return what is wrong with the columns masked, those of 'by', and the roles asked for."""
+    found: list[SdcError] = []
+    if len(set(targets)) < len(targets):
+        found.append(InputError(f"{spec.kind}: columns must name each column once"))
+    if set(targets) & set(spec.by):
+        found.append(InputError(f"{spec.kind}: a column of 'by' cannot be masked as well"))
+    if spec.unit == "household" and data.household is None:
+        found.append(
+            RoleMissing(
+                f"{spec.kind}: unit='household' needs a household column; declare it with tacit.read(..., household=...)"
+            )
+        )
+    if spec.weighted and data.weight is None:
+        found.append(
+            RoleMissing(
+                f"{spec.kind}: weighted aggregates need a weight column; declare it with tacit.read(..., weight=...)"
+            )
+        )
+    return found
+
+
+def shared_claim(k: int, together: Sequence[Sequence[str]], missing: Missing) -> Claim:
+    """Return the claim that every combination of masked values is shared by k records."""
+    assumptions = ["masked columns are protected, others are not"]
+    if missing == "keep":
+        assumptions.insert(
+            0, "records with a missing value in a masked column are released as they are"
+        )
+    return Claim(
+        "k-combinations",
+        {"k": k, "combinations": [list(c) for c in together]},
+        "masked columns",
+        tuple(c for some in together for c in some),
+        tuple(assumptions),
+    )
+
+
+def single_columns(block: Block) -> list[Block]:
+    """Return the columns of a block one by one, each with the records that have a value there."""
+    return [
+        Block((c,), (column,), block.values[:, [j]], column.known)
+        for j, (c, column) in enumerate(zip(block.columns, block.table, strict=True))
+    ]
+
+
+def households(data: Microdata) -> Ints:
+    """Return a household number a record; a record without one is a household of its own."""
+    assert data.household is not None
+    coded = data.codes(data.household)
+    ids = coded.codes.astype(np.int64)
+    alone = np.flatnonzero(ids == coded.null)
+    ids[alone] = coded.size + np.arange(len(alone))
+    return ids
+
+
+def parts_of(strata: Ints) -> list[Ints]:
+    """Return the units of each stratum, in record order."""
+    order = np.argsort(strata, kind="stable")
+    return list(np.split(order, np.flatnonzero(np.diff(strata[order])) + 1))
+
+
+def numbered(labels: Ints) -> Ints:
+    """Return labels numbered 0, 1, ... without gaps."""
+    used = np.bincount(labels) > 0
+    return (np.cumsum(used) - 1)[labels]
+
+
+def means_kept(units: Units, masked: Floats) -> bool:
+    """Return True when the (weighted) means of the columns are those of before, up to rounding."""
+    before = np.average(units.x, axis=0, weights=units.weights)
+    after = np.average(masked, axis=0, weights=units.weights)
+    return bool((np.abs(after - before) <= 1e-9 * (1e-300 + np.abs(units.x).max(axis=0))).all())
 
 
 def run_jobs(work: Callable[[int], Ints], n: int) -> list[Ints]:
@@ -280,6 +364,3 @@ def run_jobs(work: Callable[[int], Ints], n: int) -> list[Ints]:
 def options_of(spec: Any, names: Iterable[str]) -> Mapping[str, Any]:
     """Return the fields of a Spec that a grouping method takes."""
     return {name: getattr(spec, name) for name in names}
-
-
-__all__ = ["GroupingMethod", "Units", "group_means", "options_of"]

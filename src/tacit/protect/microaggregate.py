@@ -8,13 +8,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.data.block import named
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
-from tacit.microaggregation.methods import METHODS, Name, grouping_function
-from tacit.protect._grouping import GroupingMethod, options_of
+from tacit.microaggregation.methods import METHODS, Name, Tick, grouping_function
+from tacit.protect._grouping import GroupingMethod, Units, options_of
 from tacit.registry import register
 from tacit.stats.moments import Floats, Ints
+
+#: Methods that sort by a weighted sum of standardised columns.
+PROJECTIONS = frozenset({"zscores", "pca", "robust_pca", "projection_pursuit", "influence"})
 
 
 @register
@@ -48,8 +52,13 @@ class Microaggregate(GroupingMethod):
     scale: Literal["mad", "qn", "sd"] = Field(
         "mad", description="projection_pursuit: the scale that the first direction maximises"
     )
+    middle: Literal["median", "spatial"] = Field(
+        "median",
+        description="projection_pursuit: where directions start, at the median of each column or at the spatial median",
+    )
     cluster: Literal["none", "gmm", "kmeans", "medoids", "hierarchical"] = Field(
-        "none", description="cluster the records first and form groups within clusters"
+        "none",
+        description="cluster the records first and form groups within clusters; influence always does, by a Gaussian mixture unless told otherwise",
     )
     clusters: PositiveInt | None = Field(
         None, description="number of clusters; by default chosen from the data"
@@ -82,6 +91,12 @@ class Microaggregate(GroupingMethod):
             raise ValueError(
                 "two_approximation works for k = 2 only; use mdav, v_mdav or mu_approximation"
             )
+        if self.sort_by is not None and self.method != "single":
+            raise ValueError("sort_by belongs to method='single'")
+        if not self.clusters_first() and (self.clusters is not None or self.transform != "none"):
+            raise ValueError(
+                "clusters and transform belong to clustering: choose a method with cluster="
+            )
         return self
 
     def faults(self, data: Microdata) -> list[SdcError]:
@@ -93,26 +108,48 @@ class Microaggregate(GroupingMethod):
             )
         return found
 
+    def clusters_first(self) -> bool:
+        """Return True when records are clustered before groups are formed."""
+        return self.cluster != "none" or self.method == "influence"
+
     def each_column(self) -> bool:
         """Return True when every column gets groups of its own."""
         return METHODS[self.method].each_column
 
-    def groups(self, x: Floats, rng: np.random.Generator, tick: Any) -> Ints:
-        """Return the labels of the groups of some records."""
-        options = dict(options_of(self, METHODS[self.method].options))
-        function = grouping_function(self.method)
-        if self.cluster != "none" and "cluster" not in options:
-            from tacit.microaggregation.clustering import within_clusters
-
-            return within_clusters(
-                x,
-                self.k,
-                function,
-                options,
-                cluster=self.cluster,
-                clusters=self.clusters,
-                transform=self.transform,
-                rng=rng,
-                tick=tick,
+    def refuse(self, units: Units) -> None:
+        """Add: a constant column, which has no place in a projection."""
+        super().refuse(units)
+        constant = [c for c, v in zip(units.columns, units.x.T, strict=True) if np.ptp(v) == 0]
+        if constant and self.method in PROJECTIONS:
+            raise InputError(
+                f"microaggregate: {named(constant)} is constant, so method={self.method!r} cannot standardise it. Leave it out of columns or take method='mdav'."
             )
-        return function(x, self.k, rng=rng, tick=tick, **options)
+
+    def groups_of(
+        self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
+    ) -> Ints:
+        """Return the labels of the groups of one stratum, formed within clusters where asked for."""
+        function = grouping_function(self.method)
+        options = dict(options_of(self, METHODS[self.method].options))
+        if "sort_by" in options:
+            options["sort_by"] = units.columns.index(self.sort_by) if self.sort_by else 0
+        if not self.clusters_first():
+            return function(z, self.k, rng=rng, tick=tick, **options)
+        from tacit.microaggregation.clustering import cluster_labels, influence, within
+
+        first: dict[str, Any] = {
+            "cluster": "gmm" if self.cluster == "none" else self.cluster,
+            "clusters": self.clusters,
+            "transform": self.transform,
+            "names": units.columns,
+        }
+        x = units.x[part]
+        if self.method == "influence":
+            return influence(x, self.k, rng=rng, tick=tick, **first)
+
+        def group(records: Floats) -> Ints:
+            if len(records) < 2 * self.k:
+                return np.zeros(len(records), dtype=np.int64)
+            return function(records, self.k, rng=rng, tick=tick, **options)
+
+        return within(z, cluster_labels(x, self.k, rng=rng, **first), group)
