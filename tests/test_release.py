@@ -192,3 +192,13 @@ def test_summary_and_plot(release):
     assert "12 -> 11" in text
     assert release.plot().svg().startswith("<svg")
     assert "k-anonymity" in str(release.risk.summary())
+
+
+def test_a_randomised_release_brings_its_matrices(tmp_path):
+    data = tacit.read({"region": list("aabbbcccc") * 5, "x": range(45)})
+    plan = tacit.Plan([tacit.Pram(column="region", matrix="invariant", stay=0.8)])
+    folder = plan.run(data, seed=1).write(tmp_path / "out")
+    released = tacit.read(folder / "data.csv")
+    spec = tacit.PramEstimate(matrices=str(folder / "matrices.json"))
+    assert spec.measure(released).value is not None
+    assert tacit.verify(folder)

@@ -27,6 +27,7 @@ _HOMES = {
     "UserGroup": "tacit.tiers",
     "verify": "tacit.release",
     "compare": "tacit.utility.comparison",
+    "compare_masking": "tacit.utility.masking_comparison",
     "compare_tables": "tacit.framework",
     "AdditiveNoiseMap": "tacit.rumap.additive_noise",
     "profile": "tacit.data.profile",
@@ -43,11 +44,17 @@ _HOMES = {
 _MODULES = (
     "channels",
     "errors",
+    "estimate",
     "framework",
     "governance",
     "hierarchy",
+    "linkage",
+    "microaggregation",
+    "pram",
     "registry",
     "rumap",
+    "series",
+    "stats",
     "tables",
 )
 

@@ -7,6 +7,7 @@ On disk a release is a folder that may be given away, and beside it a folder tha
       plan.yaml                   the plan without seed, secrets and folders
       statement.md, .json         techniques, public parameters, protection claims, assumptions
       report.html                 the report, self-contained
+      matrices.json               transition matrices, where columns were randomised
       manifest.json               fingerprints of the files above
     release-confidential/<id>/    never released; one folder for each release written there
       ledger.json, plan.yaml      seed, secrets, cells changed, fingerprints, versions, warnings
@@ -186,12 +187,16 @@ class Release:
     def write_public(self, folder: Path, form: str) -> None:
         """Write what may be given away, then check the claims on the file as written."""
         from tacit.data.files import write
+        from tacit.pram import from_history, write_matrices
         from tacit.report import render
         from tacit.statement import statement
 
         data_file = folder / f"data.{form}"
         write(self.data, data_file)
         refuse_broken_claims(data_file, self.claims)
+        if from_history(self.data.history):
+            # Without the matrices randomised columns can be read but not analysed.
+            write_matrices(folder / "matrices.json", self.data)
         write_papers(folder, self.plan, statement(self), render(self), {"data": data_file.name})
 
     def write_secret(self, folder: Path, release_id: str, form: str) -> None:
