@@ -1,0 +1,465 @@
+"""Information loss between original and masked numbers, record by record and statistic by statistic.
+
+Every measure is a function of two matrices with the same records in the same order. Relative changes
+leave out entries whose original is 0 and count them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import erf, ndtri
+from scipy.stats import rankdata
+
+from tacit.errors import InputError
+from tacit.stats.components import Components, principal
+from tacit.stats.moments import Floats
+from tacit.stats.projection import pursued
+from tacit.stats.regression import fit
+from tacit.stats.robust import mad, one_step_mean, robust_covariance
+
+#: Relative size below which the original of a relative change counts as 0.
+ZERO = 1e-12
+#: Records on which components are pursued; the search is quadratic in them.
+PURSUED = 1000
+#: Quantiles of the probabilistic measure: 5 %, 10 %, ..., 95 %.
+QUANTILES = np.arange(0.05, 0.951, 0.05)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """The value of a measure; NaN where it is not defined, and entries left out because the original is 0."""
+
+    value: float
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Original (``x``) and masked (``y``) numbers of the same records, and what measures share.
+
+    Attributes
+    ----------
+    weights
+        Survey weights, for totals.
+    response
+        The column that is regressed on the others.
+    seed
+        Of the draws that the robust measures make, the same for both files.
+    """
+
+    x: Floats
+    y: Floats
+    weights: Floats
+    response: int = 0
+    seed: int = 0
+
+    @property
+    def p(self) -> int:
+        """Return the number of columns."""
+        return self.x.shape[1]
+
+    @cached_property
+    def spread(self) -> Floats:
+        """Return the standard deviations of the original columns; 0 where constant."""
+        sd = self.x.std(axis=0, ddof=1)
+        return np.where(np.ptp(self.x, axis=0) == 0, 0.0, sd)
+
+    @cached_property
+    def size(self) -> Floats:
+        """Return the largest absolute value of each original column."""
+        return np.asarray(np.abs(self.x).max(axis=0))
+
+    @cached_property
+    def covariances(self) -> tuple[Floats, Floats]:
+        """Return the covariance matrices of both files."""
+        return covariance(self.x), covariance(self.y)
+
+    @cached_property
+    def correlations(self) -> tuple[Floats, Floats]:
+        """Return the correlation matrices of both files; NaN where a column is constant."""
+        return correlation(self.x), correlation(self.y)
+
+    @cached_property
+    def ranks(self) -> tuple[Floats, Floats]:
+        """Return the rank correlation matrices of both files."""
+        x, y = (np.apply_along_axis(rankdata, 0, side) for side in (self.x, self.y))
+        return correlation(x), correlation(y)
+
+    def rng(self) -> np.random.Generator:
+        """Return a generator, each time in the same state: both files see the same draws."""
+        return np.random.default_rng(self.seed)
+
+    def part(self, keep: np.ndarray) -> Matched:
+        """Return some of the records."""
+        return Matched(self.x[keep], self.y[keep], self.weights[keep], self.response, self.seed)
+
+
+def covariance(x: Floats) -> Floats:
+    """Return the covariance of the columns with denominator n - 1; exactly 0 for constant ones."""
+    z = x - x.mean(axis=0)
+    z[:, np.ptp(x, axis=0) == 0] = 0.0
+    return np.asarray(z.T @ z / (len(x) - 1))
+
+
+def correlation(x: Floats) -> Floats:
+    """Return the correlations of the columns; NaN where a column is constant."""
+    sigma = covariance(x)
+    sd = np.sqrt(np.diag(sigma))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = sigma / np.outer(sd, sd)
+    return np.asarray(np.clip(r, -1.0, 1.0))
+
+
+# -- record by record ------------------------------------------------------------------------------
+
+
+def il1_records(m: Matched) -> Floats:
+    """Return IL1 of each record: the mean over columns of abs(x - x') / (sqrt(2) S_j).
+
+    Templ (2006), formula (3), sums over records where columns are meant. Columns without spread are
+    left out.
+    """
+    used = m.spread > 0
+    if not used.any():
+        return np.full(len(m.x), np.nan)
+    return np.asarray((np.abs(m.x - m.y)[:, used] / (np.sqrt(2.0) * m.spread[used])).mean(axis=1))
+
+
+def il1(m: Matched) -> Amount:
+    """Return the mean over records of IL1."""
+    return Amount(float(il1_records(m).mean()), int((m.spread == 0).sum()))
+
+
+def il1_sum(m: Matched) -> Amount:
+    """Return the sum over all cells of abs(x - x') / (sqrt(2) S_j)."""
+    used = int((m.spread > 0).sum())
+    return Amount(float(il1_records(m).sum()) * used, m.p - used)
+
+
+def il1_relative(m: Matched) -> Amount:
+    """Return the mean over cells of abs(x - x') / abs(x)."""
+    return mean_change(m.x, m.y, 0.0)
+
+
+def sse_percent(m: Matched) -> Amount:
+    """Return 100 SSE / SST on standardised columns."""
+    used = m.spread > 0
+    if not used.any():
+        return Amount(np.nan, m.p)
+    squared = ((m.x - m.y) ** 2).sum(axis=0)[used]
+    total = ((m.x - m.x.mean(axis=0)) ** 2).sum(axis=0)[used]
+    return Amount(100.0 * float((squared / total).mean()), int((~used).sum()))
+
+
+# -- statistics: Templ (2006), section 6 -----------------------------------------------------------
+
+
+def amean(m: Matched) -> Amount:
+    """Return the relative changes of the means, summed."""
+    return sum_change(m.x.mean(axis=0), m.y.mean(axis=0), m.size)
+
+
+def amedian(m: Matched) -> Amount:
+    """Return the relative changes of the medians, summed."""
+    return sum_change(np.median(m.x, axis=0), np.median(m.y, axis=0), m.size)
+
+
+def aonestep(m: Matched) -> Amount:
+    """Return the relative changes of the one-step means, summed."""
+    return sum_change(one_step_mean(m.x), one_step_mean(m.y), m.size)
+
+
+def amad(m: Matched) -> Amount:
+    """Return the relative changes of the median absolute deviations, summed."""
+    return sum_change(mad(m.x), mad(m.y), m.size)
+
+
+def devvar(m: Matched) -> Amount:
+    """Return the relative changes of the whole covariance matrix, summed, over p."""
+    return over(sum_change(*m.covariances, np.outer(m.spread, m.spread)), m.p)
+
+
+def acov(m: Matched) -> Amount:
+    """Return the relative changes of the whole covariance matrix, summed, over 2p."""
+    return over(sum_change(*m.covariances, np.outer(m.spread, m.spread)), 2 * m.p)
+
+
+def acor(m: Matched) -> Amount:
+    """Return the relative changes of the correlations, summed, over 2p."""
+    return over(sum_change(*m.correlations, 1.0), 2 * m.p)
+
+
+def acors(m: Matched) -> Amount:
+    """Return the relative changes of the rank correlations, summed, over 2p."""
+    return over(sum_change(*m.ranks, 1.0), 2 * m.p)
+
+
+def adlm(m: Matched) -> Amount:
+    """Return the absolute changes of the slopes of one column on the others, summed."""
+    if m.p < 2 or len(m.x) <= m.p:
+        return Amount(np.nan)
+    others = [j for j in range(m.p) if j != m.response]
+    old, new = (fit(side[:, others], side[:, m.response]) for side in (m.x, m.y))
+    used = ~(old.aliased | new.aliased)[1:]
+    change = np.abs(old.coefficients - new.coefficients)[1:]
+    return Amount(float(change[used].sum()), int((~used).sum()))
+
+
+def apcaload(m: Matched) -> Amount:
+    """Return the relative changes of the mean loadings of the principal components, summed."""
+    return loading_change(*(principal(sigma) for sigma in m.covariances))
+
+
+def apppcaload(m: Matched) -> Amount:
+    """Return the same for components by projection pursuit; NaN where these do not exist.
+
+    In larger files components are those of a random draw of records, the same in both.
+    """
+    n = len(m.x)
+    at = m.rng().choice(n, PURSUED, replace=False) if n > PURSUED else slice(None)
+    try:
+        old, new = (pursued(side[at], m.rng(), components=m.p) for side in (m.x, m.y))
+    except InputError:
+        return Amount(np.nan)
+    return loading_change(*(Components(scale**2, rows.T) for rows, scale in (old, new)))
+
+
+def loading_change(old: Components, new: Components) -> Amount:
+    """Return the relative changes of the mean loadings, signs aligned."""
+    new = new.aligned(old.vectors)
+    return sum_change(old.vectors.mean(axis=0), new.vectors.mean(axis=0), 1.0)
+
+
+def eigenvalues(m: Matched) -> Amount:
+    """Return the relative changes of the eigenvalues of the correlation matrix, summed."""
+    if any(np.isnan(r).any() for r in m.correlations):
+        return Amount(np.nan)
+    old, new = (principal(r).values for r in m.correlations)
+    return sum_change(old, new, m.p)
+
+
+def robust_eigenvalues(m: Matched) -> Amount:
+    """Return the same with the minimum covariance determinant of standardised columns; NaN where it does not exist."""
+    try:
+        old, new = (
+            principal(robust_covariance(standard(side), "mcd", m.rng())[1]).values
+            for side in (m.x, m.y)
+        )
+    except InputError:
+        return Amount(np.nan)
+    return sum_change(old, new, m.p)
+
+
+def standard(x: Floats) -> Floats:
+    """Return the columns with mean 0 and standard deviation 1."""
+    sd = x.std(axis=0, ddof=1)
+    return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
+
+
+def atotals(m: Matched) -> Amount:
+    """Return the relative changes of the (weighted) totals, summed."""
+    return sum_change(m.weights @ m.x, m.weights @ m.y, m.weights @ np.abs(m.x))
+
+
+def pmtotals(m: Matched) -> Amount:
+    """Return the same with signs: positive where masking adds to the totals."""
+    old, new = m.weights @ m.x, m.weights @ m.y
+    known = np.abs(old) > ZERO * (m.weights @ np.abs(m.x))
+    if not known.any():
+        return Amount(np.nan, m.p)
+    return Amount(float(((new - old)[known] / old[known]).sum()), int((~known).sum()))
+
+
+# -- Mateo-Sanz, Sebe, Domingo-Ferrer (2004) -------------------------------------------------------
+
+
+def il2(m: Matched) -> Amount:
+    """Return the mean relative change of the means."""
+    return mean_change(m.x.mean(axis=0), m.y.mean(axis=0), m.size)
+
+
+def il3(m: Matched) -> Amount:
+    """Return the mean relative change of variances and covariances."""
+    upper = np.triu_indices(m.p)
+    size = np.outer(m.spread, m.spread)[upper]
+    return mean_change(m.covariances[0][upper], m.covariances[1][upper], size)
+
+
+def il4(m: Matched) -> Amount:
+    """Return the mean relative change of the variances."""
+    return mean_change(np.diag(m.covariances[0]), np.diag(m.covariances[1]), m.spread**2)
+
+
+def il5(m: Matched) -> Amount:
+    """Return the mean absolute change of the correlations."""
+    upper = np.triu_indices(m.p, 1)
+    change = np.abs(m.correlations[0] - m.correlations[1])[upper]
+    known = np.isfinite(change)
+    skipped = int((~known).sum())
+    return Amount(float(change[known].mean()) if known.any() else np.nan, skipped)
+
+
+def il(m: Matched) -> Amount:
+    """Return 100 times the mean of IL1 to IL5; those that are not defined are left out."""
+    parts = [one(m).value for one in (il1, il2, il3, il4, il5)]
+    known = [v for v in parts if np.isfinite(v)]
+    return Amount(100.0 * float(np.mean(known)) if known else np.nan, len(parts) - len(known))
+
+
+# -- probabilistic measures: Mateo-Sanz, Domingo-Ferrer, Sebe (2005) -------------------------------
+
+
+def pil_means(m: Matched) -> Amount:
+    """Return the probabilistic loss of the means."""
+    return probabilistic(m.x.mean(axis=0), m.y.mean(axis=0), m.x.var(axis=0) / len(m.x))
+
+
+def pil_quantiles(m: Matched) -> Amount:
+    """Return the probabilistic loss of the quantiles 5 %, 10 %, ..., 95 %."""
+    old, new = np.quantile(m.x, QUANTILES, axis=0), np.quantile(m.y, QUANTILES, axis=0)
+    share = (QUANTILES * (1 - QUANTILES))[:, None] / len(m.x)
+    return probabilistic(old, new, share * quantile_slope(m.x) ** 2)
+
+
+def pil_variances(m: Matched) -> Amount:
+    """Return the probabilistic loss of the variances."""
+    old, error = second_moments(m.x)
+    return probabilistic(np.diag(old), np.diag(second_moments(m.y)[0]), np.diag(error))
+
+
+def pil_covariances(m: Matched) -> Amount:
+    """Return the probabilistic loss of the covariances."""
+    upper = np.triu_indices(m.p, 1)
+    old, error = second_moments(m.x)
+    return probabilistic(old[upper], second_moments(m.y)[0][upper], error[upper])
+
+
+def pil_correlations(m: Matched) -> Amount:
+    """Return the probabilistic loss of the correlations."""
+    upper = np.triu_indices(m.p, 1)
+    old, new = m.correlations
+    return probabilistic(old[upper], new[upper], correlation_error(m.x)[upper])
+
+
+def pil(m: Matched) -> Amount:
+    """Return the mean of the five probabilistic losses; those that are not defined are left out."""
+    parts = (pil_quantiles, pil_means, pil_variances, pil_covariances, pil_correlations)
+    values = [one(m).value for one in parts]
+    known = [v for v in values if np.isfinite(v)]
+    return Amount(float(np.mean(known)) if known else np.nan, len(values) - len(known))
+
+
+def probabilistic(old: Floats, new: Floats, variance: Floats) -> Amount:
+    """Return the mean of 100 P(abs(Z) <= abs(change) / standard error) for normal Z: 0 to 100.
+
+    Statistics without sampling error are left out.
+    """
+    known = np.isfinite(old) & np.isfinite(new) & (variance > 0)
+    if not known.any():
+        return Amount(np.nan, int(known.size))
+    z = np.abs(new - old)[known] / np.sqrt(variance[known])
+    return Amount(100.0 * float(erf(z / np.sqrt(2.0)).mean()), int((~known).sum()))
+
+
+def second_moments(x: Floats) -> tuple[Floats, Floats]:
+    """Return covariances with denominator n, and the variance of each as an estimate."""
+    z = x - x.mean(axis=0)
+    z[:, np.ptp(x, axis=0) == 0] = 0.0
+    n = len(x)
+    sigma = z.T @ z / n
+    squares = z**2
+    return sigma, np.clip(squares.T @ squares / n - sigma**2, 0.0, None) / n
+
+
+def correlation_error(x: Floats) -> Floats:
+    """Return the variance of each correlation as an estimate (Kendall and Stuart, large samples)."""
+    z = standard(x) * np.sqrt(len(x) / (len(x) - 1))
+    n = len(x)
+    r, fourth = z.T @ z / n, (z**2).T @ z**2 / n
+    own, three = np.diag(fourth), (z**3).T @ z / n
+    # r^2 / n times the bracket of the textbook formula, multiplied out so that r may be 0.
+    inside = fourth + r**2 / 4 * (own[:, None] + own[None, :] + 2 * fourth) - r * (three + three.T)
+    return np.asarray(np.clip(inside, 0.0, None) / n)
+
+
+def quantile_slope(x: Floats) -> Floats:
+    """Return 1 / f at the quantiles of each column, from differences of quantiles nearby.
+
+    The bandwidth is Bofinger's (1975) for the normal distribution, cut to stay inside.
+    """
+    z = ndtri(QUANTILES)
+    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    width = len(x) ** (-0.2) * (4.5 * density**4 / (2 * z**2 + 1) ** 2) ** 0.2
+    width = np.minimum(width, np.minimum(QUANTILES, 1 - QUANTILES))
+    apart = np.quantile(x, QUANTILES + width, axis=0) - np.quantile(x, QUANTILES - width, axis=0)
+    return np.asarray(apart / (2 * width)[:, None])
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def changes(old: Floats, new: Floats, size: Floats | float) -> tuple[Floats, int]:
+    """Return abs(old - new) / abs(old) where that is defined, and in how many places it is not.
+
+    ``size`` is what the original is measured against: next to it, one that is 0 up to rounding is 0.
+    """
+    known = np.isfinite(old) & np.isfinite(new) & (np.abs(old) > ZERO * size)
+    return np.abs(old[known] - new[known]) / np.abs(old[known]), int((~known).sum())
+
+
+def sum_change(old: Floats, new: Floats, size: Floats | float) -> Amount:
+    """Return the sum of the relative changes."""
+    found, skipped = changes(old, new, size)
+    return Amount(float(found.sum()) if found.size else np.nan, skipped)
+
+
+def mean_change(old: Floats, new: Floats, size: Floats | float) -> Amount:
+    """Return the mean of the relative changes."""
+    found, skipped = changes(old, new, size)
+    return Amount(float(found.mean()) if found.size else np.nan, skipped)
+
+
+def over(amount: Amount, divisor: float) -> Amount:
+    """Return an amount divided."""
+    return Amount(amount.value / divisor, amount.skipped)
+
+
+MEASURES: Mapping[str, Callable[[Matched], Amount]] = {
+    one.__name__: one
+    for one in (
+        il1,
+        il1_sum,
+        il1_relative,
+        sse_percent,
+        amean,
+        amedian,
+        aonestep,
+        devvar,
+        amad,
+        acov,
+        acor,
+        acors,
+        adlm,
+        apcaload,
+        apppcaload,
+        eigenvalues,
+        robust_eigenvalues,
+        atotals,
+        pmtotals,
+        il2,
+        il3,
+        il4,
+        il5,
+        il,
+        pil_means,
+        pil_quantiles,
+        pil_variances,
+        pil_covariances,
+        pil_correlations,
+        pil,
+    )
+}

@@ -1,0 +1,179 @@
+"""Parts of the comparison of estimates: files, groups, rows and their chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.data.hierarchy import ground_labels
+from tacit.data.microdata import Microdata
+from tacit.data.values import Flags, Floats, Ints
+from tacit.plot.chart import Chart
+from tacit.plot.families import heading, short_number
+from tacit.plot.theme import INK_SOFT, PALETTE
+from tacit.stats.estimates import (
+    Estimate,
+    duncan_utility,
+    interval_overlap,
+    percent_difference,
+    ratio_estimate,
+    standardised_difference,
+)
+
+#: Name of the group of everybody.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class File:
+    """Numbers, weights and row numbers of one file."""
+
+    numbers: Mapping[str, Floats]
+    weights: Floats
+    rows: Ints
+
+    def values(self, column: str, inside: Flags) -> tuple[Floats, Floats]:
+        """Return the known numbers of some records, with their weights."""
+        x = self.numbers[column]
+        use = inside & np.isfinite(x) & (self.weights > 0)
+        return x[use], self.weights[use]
+
+    def ratio(self, above: str, below: str, inside: Flags) -> Estimate:
+        """Return the ratio of two totals over records that have both."""
+        x, y = self.numbers[above], self.numbers[below]
+        use = inside & np.isfinite(x) & np.isfinite(y)
+        return ratio_estimate(x[use], y[use], self.weights[use])
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of records: which column forms it, its name, and who is in it in either file."""
+
+    column: str
+    label: str
+    old: Flags
+    new: Flags
+
+
+@dataclass(frozen=True)
+class Row:
+    """One estimate from both files."""
+
+    column: str
+    statistic: str
+    group: Group
+    records: tuple[int, int]
+    old: Estimate
+    new: Estimate
+
+    @property
+    def percent(self) -> float:
+        """Return the percent difference; NaN where the original is 0."""
+        return percent_difference(self.old.value, self.new.value)
+
+    @property
+    def overlap(self) -> float:
+        """Return the overlap of the confidence intervals."""
+        return interval_overlap(self.old, self.new)
+
+    def entry(self) -> dict[str, Any]:
+        """Return the row as it stands in the frame."""
+        return {
+            "column": self.column,
+            "statistic": self.statistic,
+            "group by": self.group.column,
+            "group": self.group.label,
+            "records, original": self.records[0],
+            "records, masked": self.records[1],
+            "original": self.old.value,
+            "masked": self.new.value,
+            "percent difference": self.percent,
+            "Duncan utility": duncan_utility(self.old.value, self.new.value),
+            "difference in standard errors": standardised_difference(self.old, self.new),
+            "overlap of intervals": self.overlap,
+        }
+
+
+def percent_bars(rows: Sequence[Row], column: str) -> Chart:
+    """Return bars of percent differences by group, one colour a statistic (Figures 1 and 2)."""
+    labels = {id(r.group): group_label(r.group) for r in rows}
+    values = [
+        {
+            "group": labels[id(r.group)],
+            "statistic": r.statistic,
+            "percent": r.percent,
+            "text": f"{short_number(r.percent)} %",
+        }
+        for r in rows
+        if math.isfinite(r.percent)
+    ]
+    names = list(dict.fromkeys(v["statistic"] for v in values))
+    reach = (
+        max([abs(r.percent) for r in rows if math.isfinite(r.percent)], default=0.0) * 1.25 or 1.0
+    )
+    spec = {
+        "title": heading(
+            f"Percent differences of {column}",
+            "100 (original - masked) / original; left of 0: larger after masking",
+        ),
+        "data": {"values": values},
+        "width": 440,
+        "height": {"step": 15},
+        "encoding": {
+            "y": {
+                "field": "group",
+                "type": "nominal",
+                "sort": list(dict.fromkeys(labels.values())),
+                "title": None,
+                "scale": {"paddingInner": 0.3},
+            },
+            "yOffset": {"field": "statistic", "sort": names},
+            "x": {
+                "field": "percent",
+                "type": "quantitative",
+                "title": "percent difference",
+                "scale": {"domain": [-reach, reach], "nice": False},
+            },
+        },
+        "layer": [
+            {
+                "mark": "bar",
+                "encoding": {
+                    "color": {
+                        "field": "statistic",
+                        "type": "nominal",
+                        "title": None,
+                        "scale": {"domain": names, "range": list(PALETTE[: len(names)])},
+                    }
+                },
+            },
+            end_text(">= 0", "left", 4),
+            end_text("< 0", "right", -4),
+        ],
+    }
+    shown = "; ".join(f"{v['group']}, {v['statistic']}: {v['text']}" for v in values[:24])
+    return Chart(spec, f"Percent differences of {column} by group. {shown}.")
+
+
+def end_text(condition: str, align: str, dx: int) -> dict[str, Any]:
+    """Return the layer that prints numbers at the ends of bars to one side."""
+    return {
+        "transform": [{"filter": f"datum.percent {condition}"}],
+        "mark": {"type": "text", "align": align, "dx": dx, "fontSize": 10, "color": INK_SOFT},
+        "encoding": {"text": {"field": "text"}},
+    }
+
+
+def group_label(group: Group) -> str:
+    """Return a group's name with its column."""
+    return ALL if group.column == ALL else f"{group.column} {group.label}"
+
+
+def class_names(original: Microdata, released: Microdata, column: str) -> list[str]:
+    """Return the names of the classes of a column in the order of their common codes."""
+    texts = [ground_labels(side.codes(column).values).to_pylist() for side in (original, released)]
+    return list(dict.fromkeys([*texts[0], *texts[1]]))

@@ -1,0 +1,125 @@
+"""Original and masked numbers of the same records, for the measures that compare them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tacit.data.block import maskable, named
+from tacit.data.hierarchy import ground_labels
+from tacit.data.microdata import Microdata
+from tacit.data.paired import pairs, weights_of
+from tacit.data.values import Floats, Ints, not_numeric
+from tacit.errors import ColumnNotFound, InputError
+
+Missing = Literal["skip", "refuse"]
+
+
+@dataclass(frozen=True)
+class MatchedRecords:
+    """Complete records of both files, in the same order.
+
+    Attributes
+    ----------
+    x, y
+        Original and masked numbers.
+    weights
+        Survey weights of the original.
+    skipped
+        Records of both files that have a missing value in either.
+    dropped
+        Original records that are not in the masked file.
+    """
+
+    columns: tuple[str, ...]
+    x: Floats
+    y: Floats
+    weights: Floats
+    skipped: int
+    dropped: int
+
+
+def compared_columns(
+    original: Microdata, released: Microdata, columns: Sequence[str] | None, kind: str
+) -> tuple[str, ...]:
+    """Return the numeric columns to compare; by default all of both files that a method may mask."""
+    schema = released.frame.collect_schema()
+    if columns is None:
+        found = tuple(
+            c for c in maskable(original) if c in released.columns and schema[c].is_numeric()
+        )
+        if not found:
+            raise InputError(f"{kind} needs a numeric column that is in original and release.")
+        return found
+    absent = [c for c in columns if c not in original.columns]
+    if absent:
+        raise ColumnNotFound(absent, list(original.columns), "the original data")
+    faults = [*not_numeric(original, columns, kind), *not_numeric(released, columns, kind)]
+    if faults:
+        raise faults[0]
+    return tuple(dict.fromkeys(columns))
+
+
+def matched_records(
+    original: Microdata,
+    released: Microdata,
+    columns: Sequence[str],
+    kind: str,
+    *,
+    missing: Missing,
+    least: int = 2,
+) -> MatchedRecords:
+    """Return the records of both files that are complete; refuse infinite numbers and too few."""
+    both = pairs(original, released, columns, kind)
+    x, y = both.before[both.old], both.after[both.new]
+    endless = [
+        c for j, c in enumerate(columns) if np.isinf(x[:, j]).any() or np.isinf(y[:, j]).any()
+    ]
+    if endless:
+        raise InputError(f"{kind}: {named(endless)} holds infinite numbers. Leave it out.")
+    known = ~(np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1))
+    if missing == "refuse" and not known.all():
+        raise InputError(
+            f"{kind}: there are missing values. Impute them first, or leave such records out."
+        )
+    if known.sum() < least:
+        raise InputError(f"{kind} needs at least {least} records without missing values.")
+    weights = weights_of(original)[both.old]
+    return MatchedRecords(
+        tuple(columns),
+        x[known],
+        y[known],
+        weights[known],
+        int((~known).sum()),
+        len(both.before) - len(both.old),
+    )
+
+
+@dataclass(frozen=True)
+class CommonCodes:
+    """A column of both files under one list of categories, missing the last of them."""
+
+    old: Ints
+    new: Ints
+    size: int
+
+
+def common_codes(original: Microdata, released: Microdata, column: str) -> CommonCodes:
+    """Return a column of both files as codes of the same categories; values agree as texts."""
+    sides = [original.codes(column), released.codes(column)]
+    texts = [ground_labels(side.values).to_pylist() for side in sides]
+    labels = {text: i for i, text in enumerate(dict.fromkeys(itertools.chain(*texts)))}
+    old, new = (
+        np.array([*(labels[t] for t in text), len(labels)], dtype=np.int64)[side.codes]
+        for side, text in zip(sides, texts, strict=True)
+    )
+    return CommonCodes(old, new, len(labels) + 1)
+
+
+def is_numeric(data: Microdata, column: str) -> bool:
+    """Return True for a column of numbers."""
+    return bool(data.frame.collect_schema()[column].is_numeric())
