@@ -80,7 +80,9 @@ def test_missing_values():
 
 
 def test_whole_numbers():
-    data = tacit.read({f"y{i}": [int(x) for x in range(i, i + 12)] for i in range(3)} | {"y1": [3] * 12})
+    data = tacit.read(
+        {f"y{i}": [int(x) for x in range(i, i + 12)] for i in range(3)} | {"y1": [3] * 12}
+    )
     spec = {"series": {"y": ["y0", "y1", "y2"]}, "k": 3, "normalise": "none"}
     rounded = tacit.MicroaggregateSeries(**spec, whole=True).apply(data)
     assert rounded.column("y0").type == data.column("y0").type
@@ -106,6 +108,6 @@ def test_bad_data():
     with pytest.raises(Infeasible, match="at least 9 complete series"):
         tacit.MicroaggregateSeries(series=SERIES, k=9).apply(read(n=8))
     with pytest.raises(ColumnNotFound):
-        tacit.MicroaggregateSeries(series={"a": ["nothing"]}).apply(read())
+        tacit.MicroaggregateSeries(series={"a": ["a0", "nothing"]}).apply(read())
     with pytest.raises(InputError, match="does not hold numbers"):
-        tacit.MicroaggregateSeries(series={"a": ["t"]}).apply(read(t=["x"] * 40))
+        tacit.MicroaggregateSeries(series={"a": ["a0", "t"]}).apply(read(t=["x"] * 40))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tacit.linkage.nearest import nearest
+from tacit.linkage.attack import Ties
+from tacit.linkage.nearest import nearest, tie_limit
+from tacit.series._warping import TIE, compiled
 from tacit.series.distances import (
-    BLOCK,
-    TIE,
     Distance,
-    all_distances,
-    compiled,
-    euclidean_form,
+    distances,
+    euclidean_forms,
+    settled,
 )
 from tacit.series.panel import Panel
 from tacit.solve.kernels import has_numba
@@ -25,145 +26,182 @@ Tick = Callable[[str, float | None], None]
 WORKERS = 2
 #: Records linked between two looks at whether to stop.
 CHUNK = 32
+#: Numbers of distances held at a time by each worker.
+BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class SeriesLinks:
-    """The nearest record for each record: position, distance, that of the second, and ties."""
+    """The nearest record for each record.
+
+    Attributes
+    ----------
+    nearest
+        Its position, the lowest one when several are equally near.
+    distance, second
+        Its distance, and that of the next record (the same when they tie).
+    ties
+        How many records are equally near.
+    limit
+        The distance up to which a record ties with the nearest one.
+    """
 
     nearest: Ints
     distance: Floats
     second: Floats
     ties: Ints
+    limit: Floats
+
+    def __len__(self) -> int:
+        return len(self.nearest)
 
 
-def link(a: Panel, b: Panel, distance: Distance, tick: Tick = lambda _m, _s: None) -> SeriesLinks:
+def no_tick(_message: str, _share: float | None) -> None:
+    """Report progress to nobody."""
+
+
+def link(a: Panel, b: Panel, distance: Distance, tick: Tick = no_tick) -> SeriesLinks:
     """Return for each record of ``a`` the nearest record of ``b``, exactly."""
     distance.check(a, b)
     forms = euclidean(a, b, distance)
     if forms is not None:
-        found = nearest(*forms, tick)
-        return SeriesLinks(
-            found.nearest, np.sqrt(found.distance), np.sqrt(found.second), found.ties
-        )
-    if distance.kind == "dtw" and has_numba():
+        return by_tree(*forms, a.n_series, distance, tick)
+    if distance.kind == "dtw" and not distance.per_step and has_numba():
         return by_warping(a, b, distance, tick)
     return by_blocks(a, b, distance, tick)
 
 
 def euclidean(a: Panel, b: Panel, distance: Distance) -> tuple[Floats, Floats] | None:
     """Return both files as points, when the distance is Euclidean: one series, or the root of squares."""
-    n = a.values.shape[1]
-    if n > 1 and distance.combine != "rss":
+    n = a.n_series
+    if n > 1 and (distance.combine != "rss" or distance.kind == "correlation"):
         return None
-    scale = distance.series_weights(n)
-    scale = np.sqrt(scale) if distance.combine == "rss" else scale
-    parts = [
-        (
-            euclidean_form(a.values[:, s], a.times, distance),
-            euclidean_form(b.values[:, s], b.times, distance),
-        )
-        for s in range(n)
-    ]
-    points = [
-        (scale[s] * x, scale[s] * v)
-        for s, (x, v) in enumerate(parts)
-        if x is not None and v is not None
-    ]
+    scale = np.sqrt(distance.series_weights(n)) if n > 1 else np.ones(1)
+    forms = [euclidean_forms(a, b, s, distance) for s in range(n)]
+    points = [(w * f[0], w * f[1]) for w, f in zip(scale, forms, strict=True) if f is not None]
     if len(points) < n:
         return None
     return np.hstack([x for x, _ in points]), np.hstack([v for _, v in points])
 
 
+def by_tree(x: Floats, v: Floats, n_series: int, distance: Distance, tick: Tick) -> SeriesLinks:
+    """Return the links of points under Euclidean distance."""
+    found = nearest(x, v, tick)
+    squared = (found.distance, found.second, tie_limit(found.distance, x))
+    first, second, limit = (settled(np.sqrt(d), distance) for d in squared)
+    if n_series == 1:
+        weight = float(distance.series_weights(1)[0])
+        weight = np.sqrt(weight) if distance.combine == "rss" else weight
+        first, second, limit = weight * first, weight * second, weight * limit
+    return SeriesLinks(found.nearest, first, second, found.ties, limit)
+
+
 def by_blocks(a: Panel, b: Panel, distance: Distance, tick: Tick) -> SeriesLinks:
-    """Return the links from blocks of all distances."""
-    n, m = len(a.values), len(b.values)
-    size = max(1, BLOCK // max(m, 1))
-    parts = []
-    for begin in range(0, n, size):
+    """Return the links from blocks of all distances, workers side by side."""
+    n = len(a)
+    size = max(1, BLOCK // max(len(b), 1))
+
+    def work(begin: int) -> tuple[Any, ...]:
         tick("linking series", begin / n)
-        at = slice(begin, begin + size)
-        d = all_distances(Panel(a.values[at], a.lengths[at], a.times), b, distance)
-        first = d.argmin(axis=1)
-        best = d[np.arange(len(d)), first]
-        tied = d <= (best * (1 + TIE))[:, None]
-        first = tied.argmax(axis=1)
+        d = distances(a.rows(slice(begin, begin + size)), b, distance, all_pairs=True)
+        best = d.min(axis=1)
+        limit = best * (1 + TIE)
+        tied = d <= limit[:, None]
         ties = tied.sum(axis=1)
         rest = np.where(tied, np.inf, d).min(axis=1)
-        parts.append((first, best, np.where(ties > 1, best, rest), ties))
-    found = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return SeriesLinks(found[0].astype(np.int64), found[1], found[2], found[3].astype(np.int64))
+        return tied.argmax(axis=1), best, np.where(ties > 1, best, rest), ties, limit
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        parts = list(pool.map(work, range(0, n, size)))
+    return SeriesLinks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def by_warping(a: Panel, b: Panel, distance: Distance, tick: Tick) -> SeriesLinks:
-    """Return the links under dynamic time warping, two workers side by side."""
-    n = len(a.values)
+    """Return the links under dynamic time warping, workers side by side."""
+    n = len(a)
     longest = max(a.values.shape[2], b.values.shape[2])
     reach = longest if distance.window is None else distance.window
     low, high = envelopes(b, a.values.shape[2], reach)
     best, second = np.empty(n), np.empty(n)
     found, ties = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    weights = distance.series_weights(a.values.shape[1])
+    weights = distance.series_weights(a.n_series)
     combine = {"sum": 0, "rss": 1, "max": 2}[distance.combine]
     run = compiled()["nearest_warping"]
+    searched = (b.values, b.lengths, low, high, reach, distance.root, combine, weights)
 
     def work(begin: int) -> None:
         tick("linking series", begin / n)
         at = slice(begin, min(begin + CHUNK, n))
-        run(
-            a.values[at],
-            a.lengths[at],
-            b.values,
-            b.lengths,
-            low,
-            high,
-            reach,
-            distance.root,
-            combine,
-            weights,
-            best[at],
-            second[at],
-            found[at],
-            ties[at],
-        )
+        run(a.values[at], a.lengths[at], *searched, best[at], second[at], found[at], ties[at])
 
     with ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(work, range(0, n, CHUNK)))
-    if combine == 1:
+    if distance.combine == "rss":
         best, second = np.sqrt(best), np.sqrt(second)
-    return SeriesLinks(found, best, second, ties)
+    return SeriesLinks(found, best, second, ties, best * (1 + TIE))
 
 
 def envelopes(b: Panel, length: int, reach: int) -> tuple[Floats, Floats]:
     """Return the least and largest value of each series within reach of each position."""
-    low = np.full((*b.values.shape[:2], length), np.inf)
-    high = np.full((*b.values.shape[:2], length), -np.inf)
+    low = np.full((*b.values.shape[:2], length), -np.inf)
+    high = np.full((*b.values.shape[:2], length), np.inf)
+    known = ~np.isnan(b.values)
+    least, most = np.where(known, b.values, np.inf), np.where(known, b.values, -np.inf)
     for t in range(length):
-        window = b.values[:, :, max(0, t - reach) : t + reach + 1]
-        if window.shape[2]:
-            known = ~np.isnan(window)
-            low[:, :, t] = np.where(known, window, np.inf).min(axis=2)
-            high[:, :, t] = np.where(known, window, -np.inf).max(axis=2)
-    # Beyond the end of a shorter series there is no bound.
-    empty = ~np.isfinite(low)
-    low[empty], high[empty] = -np.inf, np.inf
+        window = slice(max(0, t - reach), t + reach + 1)
+        # Beyond the end of a shorter series there is no bound.
+        there = known[:, :, window].any(axis=2)
+        if there.any():
+            low[there, t] = least[:, :, window].min(axis=2)[there]
+            high[there, t] = most[:, :, window].max(axis=2)[there]
     return low, high
 
 
-def paired_distances(a: Panel, b: Panel, distance: Distance) -> Floats:
-    """Return the distances of records that stand at the same position."""
-    return np.array(
-        [
-            all_distances(
-                Panel(a.values[[i]], a.lengths[[i]], a.times),
-                Panel(b.values[[i]], b.lengths[[i]], b.times),
-                distance,
-            )[0, 0]
-            for i in range(len(a.values))
-        ]
-    )
+@dataclass(frozen=True)
+class SeriesAttack:
+    """Links and the truth.
+
+    Attributes
+    ----------
+    links
+        The nearest record of each one.
+    truth
+        The own record, or -1.
+    hit
+        Whether the own record is the nearest one, or tied with it.
+    """
+
+    links: SeriesLinks
+    truth: Ints
+    hit: Flags
+
+    def correct(self, rule: Ties) -> Floats:
+        """Return, by record, whether its link is correct; a chance under the rule ``expected``."""
+        match rule:
+            case "first":
+                found: Flags = (self.links.nearest == self.truth) & (self.truth >= 0)
+            case "unique":
+                found = self.hit & (self.links.ties == 1)
+            case "any":
+                found = self.hit
+            case _:
+                return np.where(self.hit, 1.0 / np.maximum(self.links.ties, 1), 0.0)
+        return np.asarray(found, dtype=np.float64)
 
 
-def tied_with_truth(links: SeriesLinks, own: Floats) -> Flags:
-    """Return for which records the true one is (one of) the nearest."""
-    return np.asarray(own <= links.distance * (1 + 10 * TIE) + 1e-300)
+def attack(
+    a: Panel, b: Panel, distance: Distance, truth: Ints | None = None, tick: Tick = no_tick
+) -> SeriesAttack:
+    """Link each record of ``a`` and say whose nearest record is their own.
+
+    ``truth`` is the position of each record in ``b``, -1 where it is not there; by default the same one.
+    """
+    own = np.arange(len(a)) if truth is None else truth
+    links = link(a, b, distance, tick)
+    at = np.flatnonzero(own >= 0)
+    hit = np.zeros(len(a), dtype=bool)
+    if len(at):
+        gap = distances(a.rows(at), b.rows(own[at]), distance, all_pairs=False)
+        # Rounding differs a little between the searches.
+        hit[at] = gap <= links.limit[at] * (1 + 10 * TIE)
+    return SeriesAttack(links, own, hit)

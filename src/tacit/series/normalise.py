@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from tacit.errors import Approximate, InputError
+from tacit.errors import InputError, SdcWarning
 from tacit.series.panel import Panel
 from tacit.stats.moments import Floats
 
@@ -28,46 +28,57 @@ def normalise(panel: Panel, how: Normalisation, *, ddof: int = 0) -> Panel:
 
     ``series_*`` use each series' own mean and standard deviation, range or maximum, so that its shape is
     kept. ``component_*`` treat every point in time as a variable over the records, which changes shapes:
-    a series that rises every year can come out falling. A constant series becomes zeros, with a warning.
+    a series that rises every year can come out falling. What is constant becomes zeros, with a warning;
+    dividing by the maximum needs one above 0.
     """
-    match how:
-        case "none":
-            return panel
-        case "series_standard":
-            centre, scale = moments(panel.values, 2, ddof)
-        case "series_range":
-            centre = np.nanmin(panel.values, axis=2, keepdims=True)
-            scale = np.nanmax(panel.values, axis=2, keepdims=True) - centre
-        case "series_max":
-            scale = np.nanmax(panel.values, axis=2, keepdims=True)
-            if (scale == 0).any():
-                raise InputError(
-                    "series_max: a series has the maximum 0, by which nothing can be divided"
-                )
-            return replace(panel, values=panel.values / scale)
-        case _ if not panel.equal:
-            raise InputError(
-                "normalising by component needs series of equal length; resample them or normalise by series"
-            )
-        case "component_standard":
-            centre, scale = moments(panel.values, 0, ddof)
-        case _:
-            centre = panel.values.min(axis=0, keepdims=True)
-            scale = panel.values.max(axis=0, keepdims=True) - centre
-    if (scale == 0).any():
-        warnings.warn(
-            f"{how}: what is constant became zeros and says nothing about a record",
-            Approximate,
-            stacklevel=3,
+    if how == "none":
+        return panel
+    if how == "series_max":
+        return replace(panel, values=panel.values / largest(panel))
+    by_series = how.startswith("series")
+    if not by_series and not panel.even:
+        raise InputError(
+            "normalising by component needs series of equal length; resample them or normalise by series"
         )
-    return replace(panel, values=(panel.values - centre) / np.where(scale > 0, scale, 1.0))
+    axis = 2 if by_series else 0
+    x = panel.values
+    low, high = extremes(x, axis)
+    if how.endswith("range"):
+        centre, scale = low, high - low
+    else:
+        centre, scale = moments(x, axis, ddof)
+    # Equal values do not always have the standard deviation 0 in floating point.
+    flat = low == high
+    if flat.any():
+        what = "a constant series" if by_series else "a point in time that is constant"
+        warnings.warn(
+            f"{how}: {what} became zeros and tells no records apart", SdcWarning, stacklevel=3
+        )
+    return replace(panel, values=np.where(flat, 0.0 * x, (x - centre) / np.where(flat, 1.0, scale)))
 
 
-def moments(values: Floats, axis: int, ddof: int) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation along an axis; exactly 0 where all values are equal."""
-    centre = np.nanmean(values, axis=axis, keepdims=True)
-    scale = np.nanstd(values, axis=axis, keepdims=True, ddof=ddof)
-    flat = np.nanmax(values, axis=axis, keepdims=True) == np.nanmin(
-        values, axis=axis, keepdims=True
-    )
-    return centre, np.where(flat, 0.0, scale)
+def largest(panel: Panel) -> Floats:
+    """Return the maximum of each series, refusing what cannot be divided by."""
+    top = extremes(panel.values, 2)[1]
+    if (top <= 0).any():
+        raise InputError(
+            "series_max: a series has no value above 0, by which it could be divided; use series_range"
+        )
+    return top
+
+
+def extremes(x: Floats, axis: int) -> tuple[Floats, Floats]:
+    """Return the least and largest known value along an axis."""
+    known = ~np.isnan(x)
+    low = np.where(known, x, np.inf).min(axis=axis, keepdims=True)
+    return low, np.where(known, x, -np.inf).max(axis=axis, keepdims=True)
+
+
+def moments(x: Floats, axis: int, ddof: int) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of the known values along an axis."""
+    known = ~np.isnan(x)
+    n = known.sum(axis=axis, keepdims=True)
+    centre = np.where(known, x, 0.0).sum(axis=axis, keepdims=True) / np.maximum(n, 1)
+    away = np.where(known, x - centre, 0.0)
+    squares = (away**2).sum(axis=axis, keepdims=True)
+    return centre, np.sqrt(squares / np.maximum(n - ddof, 1))

@@ -20,11 +20,11 @@ class Panel:
     Attributes
     ----------
     values
-        One value a record, series and time; NaN beyond the end of a shorter series.
+        One value a record, series and position; NaN beyond the end of a shorter series.
     lengths
-        How many values each series of each record has.
+        How many positions each series of each record has.
     times
-        The time of each position, strictly increasing.
+        The time of each position, strictly increasing, one row a series.
     """
 
     values: Floats
@@ -32,11 +32,11 @@ class Panel:
     times: Floats
 
     @classmethod
-    def of(cls, values: Any, times: Sequence[float] | None = None) -> Panel:
+    def of(cls, values: Any, times: Any = None) -> Panel:
         """Return a panel from an array (records x time, or records x series x time), or ragged lists.
 
-        A series that ends early has NaN after its last value; a NaN before it is a missing value and is
-        refused (see :meth:`interpolated`).
+        ``times`` are given once for all series, or one row a series. A series that ends early has NaN
+        after its last value; a NaN before it is a missing value (see :meth:`interpolated`).
         """
         array = np.asarray(ragged(values), dtype=np.float64)
         if array.ndim == 2:
@@ -45,22 +45,24 @@ class Panel:
             raise InputError("series must be given as records x time or records x series x time")
         if np.isinf(array).any():
             raise InputError("series hold infinite numbers")
-        steps = np.arange(array.shape[2], dtype=np.float64)
-        at = steps if times is None else np.asarray(times, dtype=np.float64)
-        if len(at) != array.shape[2]:
-            raise InputError("times must be one for each position of the series")
-        if not np.isfinite(at).all() or (np.diff(at) <= 0).any():
-            raise InputError("times must be strictly increasing")
         known = ~np.isnan(array)
         lengths = np.where(known.any(axis=2), array.shape[2] - known[:, :, ::-1].argmax(axis=2), 0)
         if (lengths == 0).any():
             raise InputError("a series without any value cannot be compared")
-        return cls(array, lengths.astype(np.int64), at)
+        return cls(array, lengths.astype(np.int64), checked_times(times, array.shape[1:]))
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     @property
-    def equal(self) -> bool:
-        """Return True when all series have a value at every time."""
-        return bool((self.lengths == self.values.shape[2]).all())
+    def n_series(self) -> int:
+        """Return the number of series of a record."""
+        return self.values.shape[1]
+
+    @property
+    def even(self) -> bool:
+        """Return True when each series has the same length in all records."""
+        return bool((self.lengths == self.lengths[:1]).all())
 
     @property
     def holed(self) -> bool:
@@ -68,32 +70,97 @@ class Panel:
         inside = np.arange(self.values.shape[2]) < self.lengths[:, :, None]
         return bool(np.isnan(self.values[inside]).any())
 
+    def series(self, s: int) -> Floats:
+        """Return one series of all records, without the empty positions that none of them reaches."""
+        return self.values[:, s, : int(self.lengths[:, s].max())]
+
+    def rows(self, at: Any) -> Panel:
+        """Return the panel of some records."""
+        return replace(self, values=self.values[at], lengths=self.lengths[at])
+
+    def points(self) -> Floats:
+        """Return every point of every series as a variable, one row a record."""
+        return np.hstack([self.series(s) for s in range(self.n_series)])
+
     def interpolated(self) -> Panel:
-        """Return the panel with missing values inside a series filled linearly."""
-        new = self.values.copy()
-        for (r, s), n in np.ndenumerate(self.lengths):
-            known = np.flatnonzero(~np.isnan(new[r, s, :n]))
-            if known[0] > 0:
-                raise InputError("a series begins with a missing value, which cannot be filled")
-            new[r, s, :n] = np.interp(self.times[:n], self.times[known], new[r, s, known])
-        return replace(self, values=new)
+        """Return the panel with missing values inside a series filled linearly over time."""
+        if not self.holed:
+            return self
+        known = ~np.isnan(self.values)
+        if not known[:, :, 0].all():
+            raise InputError("a series begins with a missing value, which cannot be filled")
+        places = np.arange(self.values.shape[2])
+        before = np.maximum.accumulate(np.where(known, places, 0), axis=2)
+        after = np.where(known, places, len(places) - 1)[:, :, ::-1]
+        after = np.minimum.accumulate(after, axis=2)[:, :, ::-1]
+        times = np.broadcast_to(self.times, self.values.shape)
+        begin, end = (np.take_along_axis(times, at, axis=2) for at in (before, after))
+        low, high = (np.take_along_axis(self.values, at, axis=2) for at in (before, after))
+        share = (times - begin) / np.where(end > begin, end - begin, 1.0)
+        holes = ~known & (places < self.lengths[:, :, None])
+        return replace(self, values=np.where(holes, low + share * (high - low), self.values))
 
     def resampled(self, m: int) -> Panel:
-        """Return the panel at m equally spaced positions of each series, both ends included."""
+        """Return the panel at m equally spaced times of each series, both ends included."""
         if m < 2:
             raise InputError("series are resampled to at least two positions")
+        if self.holed:
+            raise InputError("series have missing values; interpolate them first")
         new = np.empty((*self.values.shape[:2], m))
-        for (r, s), n in np.ndenumerate(self.lengths):
-            at = self.times[:n]
-            new[r, s] = np.interp(np.linspace(at[0], at[-1], m), at, self.values[r, s, :n])
-        return Panel(new, np.full(new.shape[:2], m, dtype=np.int64), np.arange(m, dtype=np.float64))
+        for s in range(self.n_series):
+            for n in np.unique(self.lengths[:, s]):
+                rows = np.flatnonzero(self.lengths[:, s] == n)
+                new[rows, s] = interpolate(self.values[rows, s, :n], self.times[s, :n], m)
+        lengths = np.full(new.shape[:2], m, dtype=np.int64)
+        return Panel(new, lengths, np.tile(np.arange(m, dtype=np.float64), (self.n_series, 1)))
 
-    def split(self, pieces: int) -> list[slice]:
-        """Return the positions of consecutive pieces of nearly equal length."""
-        cuts = np.array_split(np.arange(self.values.shape[2]), pieces)
-        if pieces < 1 or any(len(c) == 0 for c in cuts):
-            raise InputError("series cannot be cut into more pieces than they have values")
-        return [slice(int(c[0]), int(c[-1]) + 1) for c in cuts]
+    def pieces(self, n: int) -> Panel:
+        """Return the panel with every series cut into n consecutive pieces, each a series of its own."""
+        if n == 1:
+            return self
+        if not self.even:
+            raise InputError("series of different lengths cannot be cut into the same pieces")
+        cut = [(s, at) for s in range(self.n_series) for at in pieces(int(self.lengths[0, s]), n)]
+        longest = max(at.stop - at.start for _, at in cut)
+        values = np.full((len(self), len(cut), longest), np.nan)
+        times = np.empty((len(cut), longest))
+        lengths = np.empty(values.shape[:2], dtype=np.int64)
+        for i, (s, at) in enumerate(cut):
+            size = at.stop - at.start
+            values[:, i, :size] = self.values[:, s, at]
+            lengths[:, i] = size
+            times[i] = self.times[s, at.stop - 1] + np.arange(1, longest + 1) - size
+            times[i, :size] = self.times[s, at]
+        return Panel(values, lengths, times)
+
+
+def pieces(length: int, n: int) -> list[slice]:
+    """Return n consecutive pieces of nearly equal length."""
+    if not 1 <= n <= length:
+        raise InputError("series cannot be cut into more pieces than they have values")
+    ends = np.cumsum([len(part) for part in np.array_split(np.arange(length), n)]).tolist()
+    return [slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def interpolate(values: Floats, times: Floats, m: int) -> Floats:
+    """Return series (one a row) at m equally spaced times from first to last."""
+    if len(times) == 1:
+        return np.repeat(values, m, axis=1)
+    at = np.linspace(times[0], times[-1], m)
+    left = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    share = (at - times[left]) / (times[left + 1] - times[left])
+    return np.asarray((1 - share) * values[:, left] + share * values[:, left + 1])
+
+
+def checked_times(times: Any, shape: tuple[int, ...]) -> Floats:
+    """Return the times of each series, 0, 1, ... when none are given."""
+    steps = np.arange(shape[1], dtype=np.float64)
+    at = np.asarray(steps if times is None else times, dtype=np.float64)
+    if at.shape not in (shape, shape[1:]):
+        raise InputError("times must be one for each position of the series")
+    if not np.isfinite(at).all() or (np.diff(at) <= 0).any():
+        raise InputError("times must be strictly increasing")
+    return np.array(np.broadcast_to(at, shape))
 
 
 def ragged(values: Any) -> Any:
@@ -102,7 +169,9 @@ def ragged(values: Any) -> Any:
         return values
     records = [list(record) for record in values]
     nested = bool(records) and bool(records[0]) and np.ndim(records[0][0]) == 1
-    rows = [r if nested else [r] for r in records]
+    rows: list[list[Sequence[float]]] = [r if nested else [r] for r in records]
+    if not all(np.ndim(series) == 1 for row in rows for series in row):
+        raise InputError("every record needs the same number of numeric series")
     longest = max((len(series) for row in rows for series in row), default=0)
     try:
         return np.array(
@@ -117,28 +186,42 @@ def from_long(
 ) -> pa.Table:
     """Return a long table (one row a record, series and time) as a wide one, one row a record.
 
-    Columns are named ``value_time``, or ``series_time`` with several series. Records keep the order in
-    which they first appear; a value that is not there is missing, and one given twice is refused.
+    Columns are named ``value_time``, or ``series_time`` with several series, in the order of names and
+    times. Records keep the order in which they first appear; a value that is not there is missing, and one
+    given twice is refused.
     """
-    missing = [
-        c for c in (record, time, value, series) if c is not None and c not in table.column_names
-    ]
+    used = [c for c in (record, time, value, series) if c is not None]
+    missing = [c for c in used if c not in table.column_names]
     if missing:
         raise InputError(f"from_long: no column {missing[0]!r} in the table")
-    records = table.column(record).combine_chunks().dictionary_encode()
-    order = np.asarray(records.indices)
-    moments = sorted(table.column(time).unique().to_pylist())
-    names = sorted(table.column(series).unique().to_pylist()) if series else [value]
-    at = {(n, t): i for i, (n, t) in enumerate((n, t) for n in names for t in moments)}
-    kinds = table.column(series).to_pylist() if series else [value] * table.num_rows
-    places = np.array(
-        [at[n, t] for n, t in zip(kinds, table.column(time).to_pylist(), strict=True)]
-    )
-    cells = order.astype(np.int64) * len(at) + places
+    holed = [c for c in used if c != value and table.column(c).null_count]
+    if holed:
+        raise InputError(f"from_long: column {holed[0]!r} has missing values")
+    who = table.column(record).combine_chunks().dictionary_encode()
+    moments, when = ordered(table.column(time))
+    names, which = ([value], np.zeros(table.num_rows, dtype=np.int64))
+    if series is not None:
+        names, which = ordered(table.column(series))
+    width = len(names) * len(moments)
+    cells = np.asarray(who.indices).astype(np.int64) * width + which * len(moments) + when
     if len(np.unique(cells)) < len(cells):
         raise InputError("from_long: a record has two values at the same time")
-    wide = np.full(len(records.dictionary) * len(at), np.nan)
-    wide[cells] = table.column(value).cast(pa.float64()).to_numpy()
-    wide = wide.reshape(len(records.dictionary), len(at))
-    columns = {f"{n}_{t}": pa.array(wide[:, i], from_pandas=True) for (n, t), i in at.items()}
-    return pa.table({record: records.dictionary, **columns})
+    flat = np.full(len(who.dictionary) * width, np.nan)
+    try:
+        flat[cells] = table.column(value).cast(pa.float64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(f"from_long: column {value!r} does not hold numbers") from None
+    wide = flat.reshape(len(who.dictionary), width)
+    labels = [f"{n}_{t}" for n in names for t in moments]
+    columns = {label: pa.array(wide[:, i], from_pandas=True) for i, label in enumerate(labels)}
+    return pa.table({record: who.dictionary, **columns})
+
+
+def ordered(column: pa.ChunkedArray) -> tuple[list[Any], Ints]:
+    """Return the values of a column ascending, and the place of each row's value among them."""
+    coded = column.combine_chunks().dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    order = sorted(range(len(values)), key=values.__getitem__)
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.arange(len(values))
+    return [values[i] for i in order], place[np.asarray(coded.indices)]
