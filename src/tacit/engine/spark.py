@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,8 @@ def start_session(url: str | None) -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
     )
     if master.startswith("local"):
+        # Workers on this machine run the Python that tacit is installed in.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = (
             builder.config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.driver.host", "127.0.0.1")

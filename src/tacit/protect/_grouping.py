@@ -118,6 +118,10 @@ class GroupingMethod(Method):
     # -- the work ----------------------------------------------------------------------------
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        if self.strata_travel(data):
+            from tacit.protect._spark_blocks import by_stratum
+
+            return by_stratum(self, data, ctx)
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)
         blocks = single_columns(block) if self.each_column() else [block]
         blocks = [b for b in blocks if b.complete.any()]
@@ -135,6 +139,11 @@ class GroupingMethod(Method):
             released |= part.released(everyones, whole=self.whole)
         self.tell(everyone, partitions, lost, ctx)
         return data.replace(released)
+
+    def strata_travel(self, data: Microdata) -> bool:
+        """Return True when strata are grouped where they lie: on Spark, for groups of single records."""
+        plain = self.unit == "record" and not self.weighted and not self.each_column()
+        return data.engine.name == "spark" and bool(self.by) and plain
 
     def aggregated(self, units: Units, labels: Ints) -> Floats:
         """Return what replaces each unit's values."""
@@ -176,17 +185,15 @@ class GroupingMethod(Method):
         """Return the labels of each block's units; strata and blocks are grouped side by side."""
         for units in everyone:
             self.refuse(units)
-        standard = [
-            units.scale.there(units.x) if self.standardise else units.x for units in everyone
-        ]
         jobs = [(u, part) for u, units in enumerate(everyone) for part in parts_of(units.strata)]
         rngs = ctx.rng.spawn(len(jobs))
 
         def work(job: int) -> Ints:
             u, part = jobs[job]
             ctx.tick("forming groups", job / len(jobs) if len(jobs) > 1 else None)
-            whole = len(part) == len(standard[u])
-            z = standard[u] if whole else standard[u][part]
+            x = everyone[u].x if len(part) == len(everyone[u].x) else everyone[u].x[part]
+            # Each stratum by its own mean and spread: strata have nothing to do with each other.
+            z = scale_of(x).there(x) if self.standardise else x
             return self.grouped(everyone[u], part, z, rngs[job], ctx.tick)
 
         labels = [np.zeros(len(units.x), dtype=np.int64) for units in everyone]
@@ -198,12 +205,16 @@ class GroupingMethod(Method):
 
     def refuse(self, units: Units) -> None:
         """Refuse data too small for groups of k."""
-        if len(units.x) < 2 * self.k:
+        self.refuse_sizes(len(units.x), min(map(len, parts_of(units.strata))))
+
+    def refuse_sizes(self, n: int, smallest: int) -> None:
+        """Refuse numbers of units, in all and in the smallest stratum, too small for groups of k."""
+        if n < 2 * self.k:
             what = "records" if self.unit == "record" else "households"
             raise Infeasible(
                 f"{self.kind}: groups of {self.k} need at least {2 * self.k} complete {what}. Lower k or add data."
             )
-        if min(map(len, parts_of(units.strata))) < self.k:
+        if smallest < self.k:
             raise Infeasible(
                 f"{self.kind}: a class of 'by' has fewer than {self.k} complete records or households. Use fewer or coarser columns."
             )
