@@ -2,7 +2,7 @@
 
 The ``python`` blocks of a page run top-down in one namespace, and lines of ``console`` and ``bash``
 blocks that begin with ``$ tacit`` run through the command line in this process. A page runs in a folder
-that holds ``fig28.csv`` and the hospital example. A comment on the line before a block may say:
+that holds ``fig28.csv``, ``census.csv`` and the hospital example. A comment on the line before a block may say:
 
 - ``<!-- output -->``: the ``text`` block is what the block before it prints (``...`` stands for anything);
 - ``<!-- file: plan.yaml -->``: the block is written to that file;
@@ -29,6 +29,7 @@ from tacit.data import claims, examples
 
 ROOT = Path(__file__).parents[2]
 FIG28 = ROOT / "tests/fixtures/foundations-of-privacy/fig28_data.csv"
+CENSUS = ROOT / "tests/fixtures/casc/census.csv"
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
 BLOCK = re.compile(
     r"^(?:<!-- *(?P<mark>[^\n]*?) *-->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$",
@@ -88,6 +89,7 @@ def hospital(tmp_path_factory):
 def desk(tmp_path, monkeypatch, hospital):
     """A folder with the data that the pages use; what a page registers is forgotten afterwards."""
     shutil.copy(FIG28, tmp_path / "fig28.csv")
+    shutil.copy(CENSUS, tmp_path / "census.csv")
     shutil.copytree(hospital, tmp_path / "hospital")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tacit.registry, "_specs", tacit.registry.specs())

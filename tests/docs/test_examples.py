@@ -55,3 +55,25 @@ def test_every_example_is_tested():
     tests = "\n".join(p.read_text() for p in EXAMPLES.parent.joinpath("tests").rglob("test_*.py"))
     for example in EXAMPLES.glob("*.py"):
         assert example.stem in tests, f"no test runs examples/{example.name}"
+
+
+@pytest.mark.slow
+def test_mask_census(tmp_path):
+    census = Path(__file__).parents[1] / "fixtures" / "casc" / "census.csv"
+    found = load("mask_census").main(census, tmp_path)
+    by_method = {}
+    for point in found.points:
+        by_method.setdefault(point.method, []).append(point)
+    # Larger groups and wider windows are safer and cost more.
+    for method in ("MDAV", "rank swap", "correlated noise"):
+        risks = [p.risk for p in by_method[method]]
+        losses = [p.utility for p in by_method[method]]
+        assert risks == sorted(risks, reverse=True)
+        assert losses == sorted(losses)
+    assert by_method["shuffle"][0].risk < 0.01
+    for method in ("z-scores, then MDAV", "z-scores, then rank swap"):
+        assert all(p.risk < 0.05 for p in by_method[method])
+    assert {p.name for p in tmp_path.glob("*.svg")} == {
+        "census_information_loss.svg",
+        "census_propensity.svg",
+    }
