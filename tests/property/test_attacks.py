@@ -12,7 +12,7 @@ import tacit
 
 pytestmark = pytest.mark.filterwarnings("ignore::tacit.errors.SdcWarning")
 
-FEW = settings(max_examples=12, deadline=None)
+FEW = settings(max_examples=5, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
 NAMES = ["a", "b", "c"]
 
@@ -134,8 +134,8 @@ def test_loss_is_not_negative_and_grows_with_noise_on_average(spec):
 
 @pytest.mark.parametrize(
     "spec",
-    [a for a in ATTACKS if getattr(a, "interval", "") != "x"]
-    + [
+    [
+        *ATTACKS,
         tacit.InformationLoss(columns=NAMES),
         tacit.CorrelationChange(columns=NAMES),
         tacit.MomentChange(columns=NAMES),
@@ -176,9 +176,7 @@ def test_standardised_differences(seed):
     for pairing in ("all", "true"):
         diff = (x[:, None] - y[None]).reshape(-1, 3) if pairing == "all" else x - y
         d = squared(x / diff.std(axis=0), y / diff.std(axis=0))
-        spec = tacit.DistanceLinkage(
-            columns=NAMES, metric="distance_standardised", pairing=pairing
-        )
+        spec = tacit.DistanceLinkage(columns=NAMES, metric="distance_standardised", pairing=pairing)
         assert spec.measure(file(y), original=file(x)).share == pytest.approx(expected_share(d))
 
 
@@ -326,7 +324,12 @@ def test_intervals_of_ranks(seed, width):
 @given(seeds)
 def test_interval_shares_grow_with_the_width(seed):
     x, y = masked_pair(seed)
-    rows = tacit.IntervalDisclosure(columns=NAMES).measure(file(y), original=file(x)).frame.to_native().to_pylist()
+    rows = (
+        tacit.IntervalDisclosure(columns=NAMES)
+        .measure(file(y), original=file(x))
+        .frame.to_native()
+        .to_pylist()
+    )
     for kind in ("sd", "rank"):
         for column in {r["column"] for r in rows}:
             line = [r for r in rows if r["interval"] == kind and r["column"] == column]
@@ -377,7 +380,11 @@ def test_reidentification_reports_its_strongest_attack(seed):
 def test_probabilistic_patterns_count_every_pair(seed):
     rng = np.random.default_rng(seed)
     n = 25
-    columns = {"a": rng.normal(size=n), "t": rng.choice(list("uvw"), n), "s": rng.choice(["f", "m"], n)}
+    columns = {
+        "a": rng.normal(size=n),
+        "t": rng.choice(list("uvw"), n),
+        "s": rng.choice(["f", "m"], n),
+    }
     other = {**columns, "a": columns["a"] + rng.normal(0, 0.1, n)}
     found = tacit.ProbabilisticLinkage(columns=["a", "t", "s"], interpolate=False).measure(
         tacit.read(other), original=tacit.read(columns), seed=1
@@ -505,8 +512,8 @@ def test_regression_by_hand(seed):
         np.linalg.lstsq(np.column_stack([np.ones(50), v[:, 1:]]), v[:, 0], rcond=None)[0]
         for v in (x, y)
     )
-    assert [c.original for c in found.coefficients] == pytest.approx(list(old))
-    assert [c.masked for c in found.coefficients] == pytest.approx(list(new))
+    assert [c.old.value for c in found.coefficients] == pytest.approx(list(old))
+    assert [c.new.value for c in found.coefficients] == pytest.approx(list(new))
 
 
 @FEW
@@ -566,7 +573,7 @@ def test_pram_risk_and_estimate_from_the_published_matrix(seed, stay):
     if abs(np.linalg.det(p)) > 1e-3:
         table = tacit.PramEstimate().measure(released).tables[("v",)]
         back = np.linalg.inv(p).T @ tx
-        assert np.ravel(table.estimate) == pytest.approx(back)
+        assert np.ravel(table.values) == pytest.approx(back)
         assert back.sum() == pytest.approx(len(v))
     risk = tacit.PramRisk(tau=100).measure(released, original=data)
     r = stay * t / (p.T @ t)
@@ -596,14 +603,22 @@ def test_simex_without_noise_is_least_squares_and_with_noise_takes_it_off():
     found = spec.measure(noisy, seed=1)
     slope = found.terms.index("x")
     assert found.naive[slope] == pytest.approx(2 / 1.49, abs=0.1)
-    assert found.fit.estimate[slope] == pytest.approx(2, abs=0.2)
+    assert found.fit.corrected[slope] == pytest.approx(2, abs=0.2)
 
 
 def test_missing_values_are_left_out_or_refused():
     x, y = masked_pair(9, n=40)
     x[3, 1] = np.nan
     y[7, 0] = np.nan
-    data, released = (tacit.read({c: [None if np.isnan(e) else float(e) for e in v] for c, v in zip(NAMES, m.T, strict=True)}) for m in (x, y))
+    data, released = (
+        tacit.read(
+            {
+                c: [None if np.isnan(e) else float(e) for e in v]
+                for c, v in zip(NAMES, m.T, strict=True)
+            }
+        )
+        for m in (x, y)
+    )
     ok = ~(np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1))
     part = tacit.InformationLoss(columns=NAMES).measure(released, original=data, seed=1)
     whole = (np.abs(x - y)[ok] / (np.sqrt(2) * x[ok].std(axis=0, ddof=1))).mean()

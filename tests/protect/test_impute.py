@@ -83,3 +83,13 @@ def test_blanking_and_imputation_in_a_plan():
 def test_refusals(parameters, words):
     with pytest.raises(tacit.SdcError, match=words):
         tacit.Impute(columns=["x"], **parameters)
+
+
+def test_very_large_whole_numbers():
+    large = [2**53 + 1 + 2 * i for i in range(9)]
+    made = tacit.Impute(columns=["x"], method="median").apply(tacit.read({"x": [*large, None]}))
+    assert made.column("x").to_pylist()[:9] == large
+    with pytest.raises(tacit.SdcError, match=r"beyond 2\^53"):
+        tacit.Mdav(k=2).apply(tacit.read({"x": large}))
+    with pytest.raises(tacit.SdcError, match="beyond 1e100"):
+        tacit.Mdav(k=2).apply(tacit.read({"x": [1e200, 1.0, 2.0, 3.0]}))

@@ -46,3 +46,61 @@ def test_records_with_a_hole_stay_as_they_are():
     masked = tacit.Mdav(k=2, missing="keep").apply(data)
     assert masked.column("y").to_pylist() == [1.5, 1.5, 3.0, 4.5, 4.5]
     assert masked.column("x").to_pylist()[2] is None
+
+
+def test_one_seed_is_the_mdav_of_2006():
+    data = tacit.read(CASC / "tarragona.csv")
+    masked = tacit.Mdav(k=3, seeds=1).apply(data)
+    assert masked.history[-1].details["sse_percent"] == pytest.approx(16.96611, abs=5e-5)
+
+
+def numbers(n=600, **more):
+    rng = np.random.default_rng(1)
+    return tacit.read({"x": rng.lognormal(size=n), "y": rng.normal(size=n), **more})
+
+
+def test_improve_lowers_the_loss():
+    plain = tacit.Mdav(k=3).apply(numbers(200)).history[-1].details
+    found = tacit.Mdav(k=3, improve=True).apply(numbers(200), seed=1).history[-1].details
+    assert found["sse_percent"] < plain["sse_percent"]
+    assert found["smallest_group"] >= 3
+    assert found["largest_group"] <= 5
+
+
+def test_the_seed_matters_only_to_the_improvement():
+    assert not tacit.Mdav(k=3).random
+    assert tacit.Mdav(k=3, improve=True).random
+
+
+def test_blocks_are_noted_with_their_price():
+    exact = tacit.Mdav(k=3).apply(numbers()).history[-1].details
+    found = tacit.Mdav(k=3, blocks=4).apply(numbers()).history[-1].details
+    assert found["blocks"] == 4
+    assert found["sse_percent"] > exact["sse_percent"]
+    assert 0 <= found["estimated_gap_percent"] < 50
+    assert "blocks" not in exact
+    assert "blocks" not in tacit.Mdav(k=3, blocks=1).apply(numbers()).history[-1].details
+
+
+def test_blocks_within_strata():
+    data = numbers(g=["a", "b"] * 300)
+    method = tacit.Mdav(k=3, blocks=4, by=["g"])
+    assert method.apply(data).history[-1].details["blocks"] == 8
+    assert method.apply(data).history[-1].details["blocks"] == 8
+    assert method == tacit.Mdav(k=3, blocks=4, by=["g"])
+
+
+def test_automatic_blocks_warn_when_they_come_in(monkeypatch):
+    method = tacit.Mdav(k=3, blocks="auto")
+    assert "blocks" not in method.apply(numbers()).history[-1].details
+    monkeypatch.setattr("tacit.protect.mdav.automatic_blocks", lambda _n, _p: 4)
+    with pytest.warns(tacit.errors.Approximate, match="estimated to raise the loss by"):
+        masked = method.apply(numbers())
+    assert masked.history[-1].details["blocks"] == 4
+
+
+def test_bad_blocks():
+    with pytest.raises(tacit.SdcError, match="blocks"):
+        tacit.Mdav(blocks=0)
+    with pytest.raises(tacit.SdcError, match="blocks"):
+        tacit.Mdav(blocks="some")

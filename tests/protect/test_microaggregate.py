@@ -51,6 +51,7 @@ def drawn(seed, n):
 # -- what every method keeps -----------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:learning_automaton:tacit.errors.Approximate")
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(6, 11))

@@ -15,8 +15,10 @@ from tacit.errors import InputError
 
 Missing = Literal["refuse", "keep"]
 
-#: Whole numbers beyond this cannot be told apart as floats, so released ones are kept within it.
-WHOLE_LIMIT = 2.0**53
+#: Whole numbers beyond this cannot be told apart as floats.
+WHOLE_LIMIT = 2**53
+#: Squares and sums of larger numbers overflow.
+LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -69,23 +71,40 @@ class Block:
 
 
 def read_block(
-    data: Microdata, columns: Sequence[str], kind: str, *, missing: Missing = "refuse"
+    data: Microdata,
+    columns: Sequence[str],
+    kind: str,
+    *,
+    missing: Missing = "refuse",
+    otherwise: str = ", or give missing='keep'",
 ) -> Block:
-    """Return numeric columns as a block; refuse infinite numbers, and missing ones when told so."""
+    """Return numeric columns as a block; refuse numbers too large, and missing ones when told so.
+
+    ``otherwise`` says what a user may do instead of imputing missing values.
+    """
     read = data.to_arrow(tuple(columns))
     table = tuple(as_numbers(read.column(c), c) for c in columns)
     values = np.empty((read.num_rows, len(columns)))
     for j, column in enumerate(table):
         values[:, j] = np.where(column.known, column.values, np.nan)
-    endless = [c for c, v in zip(columns, values.T, strict=True) if np.isinf(v).any()]
+    endless = [c for c, v in zip(columns, values.T, strict=True) if (np.abs(v) > LARGEST).any()]
     if endless:
         raise InputError(
-            f"{kind}: {named(endless)} holds infinite numbers. Clean or leave out such columns."
+            f"{kind}: {named(endless)} holds infinite numbers, or numbers beyond 1e100. Clean or leave out such columns."
+        )
+    coarse = [
+        c
+        for c, column in zip(columns, table, strict=True)
+        if column.whole and ((column.values > WHOLE_LIMIT) | (column.values < -WHOLE_LIMIT)).any()
+    ]
+    if coarse:
+        raise InputError(
+            f"{kind}: {named(coarse)} holds whole numbers beyond 2^53, which arithmetic would change. Use another unit, or leave out such columns."
         )
     holed = [c for c, column in zip(columns, table, strict=True) if not column.known.all()]
     if holed and missing == "refuse":
         raise InputError(
-            f"{kind}: {named(holed)} has missing values. Impute them first, or give missing='keep'."
+            f"{kind}: {named(holed)} has missing values. Impute them first{otherwise}."
         )
     return Block(tuple(columns), table, values, np.asarray(~np.isnan(values).any(axis=1)))
 

@@ -19,6 +19,8 @@ from tacit.stats.moments import Flags, Floats, Ints
 LOOK = 8
 #: Nearest records of a record that makes room through which its new group is found.
 CHAIN = 5
+#: Records looked at, at most, after a group was founded anew: so many, and so many times k.
+PATIENCE, MORE_PATIENCE = 500, 50
 #: Positions of the counters in ``Groups.tops``.
 LOGGED, FREE, FIRST, WAITING = 0, 1, 2, 3
 
@@ -28,14 +30,18 @@ class Groups(NamedTuple):
 
     Attributes
     ----------
-    x
-        The records, centred.
+    x, square
+        The records, centred, and their squared lengths.
     near
         The nearest records of each, nearest first.
     label, place
         Group of each record, and its place there.
     member, size, sums
         Records of each group, how many, and the sum of each column over them.
+    own
+        Inner product of each record with the sums of its group.
+    tilt
+        Working space.
     log
         Records that changed groups since the last kept state, each with the group it came from.
     free, is_free
@@ -67,7 +73,7 @@ class Groups(NamedTuple):
 def begin(x: Floats, labels: Ints, k: int, near: Ints) -> Groups:
     """Return a grouping ready for search."""
     n, p = x.shape
-    most = max(n // k, int(labels.max()) + 1) + 2
+    most = n // k + 2  # room for a group to be founded before others are dissolved
     size = np.bincount(labels, minlength=most).astype(np.int64)
     order = np.argsort(labels, kind="stable")
     start = np.concatenate([[0], np.cumsum(size)[:-1]])
@@ -271,7 +277,7 @@ def look(s: Groups, record: int, k: int, tolerance: float) -> float:
 
 def listed(label: Ints, near: Ints, record: int, t: int, v: int) -> bool:
     """Return True when a nearer record than the t-th nearest is in group v."""
-    for r in range(t):
+    for r in range(t):  # noqa: SIM110 - compiled
         if label[near[record, r]] == v:
             return True
     return False
@@ -318,11 +324,12 @@ def found(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]:
     for t in range(k):
         one = record if t == 0 else near[record, t - 1 if t - 1 < skip else t]
         donors[t] = label[one]
-        total -= leaving(x, sums, size, one, donors[t])
+        total -= leaving(x, sums, size, one, label[one])
         total += joining(x, sums, size, one, g)
         shift(s, one, g)
     wake(s, g)
-    for poor in donors:
+    for t in range(k):
+        poor: int = donors[t]
         while 0 < size[poor] < k:
             one = s.member[poor, 0]
             best, to = np.inf, -1
@@ -357,14 +364,13 @@ def kick(s: Groups, k: int, records: Ints, skips: Ints, tolerance: float) -> flo
         s.tops[LOGGED] = 0
         change, placed = found(s, records[i], k, skips[i])
         if placed:
-            change += settle(s, k, tolerance, 50 * k + 500)
+            change += settle(s, k, tolerance, PATIENCE + MORE_PATIENCE * k)
         rest(s)
         if placed and change < -tolerance:
             total += change
         else:
             undo(s)
     return total
-
 
 
 KERNELS: tuple[Callable[..., Any], ...] = (

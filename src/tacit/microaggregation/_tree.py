@@ -20,7 +20,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
@@ -40,8 +39,8 @@ NEARLY = 1.0 + 1e-9
 class Tree(NamedTuple):
     """What is left of some records.
 
-    Nodes are numbered leaves first, then branches from the lowest level to the root; each level is padded
-    with empty nodes to a multiple of eight.
+    Nodes are numbered leaves first, then branches from the lowest level to the root. Only the root may have
+    fewer children than eight; its other places stay empty.
 
     Attributes
     ----------
@@ -55,7 +54,7 @@ class Tree(NamedTuple):
         The first child of each branch, and the branch above each node (-1 above the root).
     centre
         A point amid the records.
-    points, norms, ids, count
+    points, norms, ids, held
         What is left in each leaf: values (leaf, column, place), squared distances from the centre, record
         numbers, and how many.
     home, place
@@ -72,7 +71,7 @@ class Tree(NamedTuple):
     points: Floats
     norms: Floats
     ids: Ints
-    count: Ints
+    held: Ints
     home: Ints
     place: Ints
 
@@ -109,7 +108,7 @@ def plant(x: Floats, ids: Ints, compiled: dict[str, Callable[..., Any]]) -> Tree
         points=np.zeros((leaves, p, LEAF)),
         norms=np.zeros((leaves, LEAF)),
         ids=np.zeros((leaves, LEAF), dtype=np.int64),
-        count=np.zeros(leaves, dtype=np.int64),
+        held=np.zeros(leaves, dtype=np.int64),
         home=np.zeros(len(x), dtype=np.int64),
         place=np.zeros(len(x), dtype=np.int64),
     )
@@ -128,7 +127,7 @@ def joined(leaves: int) -> tuple[Ints, Ints]:
             at = start + b * WIDTH
             parent[at : at + WIDTH] = len(first)
             first.append(at)
-        start, size = start + branches * WIDTH if size > WIDTH else start + size, branches
+        start, size = start + size, branches
     return np.array(first), parent
 
 
@@ -219,7 +218,7 @@ def widest(x: Floats, order: Ints, start: int, stop: int) -> int:
 
 def fill(tree: Tree, x: Floats, order: Ints) -> None:
     """Split the records at medians of the widest column, and put them into leaves."""
-    leaves = len(tree.count)
+    leaves = len(tree.held)
     start = np.zeros(2 * leaves, dtype=np.int64)
     stop = np.zeros(2 * leaves, dtype=np.int64)
     stop[1] = len(order)
@@ -232,8 +231,8 @@ def fill(tree: Tree, x: Floats, order: Ints) -> None:
         start[2 * node + 1], stop[2 * node + 1] = middle, e
     for leaf in range(leaves):
         s = start[leaves + leaf]
-        tree.count[leaf] = stop[leaves + leaf] - s
-        for t in range(tree.count[leaf]):
+        tree.held[leaf] = stop[leaves + leaf] - s
+        for t in range(tree.held[leaf]):
             put(tree, x, leaf, t, order[s + t])
         refresh_leaf(tree, leaf)
     for branch in range(len(tree.first) - 1):
@@ -255,7 +254,7 @@ def put(tree: Tree, x: Floats, leaf: int, t: int, record: int) -> None:
 def refresh_leaf(tree: Tree, leaf: int) -> None:
     """Recompute box, reach and lowest number of a leaf."""
     points, norms, ids, low, high = tree.points, tree.norms, tree.ids, tree.low, tree.high
-    branch, c, n = leaf // WIDTH, leaf % WIDTH, tree.count[leaf]
+    branch, c, n = leaf // WIDTH, leaf % WIDTH, tree.held[leaf]
     reach, lowest = -1.0, NOBODY
     for t in range(n):
         reach = max(reach, norms[leaf, t])
@@ -275,7 +274,7 @@ def refresh_leaf(tree: Tree, leaf: int) -> None:
 def refresh_branches(tree: Tree, branch: int, last: int) -> None:
     """Recompute a branch and those above it, up to the last, until nothing changes."""
     low, high, reach, lowest = tree.low, tree.high, tree.reach, tree.lowest
-    first, parent, leaves = tree.first, tree.parent, len(tree.count)
+    first, parent, leaves = tree.first, tree.parent, len(tree.held)
     changed = True
     while changed and branch < last:
         above = parent[leaves + branch]
@@ -300,10 +299,10 @@ def refresh_branches(tree: Tree, branch: int, last: int) -> None:
 
 def take(tree: Tree, record: int) -> None:
     """Take a record away."""
-    points, norms, ids, count = tree.points, tree.norms, tree.ids, tree.count
+    points, norms, ids, held = tree.points, tree.norms, tree.ids, tree.held
     leaf, t = tree.home[record], tree.place[record]
-    last = count[leaf] - 1
-    count[leaf] = last
+    last = held[leaf] - 1
+    held[leaf] = last
     moved = ids[leaf, last]
     ids[leaf, t] = moved
     tree.place[moved] = t
@@ -336,12 +335,18 @@ def near_bounds(low: Floats, high: Floats, branch: int, q: Floats, bounds: Float
     for j in range(len(q)):
         value = q[j]
         for c in range(WIDTH):
-            gap = max(max(low[branch, j, c] - value, value - high[branch, j, c]), 0.0)
+            gap = max(low[branch, j, c] - value, value - high[branch, j, c], 0.0)
             bounds[c] += gap * gap
 
 
 def far_bounds(
-    low: Floats, high: Floats, reach: Floats, branch: int, shift: Floats, centre: Floats, bounds: Floats
+    low: Floats,
+    high: Floats,
+    reach: Floats,
+    branch: int,
+    shift: Floats,
+    centre: Floats,
+    bounds: Floats,
 ) -> None:
     """Compute squared distances that no record in the boxes of a branch lies beyond.
 
@@ -375,7 +380,14 @@ def corner_bound(low: Floats, high: Floats, branch: int, c: int, q: Floats) -> f
 
 
 def push(
-    stack: Ints, bounds: Floats, numbers: Ints, bottom: int, top: int, node: int, bound: float, number: int
+    stack: Ints,
+    bounds: Floats,
+    numbers: Ints,
+    bottom: int,
+    top: int,
+    node: int,
+    bound: float,
+    number: int,
 ) -> int:
     """Put a node on the stack, highest bound on top, of equal ones the lowest number; return the new top."""
     i = top
@@ -412,10 +424,10 @@ def farthest(tree: Tree, q: Floats, work: Room) -> int:
         tree.first,
         tree.centre,
     )
-    points, ids, count = tree.points, tree.ids, tree.count
+    points, ids, held = tree.points, tree.ids, tree.held
     stack, bounds, numbers, distances = work.stack, work.bounds, work.numbers, work.distances
     child, shift = work.child, work.shift
-    leaves = len(count)
+    leaves = len(held)
     best, who = -1.0, NOBODY
     for j in range(len(q)):
         shift[j] = q[j] - centre[j]
@@ -427,7 +439,7 @@ def farthest(tree: Tree, q: Floats, work: Room) -> int:
             continue
         if node < leaves:
             distances_of(points, node, q, distances)
-            for t in range(count[node]):
+            for t in range(held[node]):
                 d = distances[t]
                 if d > best or (d == best and ids[node, t] < who):
                     best, who = d, ids[node, t]
@@ -450,10 +462,10 @@ def farthest(tree: Tree, q: Floats, work: Room) -> int:
 def nearest(tree: Tree, q: Floats, k: int, work: Room) -> int:
     """Find the k records nearest to a point, nearest first; return how many there are."""
     low, high, reach, lowest, first = tree.low, tree.high, tree.reach, tree.lowest, tree.first
-    points, ids, count = tree.points, tree.ids, tree.count
+    points, ids, held = tree.points, tree.ids, tree.held
     stack, bounds, numbers, distances = work.stack, work.bounds, work.numbers, work.distances
     child, at, found = work.child, work.at, work.found
-    leaves = len(count)
+    leaves = len(held)
     have, edge, last = 0, np.inf, NOBODY
     stack[0], bounds[0], numbers[0], top = leaves + len(first) - 1, 0.0, 0, 1
     while top > 0:
@@ -463,7 +475,7 @@ def nearest(tree: Tree, q: Floats, k: int, work: Room) -> int:
             continue
         if node < leaves:
             distances_of(points, node, q, distances)
-            for t in range(count[node]):
+            for t in range(held[node]):
                 d, record = distances[t], ids[node, t]
                 if d < edge or (d == edge and record < last):
                     insert(at, found, min(have, k - 1), d, record)
@@ -497,12 +509,12 @@ def each_nearest(tree: Tree, x: Floats, work: Room, near: Ints) -> None:
 
 def recentre(tree: Tree, point: Floats) -> None:
     """Measure reaches from another centre: bounds are sharpest near the mean of what is left."""
-    points, norms, reach, count = tree.points, tree.norms, tree.reach, tree.count
-    leaves = len(count)
+    points, norms, reach, held = tree.points, tree.norms, tree.reach, tree.held
+    leaves = len(held)
     tree.centre[:] = point
     for leaf in range(leaves):
         most = -1.0
-        for t in range(count[leaf]):
+        for t in range(held[leaf]):
             norm = 0.0
             for j in range(len(point)):
                 norm += (points[leaf, j, t] - point[j]) ** 2

@@ -83,20 +83,38 @@ def learning_automaton(
     start: Literal["random", "mdav"] = "random",
     neighbours: int | None = None,
 ) -> Ints:
-    """Return the best groups of several runs of :func:`omma`.
+    """Return the best groups of several runs of :func:`omma`; see :func:`best_run`."""
+    options: dict[str, Any] = {"memory": memory, "theta": theta, "restarts": restarts}
+    return best_run(x, k, rng=rng, tick=tick, start=start, neighbours=neighbours, **options).labels
+
+
+def best_run(
+    x: Floats,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    tick: Tick = lambda _message, _share: None,
+    memory: int = 3,
+    theta: float | None = None,
+    restarts: int = 10,
+    start: Literal["random", "mdav"] = "random",
+    neighbours: int | None = None,
+) -> Omma:
+    """Return the run of :func:`omma` with the lowest loss.
 
     ``start="mdav"`` begins the first run with the groups of MDAV with one seed, the others at random.
     """
+    check(x, k, strict_size=False)
     pairs = similar_pairs(x, theta=theta, neighbours=neighbours, rng=rng)
     best: Omma | None = None
     for run in range(restarts):
         tick("learning automaton", run / restarts)
-        first = mdav_start(x, k, tick) if run == 0 and start == "mdav" else "random"
+        first: Literal["random", "mdav"] = start if run == 0 else "random"
         found = omma(x, k, rng=rng, tick=tick, memory=memory, start=first, pairs=pairs)
         if best is None or found.percent < best.percent:
             best = found
     assert best is not None
-    return best.labels
+    return best
 
 
 @dataclass(frozen=True)
@@ -207,7 +225,9 @@ def first_labels(
         return mdav_start(x, k, tick) if start == "mdav" else random_start(len(x), k, rng)
     labels = np.unique(start, return_inverse=True)[1].astype(np.int64)
     if len(labels) != len(x) or group_sizes(labels).min() < k:
-        raise InputError(f"learning_automaton: start must put every record into a group of at least {k}")
+        raise InputError(
+            f"learning_automaton: start must put every record into a group of at least {k}"
+        )
     return labels
 
 
@@ -365,9 +385,7 @@ def run(
             break
         before = losses[-1]
     swaps = np.concatenate(made) if made else np.empty((0, 3), dtype=np.int64)
-    return Omma(
-        labels, start, tuple(losses), swaps, pairs.theta, len(active), int(active.sum())
-    )
+    return Omma(labels, start, tuple(losses), swaps, pairs.theta, len(active), int(active.sum()))
 
 
 def members_of(labels: Ints, sizes: Ints) -> Ints:
@@ -461,7 +479,7 @@ def visit(
             comes = j
         if i_moves:
             other_change, other_goes = best_exchange(x, sums, sizes, member, i, u, j, v)
-            if other_change < change:
+            if other_change < change - TOLERANCE:
                 change, comes, goes = other_change, i, other_goes
         if change <= limit:
             exchange(x, labels, member, sums, sizes, comes, goes)

@@ -310,7 +310,7 @@ def minimum_factor(
 
     ``matching`` reduces it to a matching: every vertex v has a copy v' that must be matched and a copy v''
     that may be, and an edge uv of weight w becomes u'v', u'v'' and v'u''. A maximum-weight matching with
-    weights 2B - w and B - w, B large, covers all v' if that is possible at all. It needs the package
+    weights 2B - w and B - w, B above the sum of all w used, covers all v' if that is possible at all. It needs the package
     rustworkx. ``programme`` solves the integer program. ``auto`` takes the first if its package is there.
 
     Parameters
@@ -357,8 +357,9 @@ def by_matching(n: int, edges: Ints, weights: Floats) -> Ints | None:
         import rustworkx
     except ImportError:
         raise require("rustworkx", "models", "A factor by matching") from None
-    whole = np.rint(weights * (SCALE / max(float(weights.max()), 1e-300))).astype(np.int64)
-    big = 4 * int(whole.max()) + 1
+    whole = np.rint(weights / (float(weights.max()) or 1.0) * SCALE).astype(np.int64)
+    # Covering one vertex more is worth more than all edges together.
+    big = (2 * n + 1) * int(whole.max()) + 1
     u, v = edges.T
     a, b = np.concatenate([u, u, v]), np.concatenate([v, v + n, u + n])
     value = np.concatenate([2 * big - whole, big - whole, big - whole])

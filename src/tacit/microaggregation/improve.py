@@ -10,6 +10,7 @@ from tacit.microaggregation._tree import neighbours
 from tacit.microaggregation.loss import group_sizes, loss
 from tacit.microaggregation.mdav import grouped
 from tacit.microaggregation.methods import Tick
+from tacit.solve.kernels import has_numba
 from tacit.stats.moments import Floats, Ints
 
 #: Groups founded anew: this many times n / k^2 in small files, and n / k in large ones.
@@ -38,7 +39,7 @@ def improve(x: Floats, labels: Ints, k: int, *, rng: np.random.Generator, tick: 
     References
     ----------
     Laszlo, Mukherjee (2015), Iterated local search for microaggregation, Journal of Systems and Software
-    100, 15-26. Fayyoumi, Oommen (2006), PSD 2006, LNCS 4302, 171-182 (exchange of records).
+    100, 15-26. Fayyoumi, Oommen (2006), PSD 2006, LNCS 4302, 114-128 (exchange of records).
     """
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     if group_sizes(labels).min() < k:
@@ -86,6 +87,6 @@ def searched(x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Ti
 
 def effort(n: int, k: int) -> int:
     """Return how many groups to found anew."""
-    if not _search.has_numba():
+    if not has_numba():
         return int(PLAIN_EFFORT * n / k)
     return max(min(EFFORT * n // k**2, LARGE), LARGE_EFFORT * n // k)

@@ -57,7 +57,7 @@ def mdav_one_seed(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) ->
     ----------
     Laszlo, Mukherjee (2005), Minimum spanning tree partitioning algorithm for microaggregation, IEEE
     Transactions on Knowledge and Data Engineering 17, 902-911.
-    Domingo-Ferrer, Sebé (2006), PSD 2006, LNCS 4302, 129-138; Fayyoumi, Oommen (2006), ibid., 171-182.
+    Domingo-Ferrer, Sebé (2006), PSD 2006, LNCS 4302, 129-138; Fayyoumi, Oommen (2006), ibid., 114-128.
     """
     del rng
     return grouped(x, k, 1, tick)

@@ -20,9 +20,7 @@ from tacit.stats.moments import Floats, Ints
 BATCH = 1000
 
 
-def v_mdav(
-    x: Floats, k: int, *, rng: np.random.Generator, tick: Tick, gamma: float = 0.2
-) -> Ints:
+def v_mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick, gamma: float = 0.2) -> Ints:
     """Return the groups of V-MDAV.
 
     While at least k records are free, the one farthest from the mean of all records and its k - 1 nearest

@@ -108,11 +108,11 @@ def joined(x: Any, order: Any, k: int) -> Any:
             length += 1
             continue
         length -= 2
-        small -= (size[a] < k) + (size[b] < k)
+        small -= int(size[a] < k) + int(size[b] < k)
         total = size[a] + size[b]
         mean[b] = (size[a] * mean[a] + size[b] * mean[b]) / total
         size[b] = total
-        small += total < k
+        small += int(total < k)
         into[a] = b
         many -= 1
         alive[place[a]] = alive[many]

@@ -62,7 +62,7 @@ class GroupingMethod(Method):
     )
     missing: Missing = Field(
         "refuse",
-        description="refuse columns with missing values, or keep records with one as they are and mask the rest",
+        description="refuse columns with missing values, or keep records with one as they are and mask the rest; methods that group each column by itself do so column by column",
     )
     whole: bool = Field(
         False,

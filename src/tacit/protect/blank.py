@@ -113,7 +113,7 @@ class Blank(Method):
         return self.rule == "randomised" and self.response is not None
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        block = read_block(data, self.blanked, self.kind)
+        block = read_block(data, self.blanked, self.kind, otherwise="")
         if not len(block.values):
             return data
         keep = np.ones(len(block.values), dtype=bool)

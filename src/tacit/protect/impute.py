@@ -76,7 +76,7 @@ class Impute(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         cells = classes(data, self.by)[0]
-        given = read_block(data, self.given, self.kind).values if self.given else None
+        given = read_block(data, self.given, self.kind, otherwise="").values if self.given else None
         new, filled = {}, {}
         for c in self.columns:
             column = data.column(c).combine_chunks()
@@ -121,9 +121,8 @@ class Impute(Method):
         if values is None:
             return column.take(pa.array(source))
         kept = as_numbers(column, name)
-        whole = kept.whole
-        out = np.where(known, kept.values, np.rint(drawn) if whole else drawn)
-        return pa.array(out.astype(np.int64) if whole else out).cast(column.type)
+        computed = np.rint(drawn).astype(np.int64) if kept.whole else drawn
+        return pa.array(np.where(known, kept.values, computed)).cast(column.type)
 
     @property
     def numeric(self) -> bool:

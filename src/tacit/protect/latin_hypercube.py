@@ -101,7 +101,9 @@ class LatinHypercube(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         columns = self.targets(data)
         holes: Literal["refuse", "keep"] = "refuse" if self.missing == "refuse" else "keep"
-        block = read_block(data, columns, self.kind, missing=holes)
+        block = read_block(
+            data, columns, self.kind, missing=holes, otherwise=", or give missing='omit'"
+        )
         x = block.x
         n = len(x) if self.n is None else self.n
         self.usable(columns, x, n)

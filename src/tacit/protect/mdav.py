@@ -10,11 +10,12 @@ import numpy as np
 from pydantic import Field, PrivateAttr
 
 from tacit.context import Context
+from tacit.data.microdata import Microdata
 from tacit.errors import Approximate
 from tacit.fields import PositiveInt
 from tacit.microaggregation.blocking import Blocked, automatic_blocks, blocked_mdav
 from tacit.microaggregation.methods import Tick
-from tacit.protect._grouping import GroupingMethod, Units
+from tacit.protect._grouping import GroupingMethod
 from tacit.registry import register
 from tacit.stats.moments import Floats, Ints
 
@@ -54,19 +55,26 @@ class Mdav(GroupingMethod):
     #: What blocks cost in each stratum, gathered while one call of apply lasts.
     _blocked: list[Blocked] = PrivateAttr(default_factory=list)
 
-    random: ClassVar[bool] = False
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
-    def label(self, units: Units, ctx: Context) -> Ints:
-        """Note how many blocks there were and what they cost."""
+    @property
+    def random(self) -> bool:  # type: ignore[override]
+        """Return True when the result depends on the seed: of all this, only ``improve`` draws."""
+        return self.improve
+
+    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.blocks is None:
-            return super().label(units, ctx)
+            return super()._apply(data, ctx)
         # A copy of its own for this call: a description of work keeps no state.
         worker = self.model_copy()
         worker._blocked = []
-        labels = super(Mdav, worker).label(units, ctx)
+        result = super(Mdav, worker)._apply(data, ctx)
         worker.tell_gap(ctx)
-        return labels
+        return result
+
+    def strata_travel(self, data: Microdata) -> bool:
+        """Keep strata here when there are blocks: what they cost is noted here."""
+        return self.blocks is None and super().strata_travel(data)
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
@@ -91,5 +99,5 @@ class Mdav(GroupingMethod):
                 f"mdav: the file was split into blocks, which is estimated to raise the loss by {100 * gap:.1f} % "
                 "above that of MDAV over all records. Leave out blocks for the exact method.",
                 Approximate,
-                stacklevel=5,
+                stacklevel=4,
             )

@@ -395,6 +395,7 @@ class Pram(Method):
                 raise InvalidParameter("pram: levels must name each category once")
             return Randomised((group[0],), (tuple(plain_levels(given)),), ())
         if len(coded) == 1:
+            warn_of_many(group[0], len(coded[0].values), len(coded[0].codes))
             return Randomised(tuple(group), (tuple(plain_levels(coded[0].values)),), ())
         levels = tuple(tuple(plain_levels(values)) for values in combinations_of(coded))
         return Randomised(tuple(group), levels, ())
@@ -638,3 +639,13 @@ def check_moves(codes: Ints, released: Ints, stratum: Ints, closed: Sequence[Fla
         here = moved[stratum[moved] == s] if shut is not None else moved[:0]
         if shut is not None and shut[codes[here], released[here]].any():
             raise DisclosureRefused("pram: a forbidden move was made, so nothing was released")
+
+
+def warn_of_many(column: str, categories: int, records: int) -> None:
+    """Warn when a column has nearly as many categories as records: the public list of them tells much."""
+    if categories > max(20, records // 2):
+        warnings.warn(
+            f"pram: column {column!r} has {categories} categories for {records} records; the matrices that users need name every one. Recode it first.",
+            WeakProtection,
+            stacklevel=6,
+        )

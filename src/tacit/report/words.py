@@ -38,9 +38,16 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-combinations": (
         "Combinations of at least {k}",
         lambda c: (
-            f"Every value of the {len(c.parameters['combinations'])} checked combinations of "
-            f"{named(c.columns)} occurs in at least {c.parameters['k']} records. Combinations that were not "
-            "checked may be rarer."
+            (
+                f"Every complete combination of {named(c.columns)} that occurs in the file occurs in at least "
+                f"{c.parameters['k']} records."
+            )
+            if len(c.parameters["combinations"]) == 1
+            else (
+                f"Every value of the {len(c.parameters['combinations'])} checked combinations of "
+                f"{named(c.columns)} occurs in at least {c.parameters['k']} records. Combinations that were not "
+                "checked may be rarer."
+            )
         ),
     ),
     "k-agreement": (

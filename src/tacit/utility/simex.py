@@ -115,7 +115,7 @@ class Simex(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> SimexResult:
         del other
-        block = read_block(data, self.columns_named(), self.kind)
+        block = read_block(data, self.columns_named(), self.kind, otherwise="")
         y, x = block.values[:, 0], block.values[:, 1 : 1 + len(self.covariates)]
         if len(y) < x.shape[1] + 3:
             raise InputError(

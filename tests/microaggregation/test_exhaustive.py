@@ -1,0 +1,140 @@
+"""Proven optima: brute force, the two exact methods against each other, CASC files, refusals."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
+from tacit.errors import InputError, LimitReached
+from tacit.microaggregation._near import Space
+from tacit.microaggregation._pairs import cheapest
+from tacit.microaggregation.exhaustive import lower_bound, optimal, over_subsets
+from tacit.microaggregation.factor import two_microaggregation
+from tacit.microaggregation.loss import loss
+from tacit.microaggregation.mdav import mdav
+
+CASES = json.loads((FIXTURES / "psd12-two-microaggregation" / "small_cases.json").read_text())[
+    "cases"
+]
+RNG = np.random.default_rng(0)
+
+
+def best(x, k):
+    return optimal(x, k, rng=RNG, tick=quiet)
+
+
+def matrices(low, high, p=2):
+    return st.integers(low, high).flatmap(
+        lambda n: arrays(
+            np.float64, (n, p), elements=st.integers(0, 5).map(float) | st.floats(-3, 3, width=32)
+        )
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_small_cases(case):
+    x, expected = np.array(case["input"]["X"]), case["expected"]
+    labels = best(x, 2)
+    assert loss(x, labels).within == pytest.approx(expected["optimal_sse"], abs=1e-8)
+    if "unique" in case["note"]:
+        assert as_groups(labels) == set(map(tuple, expected["optimal_groups"]))
+
+
+@given(matrices(4, 9), st.integers(2, 4))
+@settings(max_examples=50, deadline=None)
+def test_brute_force(x, k):
+    if len(x) < k:
+        return
+    labels = best(x, k)
+    least = min(
+        (sse(x, groups) for groups in partitions(list(range(len(x))), k)),
+        default=sse(x, [range(len(x))]),
+    )
+    assert loss(x, labels).within == pytest.approx(least, abs=1e-7)
+    assert np.bincount(labels).min() >= k
+    if len(x) > k:
+        assert lower_bound(x, k) <= least + 1e-7
+
+
+@given(matrices(4, 13))
+@settings(max_examples=60, deadline=None)
+def test_pairs_and_triples_are_the_same_optimum(x):
+    d = Space.of_records(x)
+    found = cheapest(d, "sse", quiet)
+    assert found.proven
+    assert found.value == pytest.approx(loss(x, over_subsets(d.squared, 2)).within, abs=1e-7)
+    assert found.value == pytest.approx(loss(x, found.labels).within, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("eia600", 55.585062),
+        ("census", 387.260676),
+        ("tarragona", 955.773749),
+        pytest.param("eia10", 75.263241, marks=pytest.mark.slow),
+    ],
+)
+def test_casc_files(name, value):
+    x = casc(name)
+    labels = best(x, 2)
+    found = loss(x, labels).within
+    assert found == pytest.approx(value, abs=1e-6)
+    assert set(np.bincount(labels)) == {2, 3}
+    assert lower_bound(x, 2) < found < loss(x, mdav(x, 2, rng=RNG, tick=quiet)).within
+    close = two_microaggregation(x)
+    assert close.bound <= found <= close.sse
+
+
+def test_distances_are_computed_as_needed(monkeypatch):
+    x = casc("eia600")
+    kept = cheapest(Space.of_records(x), "sse", quiet)
+    monkeypatch.setattr("tacit.microaggregation._near.KEPT", 10)
+    space = Space.of_records(x)
+    assert not len(space.squared)
+    assert cheapest(space, "sse", quiet).value == pytest.approx(kept.value)
+
+
+def test_one_column_is_solved_at_any_size():
+    x = np.random.default_rng(5).lognormal(size=(3_000, 1))
+    labels = best(x, 4)
+    assert np.bincount(labels).min() >= 4
+    assert loss(x, labels).within < loss(x, mdav(x, 4, rng=RNG, tick=quiet)).within
+
+
+def test_eighteen_records_and_a_large_k():
+    x = np.random.default_rng(6).normal(size=(18, 3))
+    for k in (5, 9):
+        assert np.bincount(best(x, k)).min() >= k
+    assert best(x, 10).max() == 0
+
+
+def test_without_numba_the_same(monkeypatch):
+    x = np.round(np.random.default_rng(7).normal(size=(10, 2)), 1)
+    compiled = best(x, 3), cheapest(Space.of_records(x), "sse", quiet)
+    from tacit.microaggregation import _pairs, exhaustive
+
+    monkeypatch.setattr(exhaustive, "kernel", lambda: exhaustive.programme)
+    monkeypatch.setattr(_pairs, "kernel", lambda: _pairs.priced)
+    assert (best(x, 3) == compiled[0]).all()
+    assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(compiled[1].value)
+
+
+def test_too_large():
+    x = np.ones((19, 2))
+    with pytest.raises(LimitReached, match="up to 18 records when k is above 2; use mdav"):
+        best(x, 3)
+    with pytest.raises(LimitReached, match="up to 10,000 records"):
+        best(np.ones((10_001, 2)), 2)
+    with pytest.raises(InputError, match="at least 3 records"):
+        best(np.ones((2, 2)), 3)
+
+
+def test_time_can_run_out(monkeypatch):
+    monkeypatch.setattr("tacit.microaggregation._pairs.Partition.proven", False)
+    with pytest.raises(LimitReached, match="not proven in time"):
+        best(casc("eia600")[:40], 2)

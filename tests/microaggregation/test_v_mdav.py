@@ -1,0 +1,62 @@
+"""V-MDAV: sizes, and the two ways to find it (published losses are with MDAV's)."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.microaggregation import group_sizes
+from tacit.microaggregation import v_mdav as module
+from tacit.microaggregation.mdav import squared
+from tacit.microaggregation.v_mdav import v_mdav
+
+RNG = np.random.default_rng(0)
+
+
+def silent(_message, _share):
+    pass
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(4, 150),
+    p=st.integers(1, 3),
+    k=st.integers(2, 5),
+    gamma=st.sampled_from([0.2, 0.7, 1.1, 3.0]),
+    grid=st.booleans(),
+    seed=st.integers(0, 10**6),
+)
+def test_both_ways_agree(n, p, k, gamma, grid, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 5, (n, p)).astype(float) if grid else rng.normal(size=(n, p))
+    seeds = np.argsort(-squared(x.T, x.mean(axis=0)), kind="stable")
+    ways = [f(x, k, gamma, seeds, silent) for f in (module.scanning, module.asking_a_tree)]
+    assert (ways[0] == ways[1]).all()
+    assert (ways[0] < 0).sum() < k
+    sizes = group_sizes(ways[0][ways[0] >= 0]) if n >= k else np.array([k])
+    assert sizes.min() >= k
+    assert sizes.max() <= 2 * k - 1
+
+
+def test_clusters_of_different_sizes_are_found():
+    rng = np.random.default_rng(1)
+    sizes = (3, 5, 4, 3)
+    x = np.concatenate([rng.normal(10 * i, 0.1, (s, 2)) for i, s in enumerate(sizes)])
+    labels = v_mdav(x, 3, rng=RNG, tick=silent, gamma=1.1)
+    assert len(set(zip(labels, np.repeat(range(4), sizes), strict=True))) == 4
+
+
+def test_works_without_numba(monkeypatch):
+    x = np.random.default_rng(2).normal(size=(600, 3))
+    monkeypatch.setattr(module, "COMPILE_FROM", 100)
+    fast = v_mdav(x, 4, rng=RNG, tick=silent, gamma=0.8)
+    monkeypatch.setattr(module, "has_numba", lambda: False)
+    assert (v_mdav(x, 4, rng=RNG, tick=silent, gamma=0.8) == fast).all()
+
+
+@pytest.mark.parametrize("n", [6, 7, 8])
+def test_leftovers_join_the_nearest_mean(n):
+    x = np.r_[0.0, 0.1, 0.2, 9.0, 9.1, 9.2, 8.0, 7.9][:n, None]
+    labels = v_mdav(x, 3, rng=RNG, tick=silent, gamma=0.01)
+    assert (labels[:3] == labels[0]).all()
+    assert (labels[3:] == labels[3]).all()
