@@ -134,7 +134,7 @@ def lightest_sets(rows: Rows, k: int, sets: Sequence[tuple[int, ...]], tick: Tic
         masked = before[known]
         masked[:, list(columns)] = MISSING
         settled = known[agreeing_with(masked, before, rows.size) >= k]
-        rows.codes[np.ix_(settled, list(columns))] = MISSING
+        rows.codes[np.ix_(settled, np.array(columns))] = MISSING
         left = left[~np.isin(left, settled)]
     return left
 
@@ -179,7 +179,7 @@ def suppress_strict(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick:
         masked = codes[left].copy()
         masked[:, list(columns)] = MISSING
         settled = left[class_sizes(masked) >= k]
-        hidden[np.ix_(settled, list(columns))] = True
+        hidden[np.ix_(settled, np.array(columns))] = True
         left = left[~np.isin(left, settled)]
     while len(left):
         tick("last records", None)
@@ -298,7 +298,7 @@ def minimal_sets(
         some = rows.rare[begin : begin + CHUNK]
         found = find(rows.codes, rows.size, some, bits, k, most)
         for at, flags in zip(some, found, strict=True):
-            minimal = list(minimal_of([sets[i] for i in np.flatnonzero(flags)]))
+            minimal = list(minimal_of([sets[i] for i in np.flatnonzero(flags).tolist()]))
             choices.append(minimal or [one_by_one(rows, int(at), k, weights, fixed)])
     return choices
 
