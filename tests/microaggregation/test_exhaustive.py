@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
-from tacit.errors import InputError, LimitReached
+from tacit.errors import Cancelled, InputError, LimitReached, SolverError
 from tacit.microaggregation._near import Space
 from tacit.microaggregation._pairs import cheapest
 from tacit.microaggregation.exhaustive import lower_bound, optimal, over_subsets
@@ -45,7 +45,7 @@ def test_small_cases(case):
 
 
 @given(matrices(4, 9), st.integers(2, 4))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_brute_force(x, k):
     if len(x) < k:
         return
@@ -61,7 +61,7 @@ def test_brute_force(x, k):
 
 
 @given(matrices(4, 13))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_pairs_and_triples_are_the_same_optimum(x):
     d = Space.of_records(x)
     found = cheapest(d, "sse", quiet)
@@ -75,7 +75,7 @@ def test_pairs_and_triples_are_the_same_optimum(x):
     [
         ("eia600", 55.585062),
         ("census", 387.260676),
-        ("tarragona", 955.773749),
+        pytest.param("tarragona", 955.773749, marks=pytest.mark.slow),
         pytest.param("eia10", 75.263241, marks=pytest.mark.slow),
     ],
 )
@@ -108,8 +108,7 @@ def test_one_column_is_solved_at_any_size():
 
 def test_eighteen_records_and_a_large_k():
     x = np.random.default_rng(6).normal(size=(18, 3))
-    for k in (5, 9):
-        assert np.bincount(best(x, k)).min() >= k
+    assert np.bincount(best(x, 9)).tolist() == [9, 9]
     assert best(x, 10).max() == 0
 
 
@@ -138,3 +137,29 @@ def test_time_can_run_out(monkeypatch):
     monkeypatch.setattr("tacit.microaggregation._pairs.Partition.proven", False)
     with pytest.raises(LimitReached, match="not proven in time"):
         best(casc("eia600")[:40], 2)
+
+
+def test_the_last_program_can_be_stopped():
+    def stop(message, share):
+        if message == "whole groups":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        cheapest(Space.of_records(casc("eia600")[:100]), "sse", stop)
+
+
+def test_a_failed_warm_start_is_repeated(monkeypatch):
+    from tacit.microaggregation import _pairs
+
+    x = casc("eia600")[:120]
+    expected = cheapest(Space.of_records(x), "sse", quiet).value
+    solve, calls = _pairs.Lp.solve, []
+
+    def failing(self, **options):
+        calls.append(1)
+        if len(calls) == 2:
+            raise SolverError("unknown")
+        return solve(self, **options)
+
+    monkeypatch.setattr(_pairs.Lp, "solve", failing)
+    assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(expected)

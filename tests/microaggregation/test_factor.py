@@ -89,16 +89,13 @@ def test_casc_files(name, weight, value, percent):
     assert 1 <= found.ratio <= 2
     assert found.lemma.min() == pytest.approx(0.5)
     assert found.lemma.max() < 1
-
-
-def test_the_paper_is_a_hair_above_the_minimum():
-    found = two_microaggregation(casc("tarragona"))
-    assert found.sse < 958.496
-    assert found.sse == pytest.approx(958.496, rel=1e-5)
+    if name == "tarragona":
+        # The published 958.496 is a hair above the minimum's.
+        assert found.sse < 958.496 == pytest.approx(found.sse, rel=1e-5)
 
 
 @given(POINTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_minimum_and_guarantee_by_brute_force(x):
     found = two_microaggregation(x)
     best = min(sse(x, groups) for groups in partitions(list(range(len(x))), 2))
@@ -114,7 +111,7 @@ def test_minimum_and_guarantee_by_brute_force(x):
 
 
 @given(st.integers(2, 6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_factor_of_any_graph_by_brute_force(n, data):
     every = list(itertools.combinations(range(n), 2))
     some = data.draw(st.lists(st.sampled_from(every), max_size=9))
@@ -186,7 +183,7 @@ def test_distances_of_records_give_the_same():
 
 
 @given(arrays(np.int64, st.tuples(st.integers(2, 8), st.just(4)), elements=st.integers(0, 2)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_categories_by_their_number_of_differences(codes):
     d = (codes[:, None] != codes[None]).sum(axis=2).astype(float)
     found = two_microaggregation(distances=d)
@@ -200,7 +197,7 @@ def test_categories_by_their_number_of_differences(codes):
 
 
 @given(POINTS.filter(lambda x: len(x) % 2 == 0))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_pairs_are_optimal_among_pairs(x):
     found = two_microaggregation(x, fixed_size_2="optimal")
     best = min(

@@ -51,7 +51,7 @@ def test_fixed_and_variable_size_on_casc_files(name, column, blocks, value):
     st.lists(st.integers(0, 20).map(float) | st.floats(-5, 5, width=32), min_size=4, max_size=9),
     st.integers(2, 4),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_brute_force(values, k):
     x = np.array(values).reshape(-1, 1)
     labels, found = optimum(x, k)

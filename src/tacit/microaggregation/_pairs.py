@@ -37,7 +37,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from tacit.errors import SolverError
+from tacit.errors import Cancelled, LimitReached, SolverError
 from tacit.microaggregation._near import Space
 from tacit.microaggregation.methods import Tick
 from tacit.solve.kernels import compile_all, has_numba
@@ -66,6 +66,10 @@ MOST = 300_000
 TOLERANCE = 1e-8
 #: Relative difference of value and bound that counts as none: the accuracy of the linear programs.
 PROVEN = 1e-8
+#: Unit of costs, in medians, from which outliers are priced out first; how much smaller it then gets.
+COARSE, FINER = 1e3, 1e-5
+#: Units that no group costs more than.
+FAR = 1e8
 #: A variable or a cut counts as fractional or broken from here.
 FRACTION = 1e-6
 #: Seconds for each integer program.
@@ -114,13 +118,15 @@ def cheapest(space: Space, cost: Cost, tick: Tick, *, seconds: float = SECONDS) 
     master = Master(points, m, cost, tick)
     bound = master.tighten()
     tick("whole groups", None)
-    chosen, value, _ = master.whole(master.groups, seconds)
-    within = master.within(value - bound)
+    chosen, shifted, _ = master.whole(master.groups, seconds)
+    within = master.within(shifted - bound)
     if within is not None:
         tick("proving the optimum", None)
-        chosen, value, below = master.whole(within, seconds, best=(chosen, value))
+        chosen, shifted, below = master.whole(within, seconds, best=(chosen, shifted))
         bound = max(bound, below)
-    return Partition(labels_of(chosen, point), value, max(0.0, min(bound, value)))
+    value = float(master.costs(chosen).sum())
+    gap = max(0.0, shifted - bound) * master.unit
+    return Partition(labels_of(chosen, point), value, max(0.0, value - gap))
 
 
 def labels_of(groups: Ints, point: Ints) -> Ints:
@@ -160,17 +166,37 @@ class Master:
         self.all = self.near[:0]
         self.groups = first_groups(near[:, :FIRST], m, triples=cost != "pairs")
         self.cuts: list[Points] = []
-        # Costs are counted in the mean cost of a nearest pair: the solver's tolerances are absolute.
-        self.unit = unit_of(space, near)
+        self.potential, self.unit = np.zeros(self.n), 1.0
+        self.set_scale(near)
         self.lp = self.program(1e-9)
         self.duals = np.zeros(self.n)
         self.slack = 0.0
+
+    def set_scale(self, near: Ints) -> None:
+        """Choose the unit in which costs are counted, and a potential of each point.
+
+        The solver's tolerances are absolute, so the unit is the mean squared distance of a point to its
+        nearest. Where outliers make it far larger than the median, the price that the linear program sets
+        on each point is taken off the costs of its groups, which changes all partitions alike, and what is
+        left is counted in a smaller unit; and so on until it is the median.
+        """
+        if self.n == 1:
+            return
+        away = self.space.between(np.arange(self.n), near[:, 0])
+        self.unit = float(away.mean()) or 1.0
+        usual = float(np.median(away)) or self.unit
+        while self.unit > COARSE * usual:
+            self.tick("outliers", None)
+            duals = self.program(1e-9).solve().duals
+            assert duals is not None
+            self.potential = self.potential + duals * self.unit
+            self.unit = max(usual, self.unit * FINER)
 
     def program(self, tolerance: float) -> Lp:
         """Return the linear program over the groups and cuts there are."""
         room = np.array([self.room(points) for points in self.cuts])
         return Lp(
-            self.costs(self.groups) / self.unit,
+            self.shifted(self.groups),
             self.members(self.groups),
             np.concatenate([self.m, np.full(len(room), -np.inf)]),
             np.concatenate([self.m, room]),
@@ -183,6 +209,14 @@ class Master:
     def costs(self, groups: Ints) -> Floats:
         """Return what groups cost."""
         return costs(self.space, groups, self.cost)
+
+    def shifted(self, groups: Ints) -> Floats:
+        """Return what groups cost beyond the potentials of their points, in units.
+
+        What is out of the question costs no more than FAR: lower costs leave bounds valid.
+        """
+        own = np.where(groups < 0, 0.0, self.potential[groups]).sum(axis=1)
+        return np.minimum((self.costs(groups) - own) / self.unit, FAR)
 
     def members(self, groups: Ints) -> sparse.csc_array:
         """Return points (and cuts) x groups: copies of a point in a group, and which cut counts it."""
@@ -225,6 +259,7 @@ class Master:
             except SolverError:
                 # A warm start that went wrong: once more from scratch, with the usual tolerance.
                 self.lp = self.program(1e-7)
+                self.lp.option("presolve", "on")
                 solution = self.lp.solve()
             assert solution.duals is not None
             self.duals = solution.duals
@@ -238,10 +273,13 @@ class Master:
             self.add_groups(new)
 
     def bound(self) -> float:
-        """Return the bound of the duals: a partition has n / 2 groups at most, none below the slack."""
+        """Return the bound of the duals: a partition has n / 2 groups at most, none below the slack.
+
+        Like all sums of costs here it is in units, beyond the potentials.
+        """
         room = np.array([self.room(points) for points in self.cuts])
         value = self.duals @ np.concatenate([self.m, room])
-        return float(value + self.slack * self.m.sum() / 2.0) * self.unit
+        return float(value + self.slack * self.m.sum() / 2.0)
 
     def add_groups(self, new: Ints) -> None:
         """Let groups enter."""
@@ -249,7 +287,7 @@ class Master:
         count = len(new)
         self.lp.highs.addCols(
             count,
-            self.costs(new) / self.unit,
+            self.shifted(new),
             np.zeros(count),
             np.full(count, np.inf),
             matrix.nnz,
@@ -281,7 +319,7 @@ class Master:
         for j, points in enumerate(self.cuts):
             inside[list(points), j] = 1
         start, which = lists(inside)
-        y, z = self.duals[: self.n], self.duals[self.n :]
+        y, z = self.duals[: self.n] + self.potential / self.unit, self.duals[self.n :]
 
         def run(room: int) -> tuple[int, Ints, Floats]:
             groups, reduced = np.empty((room, 3), dtype=np.int64), np.empty(room)
@@ -299,19 +337,27 @@ class Master:
 
     def within(self, gap: float) -> Ints | None:
         """Return all groups that could be part of a partition cheaper by up to the gap, unless too many."""
-        groups, _ = self.price(gap / self.unit + 10 * TOLERANCE, 0, self.all)
+        groups, _ = self.price(gap + 10 * TOLERANCE, 0, self.all)
         if not len(groups):
             return None
         return np.vstack([one_point(self.m, triples=self.cost != "pairs"), groups])
+
+    def cancelled(self) -> bool:
+        """Return True when the user asked to stop."""
+        try:
+            self.tick("whole groups", None)
+        except Cancelled:
+            return True
+        return False
 
     def whole(
         self, groups: Ints, seconds: float, best: tuple[Ints, float] | None = None
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
-        price = self.costs(groups)
+        price = self.shifted(groups)
         room = np.array([self.room(points) for points in self.cuts])
         lp = Lp(
-            price / self.unit,
+            price,
             self.members(groups),
             np.concatenate([self.m, np.full(len(room), -np.inf)]),
             np.concatenate([self.m, room]),
@@ -320,10 +366,15 @@ class Master:
             integer=np.ones(len(groups), dtype=np.bool_),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
-        solution = lp.solve(time_limit=seconds, gap=0.0)
-        below = solution.bound * self.unit
+        solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.cancelled)
+        below = solution.bound
+        if solution.state == "stopped":
+            self.tick("whole groups", None)
         if solution.x is None:
-            assert best is not None, "no partition was found in time"
+            if best is None:
+                raise LimitReached(
+                    "no groups were found in time; group within classes of other columns, or use mdav"
+                )
             return (*best, below)
         times = np.rint(solution.x).astype(np.int64)
         value = float((price * times).sum())
@@ -355,15 +406,6 @@ def tidy(groups: Ints, n: int) -> Ints:
 def codes(groups: Ints, n: int) -> Ints:
     """Return one number a group."""
     return (groups[:, 0] * n + groups[:, 1]) * (n + 1) + groups[:, 2]
-
-
-def unit_of(space: Space, near: Ints) -> float:
-    """Return the mean squared distance of a point to its nearest, or 1e-7 of that to the farthest."""
-    if space.n == 1:
-        return 1.0
-    here = np.arange(space.n)
-    far = space.between(here, np.zeros_like(here)).max()
-    return max(float(space.between(here, near[:, 0]).mean()), 1e-7 * float(far)) or 1.0
 
 
 def one_point(m: Ints, *, triples: bool) -> Ints:
