@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
-from tacit.errors import Cancelled, InputError, LimitReached, SolverError
+from tacit.errors import Approximate, Cancelled, InputError, LimitReached, SolverError
 from tacit.microaggregation._near import Space
 from tacit.microaggregation._pairs import cheapest
 from tacit.microaggregation.exhaustive import lower_bound, optimal, over_subsets
@@ -135,7 +135,7 @@ def test_too_large():
 
 def test_time_can_run_out(monkeypatch):
     monkeypatch.setattr("tacit.microaggregation._pairs.Partition.proven", False)
-    with pytest.raises(LimitReached, match="not proven in time"):
+    with pytest.warns(Approximate, match="per cent above the optimum"):
         best(casc("eia600")[:40], 2)
 
 
@@ -163,3 +163,13 @@ def test_a_failed_warm_start_is_repeated(monkeypatch):
 
     monkeypatch.setattr(_pairs.Lp, "solve", failing)
     assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e5, 1e7])
+def test_outliers_do_not_blur_the_rest(far):
+    x = np.random.default_rng(8).normal(size=(200, 3))
+    y = np.vstack([x, far * np.eye(3)[[0, 0]]])
+    found = cheapest(Space.of_records(y), "sse", quiet)
+    assert found.proven
+    assert found.labels[-1] == found.labels[-2]
+    assert loss(x, found.labels[:-2]).within == pytest.approx(loss(x, best(x, 2)).within)

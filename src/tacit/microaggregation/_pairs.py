@@ -118,14 +118,14 @@ def cheapest(space: Space, cost: Cost, tick: Tick, *, seconds: float = SECONDS) 
     master = Master(points, m, cost, tick)
     bound = master.tighten()
     tick("whole groups", None)
-    chosen, shifted, _ = master.whole(master.groups, seconds)
-    within = master.within(shifted - bound)
+    chosen, beyond, _ = master.whole(master.groups, seconds)
+    within = master.within(beyond - bound)
     if within is not None:
         tick("proving the optimum", None)
-        chosen, shifted, below = master.whole(within, seconds, best=(chosen, shifted))
+        chosen, beyond, below = master.whole(within, seconds, best=(chosen, beyond))
         bound = max(bound, below)
     value = float(master.costs(chosen).sum())
-    gap = max(0.0, shifted - bound) * master.unit
+    gap = max(0.0, beyond - bound) * master.unit
     return Partition(labels_of(chosen, point), value, max(0.0, value - gap))
 
 
@@ -196,7 +196,7 @@ class Master:
         """Return the linear program over the groups and cuts there are."""
         room = np.array([self.room(points) for points in self.cuts])
         return Lp(
-            self.shifted(self.groups),
+            self.prices(self.groups),
             self.members(self.groups),
             np.concatenate([self.m, np.full(len(room), -np.inf)]),
             np.concatenate([self.m, room]),
@@ -210,13 +210,14 @@ class Master:
         """Return what groups cost."""
         return costs(self.space, groups, self.cost)
 
-    def shifted(self, groups: Ints) -> Floats:
-        """Return what groups cost beyond the potentials of their points, in units.
-
-        What is out of the question costs no more than FAR: lower costs leave bounds valid.
-        """
+    def beyond(self, groups: Ints) -> Floats:
+        """Return what groups cost beyond the potentials of their points, in units."""
         own = np.where(groups < 0, 0.0, self.potential[groups]).sum(axis=1)
-        return np.minimum((self.costs(groups) - own) / self.unit, FAR)
+        return (self.costs(groups) - own) / self.unit
+
+    def prices(self, groups: Ints) -> Floats:
+        """Return the costs that the solver sees; too low ones leave bounds valid."""
+        return np.minimum(self.beyond(groups), FAR)
 
     def members(self, groups: Ints) -> sparse.csc_array:
         """Return points (and cuts) x groups: copies of a point in a group, and which cut counts it."""
@@ -287,7 +288,7 @@ class Master:
         count = len(new)
         self.lp.highs.addCols(
             count,
-            self.shifted(new),
+            self.prices(new),
             np.zeros(count),
             np.full(count, np.inf),
             matrix.nnz,
@@ -354,10 +355,9 @@ class Master:
         self, groups: Ints, seconds: float, best: tuple[Ints, float] | None = None
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
-        price = self.shifted(groups)
         room = np.array([self.room(points) for points in self.cuts])
         lp = Lp(
-            price,
+            self.prices(groups),
             self.members(groups),
             np.concatenate([self.m, np.full(len(room), -np.inf)]),
             np.concatenate([self.m, room]),
@@ -377,7 +377,7 @@ class Master:
                 )
             return (*best, below)
         times = np.rint(solution.x).astype(np.int64)
-        value = float((price * times).sum())
+        value = float((self.beyond(groups) * times).sum())
         if best is not None and best[1] <= value:
             return (*best, below)
         return np.repeat(groups, times, axis=0), value, below

@@ -72,7 +72,7 @@ def two_approximation(
     found = two_microaggregation(x, neighbours=neighbours, tick=tick)
     if not found.proven:
         warnings.warn(
-            f"two_approximation: not all pairs of records were looked at; the SSE is proven to be at most {found.ratio:.2f} times the optimum",
+            f"two_approximation: the factor is not proven the minimum over all pairs of records; the SSE is at most {found.ratio:.2f} times the optimum",
             Approximate,
             stacklevel=2,
         )
