@@ -26,6 +26,7 @@ from tacit.protect._local_cells import (
     suppress_shared,
     suppress_strict,
 )
+from tacit.protect.mu_argus import entropy
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -198,7 +199,9 @@ class LocalSuppression(Method):
     def weights(self, codes: Ints, columns: tuple[str, ...]) -> Floats:
         """Return the weight of a cell of each column."""
         if self.importance == "entropy":
-            return np.array([max(entropy(column), SMALLEST_WEIGHT) for column in codes.T])
+            return np.array(
+                [max(entropy(c - MISSING, np.ones(len(c))), SMALLEST_WEIGHT) for c in codes.T]
+            )
         return np.array([self.importance.get(c, 1.0) for c in columns])
 
     def tell(
@@ -245,12 +248,6 @@ class LocalSuppression(Method):
             return ["combination"] * len(self.combinations)
         of = {keys: name for name, keys in data.quasi.items()}
         return [of[columns] for columns, _ in self.asked(data)]
-
-
-def entropy(codes: Ints) -> float:
-    """Return the entropy of a column in bits: what a value tells on average."""
-    share = np.unique(codes, return_counts=True)[1] / len(codes)
-    return float(-(share * np.log2(share)).sum())
 
 
 def emptied(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:

@@ -207,7 +207,7 @@ class MuArgus(Method):
             )
 
 
-def entropy(codes: npt.NDArray[Any], n: Words) -> float:
+def entropy(codes: npt.NDArray[Any], n: npt.NDArray[Any]) -> float:
     """Return the entropy of a column in bits: what a value tells on average."""
     share = np.bincount(codes, weights=n) / n.sum()
     told = share[share > 0]

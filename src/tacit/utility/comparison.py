@@ -204,15 +204,7 @@ class ComparisonResult(Result):
         return f"{self.title}\n{'-' * len(self.title)}\n{text_table(self.table())}"
 
     def _repr_html_(self) -> str:
-        rows = self.table()
-        head = "".join(f"<th style='text-align:left'>{html.escape(name)}</th>" for name in rows[0])
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(format_number(v))}</td>" for v in row.values())
-            + "</tr>"
-            for row in rows
-        )
-        return f"<h4>{html.escape(self.title)}</h4><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<h4>{html.escape(self.title)}</h4>{html_table(self.table())}"
 
 
 def outcome(
@@ -290,3 +282,15 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
         "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def html_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as an HTML table."""
+    head = "".join(f"<th style='text-align:left'>{html.escape(name)}</th>" for name in rows[0])
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td>{html.escape(format_number(v))}</td>" for v in row.values())
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -17,9 +17,9 @@ from tacit.data.microdata import Microdata
 from tacit.errors import Cancelled, InputError, SdcError, SdcWarning, near_match
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.result import Result, format_number
+from tacit.result import Result
 from tacit.spec import Measure
-from tacit.utility.comparison import System, protect, text_table
+from tacit.utility.comparison import System, html_table, protect, text_table
 from tacit.utility.information_loss import InformationLoss, InformationLossResult
 
 
@@ -204,15 +204,7 @@ class MaskingComparison(Result):
         return f"{self.title}\n{'-' * len(self.title)}\n{text_table(self.turned())}"
 
     def _repr_html_(self) -> str:
-        rows = self.turned()
-        head = "".join(f"<th style='text-align:left'>{html.escape(name)}</th>" for name in rows[0])
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(format_number(v))}</td>" for v in row.values())
-            + "</tr>"
-            for row in rows
-        )
-        return f"<h4>{html.escape(self.title)}</h4><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<h4>{html.escape(self.title)}</h4>{html_table(self.turned())}"
 
 
 def labelled(measures: Sequence[Measure]) -> dict[str, Measure]:
