@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, WeakProtection
-from tacit.protect import _rank_pairs
-from tacit.protect._rank_pairs import pair_up, rank_partners
 from tacit.protect.rank_swap import check_swapped
+from tacit.stats import rank_pairs as _rank_pairs
+from tacit.stats.rank_pairs import pair_up, rank_partners
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd15-swap-vs-shuffle"
 LISTS = json.loads((FOLDER / "deterministic_examples.json").read_text())["moore_partner_lists"]

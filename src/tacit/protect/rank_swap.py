@@ -17,10 +17,10 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import Numbers, as_numbers, not_numeric
 from tacit.errors import DisclosureRefused, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, Secret
-from tacit.protect._rank_pairs import rank_partners
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Ints
+from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.ranks import placed, rank
 
 Percent = Annotated[float, Field(gt=0, le=100)]

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.protect._rank_pairs import rank_partners
 from tacit.protect._shuffling import conditional, handed_out, scores_of, wanted
 from tacit.stats.conditional import conditional_of, found_again, nearest
 from tacit.stats.moments import Floats
+from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.ranks import pearson, placed, rank, spearman
 
 Mask = Callable[[Floats, np.random.Generator], Floats]

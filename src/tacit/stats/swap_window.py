@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any
-
 import numpy as np
 
-from tacit.stats.moments import Floats, Ints
+from tacit.solve.kernels import has_numba
+from tacit.stats.moments import Floats
+from tacit.stats.rank_pairs import compiled, pair_up
 
 
 def window_bounds(released: Floats, window: int) -> tuple[Floats, Floats]:
@@ -35,41 +34,8 @@ def swap_posterior(n: int, window: int, repeats: int, rng: np.random.Generator) 
     free one at most ``window`` above, picked at random (one that finds none keeps its own).
     """
     counts = np.zeros((n, 2 * window + 1), dtype=np.int64)
-    run = kernels()["tally_swaps"]
+    ranks = np.arange(n)
+    pair = compiled() if has_numba() else pair_up
     for _ in range(repeats):
-        run(rng.random(n), window, counts)
+        counts[ranks, window + pair(n, window, rng.random(n)) - ranks] += 1
     return counts / repeats
-
-
-def tally_swaps(u: Floats, window: int, counts: Ints) -> None:
-    """Swap the ranks 0 .. n - 1 once and count where each came from."""
-    n = len(u)
-    partner = np.full(n, -1, dtype=np.int64)
-    for i in range(n):
-        if partner[i] >= 0:
-            continue
-        top = min(i + window, n - 1)
-        free = 0
-        for j in range(i + 1, top + 1):
-            if partner[j] < 0:
-                free += 1
-        partner[i] = i
-        if free > 0:
-            pick = int(u[i] * free)
-            for j in range(i + 1, top + 1):
-                if partner[j] < 0:
-                    if pick == 0:
-                        partner[i], partner[j] = j, i
-                        break
-                    pick -= 1
-        # A record that found nobody keeps its value.
-    for i in range(n):
-        counts[i, window + partner[i] - i] += 1
-
-
-@functools.cache
-def kernels() -> dict[str, Any]:
-    """Return the kernel, compiled where numba is there."""
-    from tacit.solve.kernels import compile_all, has_numba
-
-    return compile_all([tally_swaps], globals()) if has_numba() else globals()
