@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 import tacit
-from tacit.tables._mdi import random_information
-from tacit.tables.adjust_mdi import Ground, movement_of
+from tacit.tables.adjust.adjust_mdi import Ground, movement_of
+from tacit.tables.adjust.mdi import random_information
 
 #: Name to (shape, unsafe cells).
 MDI = {

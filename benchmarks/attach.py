@@ -16,8 +16,8 @@ import duckdb
 from population import KEYS, write_population
 
 import tacit
-from tacit.data.files import write
 from tacit.engine.relational import attach_counts
+from tacit.io import write
 
 
 def by_hand(source, target):

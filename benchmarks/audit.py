@@ -15,12 +15,12 @@ import numpy as np
 from scipy import sparse
 
 import tacit
-from tacit.data.relations import roll_up
+from tacit.data.cells.relations import roll_up
 from tacit.solve import Lp
-from tacit.tables._attacker import Attacker, shortfalls
-from tacit.tables._exactness import parallel_classes
-from tacit.tables._knowledge import intervals_of
-from tacit.tables._problem import Problem, problem_of
+from tacit.tables.attack.attacker import Attacker, shortfalls
+from tacit.tables.attack.exactness import parallel_classes
+from tacit.tables.attack.knowledge import intervals_of
+from tacit.tables.suppress.problem import Problem, problem_of
 
 #: Children of each code, level by level, for every dimension: about 10^3, 10^4 and 10^5 cells.
 SHAPES = {

@@ -5,7 +5,7 @@ Run: python benchmarks/channels.py [channels] [values] [tolerance] [seconds]
 
 import sys
 
-from tacit.channels import simulate, solve
+from tacit.protect.channels import simulate, solve
 
 CASES = [(200, 2, 1.0, None), (200, 2, 1.2, None), (2000, 2, 1.2, 120.0), (2000, 3, 1.2, 120.0)]
 

@@ -8,12 +8,12 @@ import time
 
 import numpy as np
 
-from tacit.data import relations
-from tacit.data.dimension import Dimension
+from tacit.data.cells import relations
+from tacit.data.cells.dimension import Dimension
 from tacit.data.table import Table
-from tacit.tables import _scip
-from tacit.tables._benders import solve_exact
-from tacit.tables._problem import problem_of
+from tacit.tables.suppress import propose_exact_scip as _scip
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.propose_exact import solve_exact
 
 
 def unsafe(table, primaries, rng):

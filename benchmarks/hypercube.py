@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 
 import tacit
-from tacit.data.relations import roll_up
+from tacit.data.cells.relations import roll_up
 from tacit.errors import WeakProtection
 
 #: Codes by level below the total, at full size.

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
-from tacit.linkage.agreement import Comparison, candidates, count_patterns
-from tacit.linkage.nearest import nearest
+from tacit.risk.linkage.agreement import Comparison, candidates, count_patterns
+from tacit.risk.linkage.nearest import nearest
 
 
 def cpu(work):

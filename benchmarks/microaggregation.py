@@ -14,11 +14,11 @@ import time
 
 import numpy as np
 
-from tacit.microaggregation import loss
-from tacit.microaggregation.blocking import automatic_blocks, blocked_mdav
-from tacit.microaggregation.improve import improve
-from tacit.microaggregation.mdav import mdav, scanning
-from tacit.microaggregation.v_mdav import v_mdav
+from tacit.protect.microaggregate.grouping import loss
+from tacit.protect.microaggregate.grouping.blocking import automatic_blocks, blocked_mdav
+from tacit.protect.microaggregate.grouping.improve import improve
+from tacit.protect.microaggregate.grouping.mdav_groups import mdav, scanning
+from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 
 
 def silent(_message, _share):

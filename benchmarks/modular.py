@@ -13,12 +13,12 @@ import numpy as np
 
 import tacit
 from tacit.context import Context
-from tacit.data.dimension import Dimension
-from tacit.data.relations import roll_up
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.relations import roll_up
 from tacit.data.table import Contributors
-from tacit.tables._gauss import chosen
-from tacit.tables._modular import Modular, Options, blocks_of
-from tacit.tables._problem import problem_of
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.propose_gauss import chosen
+from tacit.tables.suppress.propose_modular import Modular, Options, blocks_of
 
 SHAPES = [(25, 25), (7, 7, 7), (80, 80), (16, 16, 16), (240, 240), (35, 35, 35)]
 

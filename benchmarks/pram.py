@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.pram import compare_matrices
+from tacit.protect.pram import compare_matrices
 
 
 def file_of(n):

@@ -11,8 +11,8 @@ import time
 import numpy as np
 
 import tacit
-from tacit.data.relations import roll_up
-from tacit.tables.controlled_rounding import naive, solve_rounding
+from tacit.data.cells.relations import roll_up
+from tacit.tables.rounding.controlled_rounding import naive, solve_rounding
 
 #: Name to (shape, densities, y that is asked for).
 SIZES = {

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import tacit
-from tacit.data.relations import roll_up
+from tacit.data.cells.relations import roll_up
 
 #: Areas, the sizes of the groups that hold them, and the mean count.
 AREAS = {

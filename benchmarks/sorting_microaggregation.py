@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 
-from tacit.microaggregation import grouping_function
-from tacit.microaggregation.aggregates import aggregate
-from tacit.microaggregation.gower import Mixed, mdav_gower
+from tacit.protect.microaggregate.grouping import grouping_function
+from tacit.protect.microaggregate.grouping.aggregates import aggregate
+from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
 from tacit.stats.moments import scale_of
 
 METHODS = ("simple", "single", "zscores", "pca", "robust_pca", "projection_pursuit")

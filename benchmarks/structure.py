@@ -16,16 +16,16 @@ import numpy as np
 from audit import SHAPES, table_of
 from scipy import sparse
 
-from tacit.tables._attacker import shortfalls
-from tacit.tables._problem import problem_of
-from tacit.tables.instances import NAMES, instance
-from tacit.tables.structure import (
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.structure.detection import (
     detect_structure,
     independent_rows,
     matrix_of,
     normal_eq_solver,
     statistics,
 )
+from tacit.tables.structure.instances import NAMES, instance
+from tacit.tables.suppress.problem import problem_of
 
 #: Forms and numbers of blocks whose border is measured.
 ASKED = (("dual", 2), ("dual", 4), ("primal", 2), ("primal", 4))

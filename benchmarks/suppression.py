@@ -14,11 +14,11 @@ from scipy import sparse
 
 from tacit import Dimension, Table
 from tacit.context import Context
-from tacit.data.status import Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Contributors
-from tacit.tables._attacker import shortfalls
-from tacit.tables._problem import problem_of
-from tacit.tables.suppress_linear import SuppressLinear
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.suppress_linear import SuppressLinear
 
 #: Fans of the trees, from the total down, by dimensions and size of the table.
 FANS = {

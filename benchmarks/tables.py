@@ -9,8 +9,8 @@ import time
 import numpy as np
 import scipy.stats  # noqa: F401 - loaded before the clock starts
 
-from tacit.framework import compare_tables
-from tacit.framework.rounding import semi_controlled_rounding
+from tacit.tables.compare import compare_tables
+from tacit.tables.compare.rounding import semi_controlled_rounding
 
 
 def main(rows):

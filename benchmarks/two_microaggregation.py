@@ -12,12 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.microaggregation._near import Space
-from tacit.microaggregation.exhaustive import lower_bound
-from tacit.microaggregation.factor import minimum_factor, near_edges, two_microaggregation
-from tacit.microaggregation.improve import improve
-from tacit.microaggregation.loss import loss
-from tacit.microaggregation.methods import grouping_function
+from tacit.protect.microaggregate.grouping.exhaustive import lower_bound
+from tacit.protect.microaggregate.grouping.factor import (
+    minimum_factor,
+    near_edges,
+    two_microaggregation,
+)
+from tacit.protect.microaggregate.grouping.improve import improve
+from tacit.protect.microaggregate.grouping.loss import loss
+from tacit.protect.microaggregate.grouping.methods import grouping_function
+from tacit.protect.microaggregate.grouping.near import Space
 
 CASC = Path(__file__).parents[1] / "tests" / "fixtures" / "casc"
 METHODS = (

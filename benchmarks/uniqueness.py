@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 
-from tacit.tables._entry_bounds import Options, answer, linear_is_wrong, question_of_margins
-from tacit.tables._margins import MarginSet
+from tacit.tables.margins.entry_bounds import Options, answer, linear_is_wrong, question_of_margins
+from tacit.tables.margins.margins import MarginSet
 
 #: Shape and mean count.
 SIZES = (

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import tacit
-from tacit.channels import sweeps, views
-from tacit.channels.audit import audit
+from tacit.protect.channels import sweeps, views
+from tacit.protect.channels.belief_audit import audit
 
 SOURCE = Path(__file__).parents[1] / "tests/fixtures/channel-expansion/table1_microdata.csv"
 LIMITS = {"Diabetes": 0.25, "Heart": 0.25, "Diabetes|Heart": 0.30, "Diabetes|Heart|MRSA": 0.18}

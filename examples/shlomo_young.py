@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 import tacit
-from tacit.framework import compare_tables, cross_classify
-from tacit.framework.rounding import semi_controlled_rounding
+from tacit.tables.compare import compare_tables, cross_classify
+from tacit.tables.compare.rounding import semi_controlled_rounding
 
 COLUMNS = ["sex", "illness", "activity"]
 MODEL = [["sex", "area"], ["illness", "activity"]]

@@ -213,8 +213,8 @@ def command_line_page() -> str:
 
 def plan_page() -> str:
     """Return the format of a plan, section by section."""
-    from tacit.data.files import FORMATS, WRITABLE, Options
     from tacit.governance import AccessClass
+    from tacit.io import FORMATS, WRITABLE, Options
     from tacit.plan import ROLE_NAMES, SECTIONS
     from tacit.registry import specs
 

@@ -14,12 +14,12 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "read": "tacit.data.read",
+    "read": "tacit.io.read",
     "Microdata": "tacit.data.microdata",
     "Hierarchy": "tacit.data.hierarchy",
-    "Dimension": "tacit.data.dimension",
+    "Dimension": "tacit.data.cells.dimension",
     "Table": "tacit.data.table",
-    "Status": "tacit.data.status",
+    "Status": "tacit.data.cells.status",
     "Plan": "tacit.plan",
     "Release": "tacit.release",
     "RUMap": "tacit.rumap",
@@ -28,7 +28,7 @@ _HOMES = {
     "verify": "tacit.release",
     "compare": "tacit.utility.comparison",
     "compare_masking": "tacit.utility.masking_comparison",
-    "compare_tables": "tacit.framework",
+    "compare_tables": "tacit.tables.compare",
     "AdditiveNoiseMap": "tacit.rumap.additive_noise",
     "profile": "tacit.data.profile",
     "get_engine": "tacit.engine",
@@ -41,22 +41,26 @@ _HOMES = {
     "SdcError": "tacit.errors",
     "SdcWarning": "tacit.errors",
 }
-_MODULES = (
-    "channels",
-    "errors",
-    "estimate",
-    "framework",
-    "governance",
-    "hierarchy",
-    "linkage",
-    "microaggregation",
-    "pram",
-    "registry",
-    "rumap",
-    "series",
-    "stats",
-    "tables",
-)
+_MODULES = {
+    "channels": "tacit.protect.channels",
+    "errors": "tacit.errors",
+    "estimate": "tacit.stats.correction",
+    "examples": "tacit.data.examples",
+    "framework": "tacit.tables.compare",
+    "governance": "tacit.governance",
+    "hierarchy": "tacit.hierarchy",
+    "linkage": "tacit.risk.linkage",
+    "microaggregation": "tacit.protect.microaggregate.grouping",
+    "pram": "tacit.protect.pram",
+    "protect": "tacit.protect",
+    "registry": "tacit.registry",
+    "risk": "tacit.risk",
+    "rumap": "tacit.rumap",
+    "series": "tacit.series",
+    "stats": "tacit.stats",
+    "tables": "tacit.tables",
+    "utility": "tacit.utility",
+}
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
 
@@ -64,10 +68,8 @@ __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if name == "examples":
-        return importlib.import_module("tacit.data.examples")
     if name in _MODULES:
-        return importlib.import_module(f"tacit.{name}")
+        return importlib.import_module(_MODULES[name])
     if name[:1].isupper():
         from tacit.registry import lookup_class
 

@@ -169,7 +169,7 @@ class Plan:
         self, section: Mapping[str, Any], roles: Mapping[str, Any], hierarchies: Mapping[str, Any]
     ) -> Microdata:
         """Read one file of the plan; paths are relative to the plan's folder."""
-        from tacit.data.read import read
+        from tacit.io.read import read
 
         options = {k: v for k, v in section.items() if k != "path"}
         if "metadata" in options:
@@ -462,7 +462,7 @@ def section_faults(document: Mapping[str, Any]) -> list[str]:
 
 def option_faults(name: str, section: Any) -> list[str]:
     """Return reading options that do not exist."""
-    from tacit.data.files import Options
+    from tacit.io import Options
 
     if not isinstance(section, Mapping):
         return []
@@ -476,7 +476,7 @@ def option_faults(name: str, section: Any) -> list[str]:
 
 def output_faults(section: Any) -> list[str]:
     """Return what is wrong with the output section."""
-    from tacit.data.files import WRITABLE
+    from tacit.io import WRITABLE
 
     if not isinstance(section, Mapping):
         return []
@@ -594,7 +594,7 @@ def to_yaml(document: Mapping[str, Any]) -> str:
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema (2020-12) of a plan, from the registry."""
-    from tacit.data.files import WRITABLE, Options
+    from tacit.io import WRITABLE, Options
     from tacit.rumap.section import schema as map_schema
 
     definitions: dict[str, Any] = {}

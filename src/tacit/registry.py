@@ -90,7 +90,8 @@ def modules() -> dict[str, str]:
     for topic in TOPICS:
         package = importlib.import_module(f"tacit.{topic}")
         for info in pkgutil.walk_packages(package.__path__, f"tacit.{topic}."):
-            found.setdefault(info.name.rsplit(".", 1)[1], info.name)
+            if not info.ispkg:
+                found.setdefault(info.name.rsplit(".", 1)[1], info.name)
     return found
 
 

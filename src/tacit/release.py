@@ -186,8 +186,8 @@ class Release:
 
     def write_public(self, folder: Path, form: str) -> None:
         """Write what may be given away, then check the claims on the file as written."""
-        from tacit.data.files import write
-        from tacit.pram import from_history, write_matrices
+        from tacit.io import write
+        from tacit.protect.pram import from_history, write_matrices
         from tacit.report import render
         from tacit.statement import statement
 
@@ -294,7 +294,7 @@ def refuse_broken_claims(file: Path, claims: Sequence[Claim]) -> None:
 
 def read_back(file: Path) -> nw.LazyFrame[Any]:
     """Read a released file as a recipient would; codes for missing answers become null again."""
-    from tacit.data.read import read
+    from tacit.io.read import read
 
     data = read(file)
     frame = data.frame

@@ -397,7 +397,7 @@ def write_excel(frame: Any, file: Path) -> None:
 
 def refuse_leaks(table: Table, file: Path) -> None:
     """Read the released file again: hidden cells must have no value in it."""
-    from tacit.data.read import read
+    from tacit.io.read import read
 
     column = read(file).column(table.response)
     if len(column) != len(table) or (~column.is_null().to_numpy() & table.hidden).any():

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.channels.query import query
-from tacit.channels.table import ChannelTable
 from tacit.errors import ColumnNotFound, InputError
+from tacit.protect.channels.query import query
+from tacit.protect.channels.table import ChannelTable
 
 COLUMNS = {
     "name": [f"n{i}" for i in range(12)],

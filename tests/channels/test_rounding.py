@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.channels import random_candidates, simulate, solve
-from tacit.channels.rounding import largest_remainders, rounded
+from tacit.protect.channels import random_candidates, simulate, solve
+from tacit.protect.channels.rounding import largest_remainders, rounded
 
 
 @pytest.mark.parametrize("tolerance", [1.05, 1.2, 1.8])

@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tacit.channels import (
+from tacit.errors import Infeasible, InputError, InvalidParameter
+from tacit.protect.channels import (
     Problem,
     all_subsets,
     evaluate,
@@ -14,11 +15,10 @@ from tacit.channels import (
     solve,
     solve_counts,
 )
-from tacit.channels.cone import cone_of, full_rays, null_vectors
-from tacit.channels.exact import generate
-from tacit.channels.pricing import price
-from tacit.channels.pricing_milp import price_milp
-from tacit.errors import Infeasible, InputError, InvalidParameter
+from tacit.protect.channels.cone import cone_of, full_rays, null_vectors
+from tacit.protect.channels.exact import generate
+from tacit.protect.channels.pricing import price
+from tacit.protect.channels.pricing_milp import price_milp
 
 M = [3, 2, 4, 2, 2, 2]
 COUNTS = [[0, 0, 2, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]

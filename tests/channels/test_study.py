@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.channels.study import proposed
-from tacit.channels.table import ChannelTable, group
 from tacit.errors import ColumnNotFound, InputError
+from tacit.protect.channels.study import proposed
+from tacit.protect.channels.table import ChannelTable, group
 
 PEOPLE = {
     "site": ["b", "a", "b", None, "a", "b"],

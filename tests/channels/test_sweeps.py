@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from tacit.channels import simulate, sweeps
-from tacit.channels.table import ChannelTable
 from tacit.errors import InvalidParameter
+from tacit.protect.channels import simulate, sweeps
+from tacit.protect.channels.table import ChannelTable
 
 TINY = sweeps.Size(24, 60_000, (0.1, 0.2), (1, 8, 64), 0.2)
 

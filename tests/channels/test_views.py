@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.channels import views
-from tacit.channels.table import ChannelTable
 from tacit.plot.flows import Node, flows, stacked
+from tacit.protect.channels import views
+from tacit.protect.channels.table import ChannelTable
 
 
 @pytest.fixture

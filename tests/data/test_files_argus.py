@@ -4,9 +4,9 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.data.files import write
 from tacit.data.fingerprint import fingerprint
 from tacit.errors import DisclosureRefused, InputError, UnreadableFile
+from tacit.io import write
 
 RDA = """\
 // our own example

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.data.files import write
 from tacit.data.fingerprint import fingerprint
 from tacit.data.roles import Column
 from tacit.errors import InputError, UnreadableFile
+from tacit.io import write
 
 
 def sheet(path, rows, title="Sheet"):

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from tacit.data.files import write
 from tacit.data.fingerprint import fingerprint
 from tacit.errors import DisclosureRefused, InputError
+from tacit.io import write
 
 COLUMNS = {"sex": ["m", None, "f"], "age": [30, None, 40], "x": [1.5, None, 2.0]}
 
@@ -202,7 +202,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError
 
-    monkeypatch.setattr("tacit.data.files.text.write", fail)
+    monkeypatch.setattr("tacit.io.text.write", fail)
     with pytest.raises(RuntimeError):
         write(tacit.read(COLUMNS), tmp_path / "o.csv")
     assert list(tmp_path.iterdir()) == []

@@ -11,10 +11,10 @@ import pyreadstat
 import pytest
 
 import tacit
-from tacit.data.files import write
 from tacit.data.fingerprint import fingerprint
 from tacit.data.roles import Column
 from tacit.errors import EngineMissing, InputError, UnreadableFile
+from tacit.io import write
 
 
 @pytest.fixture

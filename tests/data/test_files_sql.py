@@ -32,7 +32,7 @@ EXPECTED = {
 
 
 def test_sqlite(sqlite, engine, monkeypatch):
-    monkeypatch.setattr("tacit.data.files.sql.CHUNK", 2)
+    monkeypatch.setattr("tacit.io.sql.CHUNK", 2)
     for source, options in (
         (sqlite, {}),
         (f"sqlite:///{sqlite}", {"table": "persons"}),

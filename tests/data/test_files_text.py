@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.files import write
 from tacit.data.fingerprint import fingerprint
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.io import write
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_uniques_of_all_subsets_against_counting(hospital):
 
 
 def test_the_proposal_can_be_read_and_planned(hospital, tmp_path):
-    from tacit.data.files import write
+    from tacit.io import write
 
     path = write(tacit.read(hospital), tmp_path / "hospital.csv")
     found = profile(tacit.read(path))

@@ -12,7 +12,7 @@ import tacit
 from tacit import errors
 from tacit.cli.app import app
 from tacit.cli.generated import COMMON
-from tacit.data.files import Options
+from tacit.io import Options
 from tacit.plan import SECTIONS
 from tacit.registry import specs
 

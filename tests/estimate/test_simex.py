@@ -8,7 +8,7 @@ import pytest
 import tacit
 from conftest import FIXTURES
 from tacit.errors import Approximate
-from tacit.estimate.simex import (
+from tacit.stats.correction.simex_fit import (
     errors_in_variables,
     extrapolated,
     linear_simex,

@@ -8,8 +8,8 @@ import pytest
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.framework import compare_tables, crosstab
-from tacit.framework.rounding import random_rounding, semi_controlled_rounding
+from tacit.tables.compare import compare_tables, crosstab
+from tacit.tables.compare.rounding import random_rounding, semi_controlled_rounding
 
 COLUMNS = {"sex": ["f", "m"], "age": 3}
 
@@ -145,7 +145,7 @@ def test_magnitudes(original):
 
 
 def report_of(result):
-    from tacit.framework.report import render
+    from tacit.tables.compare.report import render
 
     return render(result)
 

@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.framework import cross_classify, crosstab
+from tacit.tables.compare import cross_classify, crosstab
 
 PEOPLE = {
     "area": ["b", "a", "a", None, "b", "b"],

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit.errors import ColumnNotFound, InputError
-from tacit.framework import crosstab
-from tacit.framework.loglinear import deviance, maximal, proportional_fitting, separators
+from tacit.tables.compare import crosstab
+from tacit.tables.compare.loglinear import deviance, maximal, proportional_fitting, separators
 
 
 @pytest.fixture

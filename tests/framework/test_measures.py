@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.framework import association, distances, ranks, variance
-from tacit.framework.small_cells import correct_matches, sample_risk
-from tacit.framework.summary import sizes
-from tacit.framework.tests_of_bias import binomial_test, sign_test, signed_rank_test
+from tacit.tables.compare import association, distances, ranks, variance
+from tacit.tables.compare.small_cell_risk import correct_matches, sample_risk
+from tacit.tables.compare.summary import sizes
+from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 5))
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from conftest import FIXTURES
 from tacit.errors import InputError
-from tacit.linkage import _pairs
-from tacit.linkage.agreement import (
+from tacit.risk.linkage import candidate_pairs as _pairs
+from tacit.risk.linkage.agreement import (
     Comparison,
     Model,
     Patterns,

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.linkage.assignment import assign
-from tacit.linkage.attack import Files, attack, standardised, true_covariance, zero_covariance
+from tacit.risk.linkage.assignment import assign
+from tacit.risk.linkage.attack import Files, attack, standardised, true_covariance, zero_covariance
 
 
 def files_of(a, b, old=None, new=None, **more):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.linkage import nearest as module
-from tacit.linkage.nearest import TIE, match_probability, nearest
-from tacit.linkage.rows import distinct_rows
+from tacit.risk.linkage import nearest as module
+from tacit.risk.linkage.nearest import TIE, match_probability, nearest
+from tacit.risk.linkage.rows import distinct_rows
 
 
 def brute(a, b):
@@ -90,7 +90,7 @@ def test_distinct_rows():
 
 
 def test_rows_that_hash_alike_are_told_apart(monkeypatch):
-    from tacit.linkage import rows
+    from tacit.risk.linkage import rows
 
     monkeypatch.setattr(rows, "hashed", lambda x: np.zeros(len(x), dtype=np.uint64))
     assert len(distinct_rows(np.array([[1.0], [2.0], [1.0]]))) == 2

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import Approximate, InputError
-from tacit.microaggregation import automaton, group_sizes, loss
-from tacit.microaggregation.automaton import (
+from tacit.protect.microaggregate.grouping import automaton, group_sizes, loss
+from tacit.protect.microaggregate.grouping.automaton import (
     best_run,
     learning_automaton,
     omma,
     pair_distances,
     similar_pairs,
 )
-from tacit.microaggregation.comparison import compare_methods, scalability
-from tacit.microaggregation.mdav import mdav_one_seed
+from tacit.protect.microaggregate.grouping.comparison import compare_methods, scalability
+from tacit.protect.microaggregate.grouping.mdav_groups import mdav_one_seed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PAPER = FIXTURES / "psd11-learning-automaton-microaggregation"

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.microaggregation import blocking, group_sizes, loss
-from tacit.microaggregation.blocking import automatic_blocks, blocked_mdav, kd_blocks
-from tacit.microaggregation.mdav import mdav
+from tacit.protect.microaggregate.grouping import blocking, group_sizes, loss
+from tacit.protect.microaggregate.grouping.blocking import automatic_blocks, blocked_mdav, kd_blocks
+from tacit.protect.microaggregate.grouping.mdav_groups import mdav
 
 
 def silent(_message, _share):

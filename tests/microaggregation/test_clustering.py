@@ -8,9 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.microaggregation import clustering
-from tacit.microaggregation.clustering import cluster_labels, influence, joined, transformed, within
-from tacit.microaggregation.sorting import simple
+from tacit.protect.microaggregate.grouping import clustering
+from tacit.protect.microaggregate.grouping.clustering import (
+    cluster_labels,
+    influence,
+    joined,
+    transformed,
+    within,
+)
+from tacit.protect.microaggregate.grouping.sorting import simple
 
 METHODS = list(clustering.CLUSTERS)
 

@@ -10,12 +10,12 @@ from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
 from tacit.errors import Approximate, Cancelled, InputError, LimitReached, SolverError
-from tacit.microaggregation._near import Space
-from tacit.microaggregation._pairs import cheapest
-from tacit.microaggregation.exhaustive import lower_bound, optimal, over_subsets
-from tacit.microaggregation.factor import two_microaggregation
-from tacit.microaggregation.loss import loss
-from tacit.microaggregation.mdav import mdav
+from tacit.protect.microaggregate.grouping.exhaustive import lower_bound, optimal, over_subsets
+from tacit.protect.microaggregate.grouping.factor import two_microaggregation
+from tacit.protect.microaggregate.grouping.loss import loss
+from tacit.protect.microaggregate.grouping.mdav_groups import mdav
+from tacit.protect.microaggregate.grouping.near import Space
+from tacit.protect.microaggregate.grouping.pairs import cheapest
 
 CASES = json.loads((FIXTURES / "psd12-two-microaggregation" / "small_cases.json").read_text())[
     "cases"
@@ -93,7 +93,7 @@ def test_casc_files(name, value):
 def test_distances_are_computed_as_needed(monkeypatch):
     x = casc("eia600")
     kept = cheapest(Space.of_records(x), "sse", quiet)
-    monkeypatch.setattr("tacit.microaggregation._near.KEPT", 10)
+    monkeypatch.setattr("tacit.protect.microaggregate.grouping.near.KEPT", 10)
     space = Space.of_records(x)
     assert not len(space.squared)
     assert cheapest(space, "sse", quiet).value == pytest.approx(kept.value)
@@ -115,7 +115,8 @@ def test_eighteen_records_and_a_large_k():
 def test_without_numba_the_same(monkeypatch):
     x = np.round(np.random.default_rng(7).normal(size=(10, 2)), 1)
     compiled = best(x, 3), cheapest(Space.of_records(x), "sse", quiet)
-    from tacit.microaggregation import _pairs, exhaustive
+    from tacit.protect.microaggregate.grouping import exhaustive
+    from tacit.protect.microaggregate.grouping import pairs as _pairs
 
     monkeypatch.setattr(exhaustive, "kernel", lambda: exhaustive.programme)
     monkeypatch.setattr(_pairs, "kernel", lambda: _pairs.priced)
@@ -134,7 +135,7 @@ def test_too_large():
 
 
 def test_time_can_run_out(monkeypatch):
-    monkeypatch.setattr("tacit.microaggregation._pairs.Partition.proven", False)
+    monkeypatch.setattr("tacit.protect.microaggregate.grouping.pairs.Partition.proven", False)
     with pytest.warns(Approximate, match="per cent above the optimum"):
         best(casc("eia600")[:40], 2)
 
@@ -149,7 +150,7 @@ def test_the_last_program_can_be_stopped():
 
 
 def test_a_failed_warm_start_is_repeated(monkeypatch):
-    from tacit.microaggregation import _pairs
+    from tacit.protect.microaggregate.grouping import pairs as _pairs
 
     x = casc("eia600")[:120]
     expected = cheapest(Space.of_records(x), "sse", quiet).value

@@ -18,15 +18,15 @@ from tacit.errors import (
     LimitReached,
     WeakProtection,
 )
-from tacit.microaggregation import factor
-from tacit.microaggregation.exhaustive import over_subsets
-from tacit.microaggregation.factor import (
+from tacit.protect.microaggregate.grouping import factor
+from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
+from tacit.protect.microaggregate.grouping.factor import (
     minimum_factor,
     ratio_experiment,
     two_approximation,
     two_microaggregation,
 )
-from tacit.microaggregation.loss import loss
+from tacit.protect.microaggregate.grouping.loss import loss
 
 HOME = FIXTURES / "psd12-two-microaggregation"
 CASES = json.loads((HOME / "small_cases.json").read_text())["cases"]

@@ -8,11 +8,11 @@ from scipy.sparse.csgraph import connected_components
 
 from microaggregation.casc import casc, quiet
 from tacit.errors import InputError
-from tacit.microaggregation import forest
-from tacit.microaggregation._near import Space, nearest
-from tacit.microaggregation.exhaustive import over_subsets
-from tacit.microaggregation.forest import bound, kernels, mu_approximation
-from tacit.microaggregation.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping import forest
+from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
+from tacit.protect.microaggregate.grouping.forest import bound, kernels, mu_approximation
+from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping.near import Space, nearest
 
 RNG = np.random.default_rng(0)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.microaggregation import gower
-from tacit.microaggregation.gower import Mixed, mdav_gower
+from tacit.protect.microaggregate.grouping import gower
+from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
 
 
 def tick(message, share):

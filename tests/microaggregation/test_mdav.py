@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.microaggregation import group_sizes, loss
-from tacit.microaggregation import mdav as module
-from tacit.microaggregation._tree import neighbours
-from tacit.microaggregation.mdav import asking_a_tree, mdav, mdav_one_seed, outermost, scanning
-from tacit.microaggregation.v_mdav import v_mdav
+from tacit.protect.microaggregate.grouping import group_sizes, loss
+from tacit.protect.microaggregate.grouping import mdav_groups as module
+from tacit.protect.microaggregate.grouping.mdav_groups import (
+    asking_a_tree,
+    mdav,
+    mdav_one_seed,
+    outermost,
+    scanning,
+)
+from tacit.protect.microaggregate.grouping.tree import neighbours
+from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"
@@ -181,7 +187,7 @@ def test_works_without_numba(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["grid", "lognormal"])
 def test_nearest_records(kind, monkeypatch):
-    from tacit.microaggregation import _tree
+    from tacit.protect.microaggregate.grouping import tree as _tree
 
     x = data(kind, 300, 3, 4)
     found = neighbours(x, 7)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.microaggregation import sorting
-from tacit.microaggregation.aggregates import aggregate
+from tacit.protect.microaggregate.grouping import sorting
+from tacit.protect.microaggregate.grouping.aggregates import aggregate
 from tacit.stats.moments import scale_of
 from tacit.stats.projection import first_component, pursued
 

@@ -8,9 +8,9 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from microaggregation.casc import as_groups, casc, quiet
-from tacit.microaggregation import spanning_tree as module
-from tacit.microaggregation.loss import group_sizes, loss
-from tacit.microaggregation.spanning_tree import cut, minimum_tree, spanning_tree
+from tacit.protect.microaggregate.grouping import spanning_tree as module
+from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping.spanning_tree import cut, minimum_tree, spanning_tree
 
 RNG = np.random.default_rng(0)
 

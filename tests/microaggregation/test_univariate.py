@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 
 from microaggregation.casc import casc, partitions, quiet, sse
 from tacit.errors import InputError
-from tacit.microaggregation.loss import group_sizes, loss
-from tacit.microaggregation.mdav import mdav
-from tacit.microaggregation.sorting import by_score
-from tacit.microaggregation.univariate import along, kernel, optimal_univariate, path_groups
+from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping.mdav_groups import mdav
+from tacit.protect.microaggregate.grouping.sorting import by_score
+from tacit.protect.microaggregate.grouping.univariate import (
+    along,
+    kernel,
+    optimal_univariate,
+    path_groups,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -124,7 +129,7 @@ def test_groups_along_an_order_are_consecutive():
 def test_without_numba_the_same(monkeypatch):
     x = np.random.default_rng(4).normal(size=(40, 2))
     compiled = path_groups(x, 3, rng=RNG, tick=quiet)
-    from tacit.microaggregation import univariate
+    from tacit.protect.microaggregate.grouping import univariate
 
     monkeypatch.setattr(univariate, "compiled", lambda: vars(univariate))
     assert (path_groups(x, 3, rng=RNG, tick=quiet) == compiled).all()

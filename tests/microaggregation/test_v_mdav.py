@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.microaggregation import group_sizes
-from tacit.microaggregation import v_mdav as module
-from tacit.microaggregation.mdav import squared
-from tacit.microaggregation.v_mdav import v_mdav
+from tacit.protect.microaggregate.grouping import group_sizes
+from tacit.protect.microaggregate.grouping import v_mdav_groups as module
+from tacit.protect.microaggregate.grouping.mdav_groups import squared
+from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 
 RNG = np.random.default_rng(0)
 

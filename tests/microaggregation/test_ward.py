@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microaggregation.casc import as_groups, casc, quiet
-from tacit.microaggregation import ward as module
-from tacit.microaggregation.loss import group_sizes, loss
-from tacit.microaggregation.ward import ward
+from tacit.protect.microaggregate.grouping import ward as module
+from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping.ward import ward
 
 RNG = np.random.default_rng(0)
 

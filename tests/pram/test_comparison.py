@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
-from tacit.pram import cell_risk, compare_matrices, equal, expected, parse
-from tacit.pram.comparison import dense_table, simulated
+from tacit.protect.pram import cell_risk, compare_matrices, equal, expected, parse
+from tacit.protect.pram.comparison import dense_table, simulated
 
 
 @pytest.fixture(scope="module")

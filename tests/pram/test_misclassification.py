@@ -5,13 +5,13 @@ import pytest
 from scipy.special import expit, ndtr
 
 from tacit.errors import InputError, InvalidParameter
-from tacit.estimate.misclassification import (
+from tacit.protect.pram import equal, explicit, parse
+from tacit.stats.correction.misclassification import (
     corrected_regression,
     mc_simex,
     misclassified_regression,
     power,
 )
-from tacit.pram import equal, explicit, parse
 
 P = parse("3E(0.75)").dense()
 

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tacit.channels import Problem, solve
 from tacit.errors import SdcError
+from tacit.protect.channels import Problem, solve
 
 
 @st.composite

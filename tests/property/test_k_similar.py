@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 import tacit
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy
-from tacit.protect import (
-    _clusters_exact,
-    _clusters_greedy,
-    _clusters_local,
-    _clusters_polish,
-    k_similar,
-)
-from tacit.protect._clusters_space import (
+from tacit.protect.generalise import clusters_exact as _clusters_exact
+from tacit.protect.generalise import clusters_greedy as _clusters_greedy
+from tacit.protect.generalise import clusters_local as _clusters_local
+from tacit.protect.generalise import clusters_polish as _clusters_polish
+from tacit.protect.generalise import k_similar
+from tacit.protect.generalise.clusters_space import (
     Partition,
     build,
     cluster_levels,

@@ -18,11 +18,11 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit import registry
-from tacit.data.dimension import Dimension
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Status
 from tacit.data.table import Contributors
 from tacit.errors import Infeasible, InputError
-from tacit.tables._suppression import Suppression
+from tacit.tables.suppress.suppression import Suppression
 
 #: The shape of a table is drawn by hypothesis; slow examples are not errors.
 CALM = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)

@@ -3,7 +3,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.add_noise import noise
+from tacit.protect.noise.add_noise import noise
 
 
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "laplace"])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, WeakProtection
-from tacit.protect.add_tuples import moved_to_mean, moved_to_total
+from tacit.protect.synthesise.add_tuples import moved_to_mean, moved_to_total
 
 
 def data(**roles):

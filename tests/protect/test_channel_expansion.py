@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.channels.table import ChannelTable
 from tacit.errors import Approximate, DisclosureRefused, Infeasible, InputError, InvalidParameter
-from tacit.protect.channel_expansion import CHANNEL, MEMBERS, deal, unbroken
+from tacit.protect.channels.channel_expansion import CHANNEL, MEMBERS, deal, unbroken
+from tacit.protect.channels.table import ChannelTable
 from tacit.release import refuse_identifiers
 
 COLUMNS = {

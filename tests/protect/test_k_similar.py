@@ -20,8 +20,11 @@ from tacit.errors import (
     RoleMissing,
     WeakProtection,
 )
-from tacit.protect import _clusters_exact, _clusters_greedy, _clusters_local, k_similar
-from tacit.protect._clusters_space import build, nearest, price
+from tacit.protect.generalise import clusters_exact as _clusters_exact
+from tacit.protect.generalise import clusters_greedy as _clusters_greedy
+from tacit.protect.generalise import clusters_local as _clusters_local
+from tacit.protect.generalise import k_similar
+from tacit.protect.generalise.clusters_space import build, nearest, price
 
 AGES = Hierarchy.from_paths(
     [[str(a), f"{a // 5 * 5}-{a // 5 * 5 + 4}", "*"] for a in range(20, 40)]
@@ -220,10 +223,10 @@ def test_blocks_are_used_above_the_limit(monkeypatch):
 def test_nearest_finds_what_all_pairs_find(monkeypatch):
     space = random_space(400, 1, 5)
     everyone = nearest(space, 6)
-    monkeypatch.setattr("tacit.protect._clusters_space.CHUNK", 1000)
+    monkeypatch.setattr("tacit.protect.generalise.clusters_space.CHUNK", 1000)
     some = nearest(space, 6)
     assert np.array_equal(some[:, 0], np.arange(len(space)))
-    from tacit.protect._clusters_space import common_levels
+    from tacit.protect.generalise.clusters_space import common_levels
 
     own = np.arange(len(space))[:, None]
     near = common_levels(space, own, everyone) @ space.unit

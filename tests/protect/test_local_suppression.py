@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, WeakProtection
-from tacit.protect import _local_cells as local
+from tacit.protect.suppress import local_cells as local
 
 NAMES = ("a", "b", "c", "d")
 

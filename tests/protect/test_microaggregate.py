@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.microaggregation import METHODS
+from tacit.protect.microaggregate.grouping import METHODS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"

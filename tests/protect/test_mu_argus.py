@@ -11,8 +11,8 @@ import pytest
 import tacit
 from conftest import FIXTURES
 from tacit.errors import Approximate, InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect import mu_argus
-from tacit.protect.mu_argus import (
+from tacit.protect.suppress import mu_argus
+from tacit.protect.suppress.mu_argus import (
     Session,
     by_weight,
     checked_combinations,

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data import randomised as coding
 from tacit.errors import (
     ColumnNotFound,
     Infeasible,
@@ -18,8 +17,9 @@ from tacit.errors import (
     InvalidParameter,
     WeakProtection,
 )
-from tacit.pram import cell_risk, drift, from_history, read_matrices, write_matrices
-from tacit.pram import matrices as home
+from tacit.protect.pram import cell_risk, drift, from_history, read_matrices, write_matrices
+from tacit.protect.pram import matrices as home
+from tacit.protect.pram import randomised as coding
 
 REGIONS = ["north", "east", "south", "west", "centre"]
 SHARES = [0.4, 0.3, 0.15, 0.1, 0.05]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect.pseudonymise import key_bytes, scrambled
+from tacit.protect.identifiers.pseudonymise import key_bytes, scrambled
 
 KEY = "000102030405060708090a0b0c0d0e0f"
 

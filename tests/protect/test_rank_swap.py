@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, WeakProtection
-from tacit.protect.rank_swap import check_swapped
+from tacit.protect.swap.rank_swap import check_swapped
 from tacit.stats import rank_pairs as _rank_pairs
 from tacit.stats.rank_pairs import pair_up, rank_partners
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.round_values import one_rounded, rounded, rounded_whole
+from tacit.protect.generalise.round_values import one_rounded, rounded, rounded_whole
 
 
 def one(value, base, direction="nearest", kind=None):

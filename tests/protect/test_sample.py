@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.sample import by_number, by_share, draw
+from tacit.protect.synthesise.sample import by_number, by_share, draw
 
 
 def column(result, name="x"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Approximate, InputError, InvalidParameter, WeakProtection
-from tacit.protect._shuffling import conditional, scores_of, wanted
+from tacit.protect.swap.shuffling import conditional, scores_of, wanted
 from tacit.stats.dummies import cross
 from tacit.stats.ranks import pearson, spearman
 

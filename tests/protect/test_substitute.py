@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.protect.substitute import substituted, template
+from tacit.protect.identifiers.substitute import substituted, template
 
 
 def rng():

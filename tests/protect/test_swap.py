@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect.swap import deranged, random_pairs
+from tacit.protect.swap.swap import deranged, random_pairs
 
 small = st.lists(st.integers(0, 4), max_size=25)
 

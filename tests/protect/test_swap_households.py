@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.framework import cross_classify
-from tacit.protect.swap_households import composition, households, partners
+from tacit.protect.swap.swap_households import composition, households, partners
+from tacit.tables.compare import cross_classify
 
 
 def town(n_homes=300, seed=1, engine="duckdb"):

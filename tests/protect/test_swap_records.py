@@ -17,9 +17,9 @@ from tacit.errors import (
     RoleMissing,
     WeakProtection,
 )
-from tacit.protect import _record_pairs
-from tacit.protect._record_pairs import add, before, find, quotas, swap_partners
-from tacit.protect.swap_records import check_partners
+from tacit.protect.swap import record_pairs as _record_pairs
+from tacit.protect.swap.record_pairs import add, before, find, quotas, swap_partners
+from tacit.protect.swap.swap_records import check_partners
 
 
 def town(n_homes=600, seed=1, towns=12):

@@ -7,9 +7,9 @@ import pytest
 
 import tacit
 from conftest import FIXTURES
-from tacit.channels import views
-from tacit.channels.sweeps import weight_or_threshold
-from tacit.channels.table import ChannelTable
+from tacit.protect.channels import views
+from tacit.protect.channels.sweeps import weight_or_threshold
+from tacit.protect.channels.table import ChannelTable
 
 FOLDER = FIXTURES / "channel-expansion"
 RELATED = ["crp", "cholesterol", "blood_pressure", "glucose"]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from conftest import FIXTURES
-from tacit.framework import compare_tables, crosstab
-from tacit.framework.impute import filled, imputed
-from tacit.framework.tests_of_bias import binomial_test, sign_test, signed_rank_test
+from tacit.tables.compare import compare_tables, crosstab
+from tacit.tables.compare.impute import filled, imputed
+from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 
 FOLDER = FIXTURES / "psd07-risk-utility-framework"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from conftest import FIXTURES
-from tacit.linkage.attack import (
+from tacit.risk.linkage.attack import (
     Files,
     attack,
     distance_standardised,
@@ -18,7 +18,7 @@ from tacit.linkage.attack import (
     true_covariance,
     zero_covariance,
 )
-from tacit.risk.reidentification import linkage_table
+from tacit.risk.linkage.reidentification import linkage_table
 from tacit.stats.ipso import ipso_b, ipso_c, regress
 
 FOLDER = FIXTURES / "psd20-mahalanobis-linkage"

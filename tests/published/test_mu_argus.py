@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.data.claims import Claim
 from tacit.engine.base import ROW
-from tacit.protect.mu_argus import by_weight, smallest_sets
+from tacit.protect.suppress.mu_argus import by_weight, smallest_sets
 
 KEYS = ["Ethnicity", "Birth", "Sex", "ZIP"]
 COLUMNS = ["SSN", *KEYS]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.pram import compare_matrices
+from tacit.protect.pram import compare_matrices
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd17-pram-risk-utility"
 EXPERIMENT = json.loads((FIXTURES / "matrices.json").read_text())["experiment"]

@@ -6,7 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.series import Distance, Panel, attack, compare_distances, microaggregated, normalise
+from tacit.series import (
+    Distance,
+    Panel,
+    attack,
+    compare_distances,
+    microaggregated,
+    normalise,
+)
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd18-time-series-reidentification"
 SHAPE = (176, 8, 25)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tacit
-import tacit.pram
+import tacit.protect.pram
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
-from tacit.pram import from_history
+from tacit.protect.pram import from_history
 
 COLUMNS = ("region", "status", "sex")
 

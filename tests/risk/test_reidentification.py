@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.risk.reidentification import linkage_table
+from tacit.risk.linkage.reidentification import linkage_table
 
 
 def people(n=250, seed=1):

@@ -7,8 +7,8 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, SdcWarning
+from tacit.risk.linkage.series_experiment import standard_attack
 from tacit.series import Distance, Panel, attack, microaggregated, normalise
-from tacit.series.experiment import standard_attack
 
 YEARS = range(2000, 2010)
 INCOME = [f"income_{y}" for y in YEARS]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InvalidParameter
-from tacit.risk.summaries import attacker_interval, protect, small, with_margins
+from tacit.risk.classes.summaries import attacker_interval, protect, small, with_margins
 
 
 def microdata(table, engine="duckdb"):

@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.risk.linkage import series_attack as linkage
 from tacit.series import (
     Distance,
     Panel,
     all_distances,
     attack,
     link,
-    linkage,
     microaggregated,
     normalise,
     paired_distances,
+    warping,
 )
-from tacit.series import _warping as warping
 
 TIED = 1e-9
 
@@ -26,7 +26,7 @@ def numba(request, monkeypatch):
     if request.param == "plain":
         for module in (warping, linkage):
             monkeypatch.setattr(module, "has_numba", lambda: False)
-        monkeypatch.setattr("tacit.linkage.nearest.has_numba", lambda: False)
+        monkeypatch.setattr("tacit.risk.linkage.nearest.has_numba", lambda: False)
 
 
 def check(a, b, distance, truth=None):

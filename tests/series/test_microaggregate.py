@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import Infeasible, InputError
-from tacit.series import (
-    Distance,
-    Panel,
-    compare_distances,
-    microaggregated,
-    series_groups,
-)
+from tacit.series import Distance, Panel, compare_distances, microaggregated, series_groups
 
 
 def walks(n=60, n_series=2, length=9, seed=1):

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.optimize import linprog
 
 import tacit
-from tacit.data.dimension import Dimension
-from tacit.data.linked import link
-from tacit.data.relations import roll_up
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.linked import link
+from tacit.data.cells.relations import roll_up
 
 
 def random_dimension(rng, name):

@@ -17,7 +17,7 @@ from tables.random_tables import random_table as any_table
 from tacit.data.claims import Claim
 from tacit.errors import Infeasible, InputError
 from tacit.solve.lp import Lp
-from tacit.tables._cta import (
+from tacit.tables.adjust.cta import (
     Absolute,
     Clock,
     Relaxation,
@@ -27,7 +27,7 @@ from tacit.tables._cta import (
     side_costs,
     undoing,
 )
-from tacit.tables.publish_intervals import published_interval
+from tacit.tables.adjust.publish_intervals import published_interval
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 INVESTMENT = json.loads(

@@ -9,7 +9,7 @@ from scipy import stats
 
 import tacit
 from tacit.errors import InputError
-from tacit.tables.adjustment_report import adjustment_statistics, kuiper_p
+from tacit.tables.adjust.adjustment_report import adjustment_statistics, kuiper_p
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd01-mdi-cta"
 PUBLISHED = json.loads((FIXTURES / "gof.json").read_text())["cases"]

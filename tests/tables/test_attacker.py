@@ -11,13 +11,13 @@ from tables.random_tables import by_hand, random_table
 from tacit.context import Context
 from tacit.data.claims import Claim
 from tacit.errors import Cancelled, SolverError
-from tacit.tables import _reach
-from tacit.tables._attacker import CLOSE, Attacker, enough, shortfalls
-from tacit.tables._exactness import deducing_pairs, determined, parallel_classes
-from tacit.tables._knowledge import intervals_of
-from tacit.tables._problem import problem_of
-from tacit.tables._suppression import intervals_are_wide
-from tacit.tables._systems import propagated, system_of
+from tacit.tables.attack import reach as _reach
+from tacit.tables.attack.attacker import CLOSE, Attacker, enough, shortfalls
+from tacit.tables.attack.exactness import deducing_pairs, determined, parallel_classes
+from tacit.tables.attack.knowledge import intervals_of
+from tacit.tables.attack.systems import propagated, system_of
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.suppression import intervals_are_wide
 
 SEEDS = st.integers(0, 10**6)
 

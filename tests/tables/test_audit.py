@@ -12,10 +12,10 @@ import tacit
 from tables.random_tables import by_hand, random_table
 from tacit.data.table import Contributors
 from tacit.errors import InputError
-from tacit.tables._problem import problem_of
-from tacit.tables._releases import audit_releases
-from tacit.tables._standards import ps1, ps1_star, ps2, ps2_star
-from tacit.tables.audit import Audit
+from tacit.tables.attack.audit import Audit
+from tacit.tables.attack.releases import audit_releases
+from tacit.tables.attack.standards import ps1, ps1_star, ps2, ps2_star
+from tacit.tables.suppress.problem import problem_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.data.status import Status
+from tacit.data.cells.status import Status
 from tacit.errors import Cancelled, Infeasible, InputError, UnknownMethod, UnreadableFile
 from tacit.registry import lookup
 from tacit.tables import parse_batch, read_tab, run_batch, write_batch

@@ -11,10 +11,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import tacit
-from tacit.data.status import Status
+from tacit.data.cells.status import Status
 from tacit.errors import Infeasible, InputError, InvalidParameter
-from tacit.tables._cell_noise import Scaling, magnitude_changes
-from tacit.tables._ptable import (
+from tacit.tables.files.p_tables import PTable, read_ptable, write_ptable
+from tacit.tables.noise.cell_key import CellKey
+from tacit.tables.noise.cell_keys import (
+    cell_key_study,
+    digits_of,
+    propagated,
+    rotated,
+    with_cell_keys,
+)
+from tacit.tables.noise.cell_noise import Scaling, magnitude_changes
+from tacit.tables.noise.ptable import (
     count_ptable,
     magnitude_ptable,
     max_entropy,
@@ -22,15 +31,6 @@ from tacit.tables._ptable import (
     ptable_faults,
     truths,
 )
-from tacit.tables.cell_key import CellKey
-from tacit.tables.cell_keys import (
-    cell_key_study,
-    digits_of,
-    propagated,
-    rotated,
-    with_cell_keys,
-)
-from tacit.tables.files.p_tables import PTable, read_ptable, write_ptable
 
 # -- perturbation tables ---------------------------------------------------------------------------------
 
@@ -516,7 +516,7 @@ def test_intervals_of_differencing_always_hold_the_truth(seed):
     rng = np.random.default_rng(seed)
     table = tacit.Table.from_array(rng.poisson(1.5, (3, 3)), totals=False, frequency=True)
     result = CellKey(maximum=1, variance=0.6, small=0).apply(table, seed=seed)
-    from tacit.tables.cell_key import stored
+    from tacit.tables.noise.cell_key import stored
 
     low, high = truths(stored(result), result.published)
     low, high = propagated(table.equations, low, high, 50)

@@ -13,23 +13,23 @@ from scipy.optimize import linprog
 
 import tacit
 from tables.random_tables import by_hand, random_dimension
-from tacit.data.dimension import Dimension, Sum
-from tacit.data.firms import activity_tree, firms, region_tree
-from tacit.data.linked import link
-from tacit.data.relations import roll_up
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.linked import link
+from tacit.data.cells.relations import roll_up
+from tacit.data.cells.status import Status
+from tacit.data.examples.firms import activity_tree, firms, region_tree
 from tacit.data.table import Contributors
 from tacit.errors import Infeasible, InputError, InvalidParameter
-from tacit.tables._coordination import block_of, causes, part_of, regions_of
-from tacit.tables._pattern_reports import (
+from tacit.tables.agencies.coordination import block_of, causes, part_of, regions_of
+from tacit.tables.agencies.mixed_strategy import rounded_interval
+from tacit.tables.compare.cell_loss import EDGES
+from tacit.tables.suppress.pattern_reports import (
     information_loss,
     pattern_changes,
     percent,
     risk_report,
 )
-from tacit.tables._problem import problem_of
-from tacit.tables.cell_loss import EDGES
-from tacit.tables.mixed_strategy import rounded_interval
+from tacit.tables.suppress.problem import problem_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd04-harmonizing-suppression"
 ENGINES = ["suppress_linear", "suppress_modular", "suppress_gauss", "suppress_hypercube"]

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import tacit
 from common.cases import firms
-from tacit.data import relations
+from tacit.data.cells import relations
 from tacit.errors import Approximate, Infeasible, InputError
-from tacit.tables import _scip
-from tacit.tables._attacker import Attacker, shortfalls
-from tacit.tables._benders import Separator, solve_exact
-from tacit.tables._problem import problem_of
-from tacit.tables.suppress_exact import SuppressExact
+from tacit.tables.attack.attacker import Attacker, shortfalls
+from tacit.tables.suppress import propose_exact_scip as _scip
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.propose_exact import Separator, solve_exact
+from tacit.tables.suppress.suppress_exact import SuppressExact
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 PSD04 = FIXTURES / "psd04-harmonizing-suppression"

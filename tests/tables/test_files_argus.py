@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.dimension import Dimension
-from tacit.data.relations import roll_up
-from tacit.data.status import Status, is_primary
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.relations import roll_up
+from tacit.data.cells.status import Status, is_primary
 from tacit.data.table import Contributors
 from tacit.errors import DisclosureRefused, HierarchyError, InputError, NotAdditive, UnreadableFile
 from tacit.tables import read_tab, write_argus

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.data.dimension import Dimension
-from tacit.data.relations import roll_up
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.relations import roll_up
+from tacit.data.cells.status import Status
 from tacit.errors import InputError, UnreadableFile
 from tacit.tables import apply_hst, read_hst, write_hst
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.dimension import Dimension
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Status
 from tacit.errors import NotAdditive, UnreadableFile
 from tacit.tables import read_jj, write_jj
 from tacit.tables.files.outputs import without_trivial
@@ -168,7 +168,7 @@ def test_trivial_levels_are_taken_out():
     tree = Dimension.from_tree("a", [(0, "A"), (1, "A1"), (0, "B"), (1, "B1"), (1, "B2")])
     flat = Dimension.flat("b", ["x", "y"])
     ground = np.array([[1.0, 2], [3, 4], [5, 6]])
-    from tacit.data.relations import roll_up
+    from tacit.data.cells.relations import roll_up
 
     table = tacit.Table.from_cells([tree, flat], roll_up(ground, [tree, flat]))
     table = table.with_protection([("A1", "x")], 1, 1)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.dimension import Dimension
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Status
 from tacit.errors import ColumnNotFound, DisclosureRefused, InputError, NotAdditive, UnreadableFile
 from tacit.tables import read_ptable, read_table, read_wide, write_table
 from tacit.tables.files.p_tables import PTable, write_ptable

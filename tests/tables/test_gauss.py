@@ -12,12 +12,12 @@ from scipy import sparse
 
 import tacit
 from tacit.context import Context
-from tacit.data.dimension import Dimension
-from tacit.data.linked import link
-from tacit.data.relations import roll_up
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.linked import link
+from tacit.data.cells.relations import roll_up
 from tacit.errors import Infeasible
-from tacit.tables import _gauss
-from tacit.tables._problem import problem_of
+from tacit.tables.suppress import propose_gauss as _gauss
+from tacit.tables.suppress.problem import problem_of
 
 
 def tree(name, leaves, rng):

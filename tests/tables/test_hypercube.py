@@ -13,13 +13,13 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.context import Context
-from tacit.data.dimension import Dimension, Sum
-from tacit.data.relations import roll_up, subtables
+from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.relations import roll_up, subtables
 from tacit.errors import InputError, WeakProtection
-from tacit.tables import _hypercube as cubes
-from tacit.tables._attacker import Attacker, shortfalls
-from tacit.tables._problem import problem_of
-from tacit.tables.suppress_hypercube import light_problem, part_of, subtables_are_protected
+from tacit.tables.attack.attacker import Attacker, shortfalls
+from tacit.tables.suppress import propose_hypercube as cubes
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.suppress_hypercube import light_problem, part_of, subtables_are_protected
 
 HOME = Path(__file__).parents[1] / "fixtures"
 STUDY, ARGUS = HOME / "psd04-harmonizing-suppression", HOME / "psd28-argus-software"
@@ -234,7 +234,7 @@ def test_no_single_respondent_learns_another(seed):
     table = hierarchical(seed)
     safe = quiet(tacit.SuppressHypercube(audit="subtable"), table)
     grid = cubes.grid_of(table.dimensions)
-    from tacit.tables.suppress_hypercube import identified
+    from tacit.tables.suppress.suppress_hypercube import identified
 
     known = identified(table)
     for i in range(cubes.n_subtables(grid)):

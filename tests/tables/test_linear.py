@@ -12,15 +12,15 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.context import Context
-from tacit.data.status import Status
+from tacit.data.cells.status import Status
 from tacit.errors import Cancelled, Infeasible
-from tacit.tables import _flows
-from tacit.tables._attacker import shortfalls
-from tacit.tables._cleanup import clean
-from tacit.tables._problem import problem_of
-from tacit.tables._repair import repair, suppress
-from tacit.tables._routes import Routes, needs_of
-from tacit.tables.suppress_linear import SuppressLinear
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.suppress.clean_up import clean
+from tacit.tables.suppress.moves import flows as _flows
+from tacit.tables.suppress.moves.routes import Routes, needs_of
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.repair import repair, suppress
+from tacit.tables.suppress.suppress_linear import SuppressLinear
 
 INVESTMENT = [
     [20, 50, 10, 80],

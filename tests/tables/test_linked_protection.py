@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import tacit
 from tables.random_tables import by_hand, random_dimension
-from tacit.data.dimension import Dimension
-from tacit.data.linked import link
-from tacit.data.relations import roll_up
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.linked import link
+from tacit.data.cells.relations import roll_up
 from tacit.errors import InputError
 from tacit.registry import lookup
-from tacit.tables._problem import problem_of
-from tacit.tables.linking import protect_linked
+from tacit.tables.agencies.linking import protect_linked
+from tacit.tables.suppress.problem import problem_of
 
 ENGINES = [
     "suppress_linear",

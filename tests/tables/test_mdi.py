@@ -12,9 +12,10 @@ from scipy.optimize import minimize
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.tables import _ipf
-from tacit.tables._ipf import CONVERGED, STUCK, Totals, fit_totals
-from tacit.tables._mdi import (
+from tacit.tables.adjust import ipf as _ipf
+from tacit.tables.adjust.adjust_mdi import Ground, movement_of
+from tacit.tables.adjust.ipf import CONVERGED, STUCK, Totals, fit_totals
+from tacit.tables.adjust.mdi import (
     Rules,
     Search,
     Slab,
@@ -26,7 +27,6 @@ from tacit.tables._mdi import (
     starts,
     votes,
 )
-from tacit.tables.adjust_mdi import Ground, movement_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd01-mdi-cta"
 SMALL = json.loads((FIXTURES / "mdi_small.json").read_text())["cases"]
@@ -277,7 +277,7 @@ def test_linked_and_hierarchical_tables():
     )
     sizes = tacit.Dimension.flat("size", ["a", "b", "c"])
     ground = np.arange(10.0, 25.0).reshape(5, 3)
-    from tacit.data.relations import roll_up
+    from tacit.data.cells.relations import roll_up
 
     table = tacit.Table.from_cells((regions, sizes), roll_up(ground, (regions, sizes)))
     table = table.with_protection([("N1", "a"), ("S2", "b")], lower=3, upper=3)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.context import Context
-from tacit.data.dimension import Dimension
-from tacit.data.linked import link
-from tacit.data.relations import roll_up
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.linked import link
+from tacit.data.cells.relations import roll_up
 from tacit.data.table import Contributors
 from tacit.errors import Infeasible, InputError
-from tacit.tables._attacker import shortfalls
-from tacit.tables._modular import Modular, Options, blocks_of, distance_cost
-from tacit.tables._problem import problem_of
-from tacit.tables._standards import ps1_star, ps2
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.attack.standards import ps1_star, ps2
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.propose_modular import Modular, Options, blocks_of, distance_cost
 
 HOME = Path(__file__).parents[1] / "fixtures"
 ARGUS, STUDY = HOME / "psd28-argus-software", HOME / "psd04-harmonizing-suppression"

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import tacit
-from tacit.data.dimension import Dimension
-from tacit.data.relations import roll_up
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.relations import roll_up
 from tacit.errors import Infeasible, InputError
-from tacit.tables import _network
-from tacit.tables._attacker import shortfalls
-from tacit.tables._problem import problem_of
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.suppress import propose_network as _network
+from tacit.tables.suppress.problem import problem_of
 
 ARGUS = Path(__file__).parents[1] / "fixtures" / "psd28-argus-software"
 TREE = Dimension.from_tree(

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError, LimitReached
-from tacit.tables._entry_bounds import entry_bounds
-from tacit.tables._margins import Axis, MarginSet, k_margins
-from tacit.tables._nfold import (
+from tacit.tables.margins.entry_bounds import entry_bounds
+from tacit.tables.margins.margins import Axis, MarginSet, k_margins
+from tacit.tables.margins.nfold import (
     Long,
     Walk,
     graver_basis,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.data.split_noise import D1, D2, SplitNoise, balanced_directions, multipliers
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.tables._noise_study import (
+from tacit.protect.noise.split_noise import D1, D2, SplitNoise, balanced_directions, multipliers
+from tacit.tables.noise.noise_study import (
     calibrate,
     companies_of,
     noise_study,

@@ -12,8 +12,8 @@ from tables.test_exact import larger, random_table
 from tacit.context import Context
 from tacit.errors import Approximate, Infeasible
 from tacit.solve import Lp
-from tacit.tables._problem import problem_of
-from tacit.tables.suppress_partial import SuppressPartial, narrowest, widths
+from tacit.tables.suppress.problem import problem_of
+from tacit.tables.suppress.suppress_partial import SuppressPartial, narrowest, widths
 
 
 def in_one_piece(problem):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import tacit
 from common import cases
-from tacit.data.firms import firms, region_tree
-from tacit.data.status import Status
+from tacit.data.cells.status import Status
+from tacit.data.examples.firms import firms, region_tree
 from tacit.errors import Approximate, InputError
 
 ARGUS = Path(__file__).parents[1] / "fixtures" / "psd28-argus-software"

@@ -13,17 +13,18 @@ from scipy import sparse
 import tacit
 from conftest import FIXTURES
 from tacit.context import Context
-from tacit.data.relations import roll_up
+from tacit.data.cells.relations import roll_up
 from tacit.errors import Cancelled, Infeasible, InputError, InvalidParameter, LimitReached
-from tacit.tables import _rounding_flow, _rounding_search
-from tacit.tables._rounding_model import model_of, network_of
-from tacit.tables.controlled_rounding import (
+from tacit.tables.rounding import flow as _rounding_flow
+from tacit.tables.rounding import search as _rounding_search
+from tacit.tables.rounding.controlled_rounding import (
     existence_interval,
     naive,
     round_unbiased,
     solve_rounding,
 )
-from tacit.tables.random_rounding import round_cells
+from tacit.tables.rounding.model import model_of, network_of
+from tacit.tables.rounding.random_rounding import round_cells
 
 SALAZAR = FIXTURES / "psd03-controlled-rounding"
 ARGUS = FIXTURES / "psd28-argus-software"

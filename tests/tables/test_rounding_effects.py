@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.tables._half import closest_halves, every_rounding, halves_possible, scaled, walk
-from tacit.tables.effects import RULES, RoundingRule, averaging_posterior, chi2_test
+from tacit.tables.rounding.effects import RULES, RoundingRule, averaging_posterior, chi2_test
+from tacit.tables.rounding.half import closest_halves, every_rounding, halves_possible, scaled, walk
 
 HOME = Path(__file__).parents[1] / "fixtures/psd05-rounding-effects"
 
@@ -138,7 +138,7 @@ def test_hierarchical_table_walks_to_whole_numbers():
         "r", [(0, "N"), (1, "a"), (1, "b"), (0, "S"), (1, "c"), (1, "d")]
     )
     size = tacit.Dimension.flat("s", ["x", "y", "z"])
-    from tacit.data.relations import roll_up
+    from tacit.data.cells.relations import roll_up
 
     values = roll_up(np.arange(1, 13).reshape(4, 3).astype(float), [region, size])
     table = tacit.Table.from_cells([region, size], values)

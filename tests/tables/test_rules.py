@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.status import Status
+from tacit.data.cells.status import Status
 from tacit.data.table import Contributors
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.tables._differencing import differencing
+from tacit.tables.attack.differencing import differencing
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 ARGUS = FIXTURES / "psd28-argus-software"

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data.relations import roll_up
+from tacit.data.cells.relations import roll_up
 from tacit.errors import Infeasible, InputError
-from tacit.tables import _small_counts
-from tacit.tables._small_counts import Sums, problem_of, solve
-from tacit.tables.random_rounding import RandomRounding
-from tacit.tables.round_small_counts import RoundSmallCounts, published
+from tacit.tables.rounding import small_counts as _small_counts
+from tacit.tables.rounding.random_rounding import RandomRounding
+from tacit.tables.rounding.round_small_counts import RoundSmallCounts, published
+from tacit.tables.rounding.small_counts import Sums, problem_of, solve
 
 
 def counts(shape, seed=1, mean=1.5):

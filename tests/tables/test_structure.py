@@ -10,18 +10,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tacit.data.relations import components
+from tacit.data.cells.relations import components
 from tacit.errors import Approximate, InputError, InvalidParameter
 from tacit.tables import advise, read_jj, write_jj
-from tacit.tables._hypergraph import gains, net_cut
-from tacit.tables.instances import instance
-from tacit.tables.structure import (
+from tacit.tables.structure.detection import (
     detect_structure,
     independent_rows,
     matrix_of,
     normal_eq_solver,
     statistics,
 )
+from tacit.tables.structure.hypergraph import gains, net_cut
+from tacit.tables.structure.instances import instance
 
 FOLDER = Path(__file__).parents[1] / "fixtures/psd02-structure-detection"
 

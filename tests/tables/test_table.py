@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import tacit
-from tacit.data.dimension import Dimension, Sum
-from tacit.data.linked import split
-from tacit.data.relations import components, independent_equations, product_equations
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.linked import split
+from tacit.data.cells.relations import components, independent_equations, product_equations
+from tacit.data.cells.status import Status
 from tacit.errors import HierarchyError, InputError, NotAdditive
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.data import contributions
-from tacit.data.firms import activity_tree, firms, region_tree
+from tacit.data.cells import contributions
+from tacit.data.examples.firms import activity_tree, firms, region_tree
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
 
 ARGUS = Path(__file__).parents[1] / "fixtures" / "psd28-argus-software"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError
-from tacit.tables._two_way import Margins, capped, naive, narrow, raised, smallest_base
+from tacit.tables.margins.two_way import Margins, capped, naive, narrow, raised, smallest_base
 
 CASES = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd06-two-way-disclosure/cases.json").read_text()

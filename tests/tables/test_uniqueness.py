@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.tables._entry_bounds import entry_bounds, margin_families, witness_tables
-from tacit.tables._integer_bounds import runs
-from tacit.tables._margins import MarginSet, all_families, k_margins, margin_advice
-from tacit.tables._universality import (
+from tacit.tables.margins.entry_bounds import entry_bounds, margin_families, witness_tables
+from tacit.tables.margins.integer_bounds import runs
+from tacit.tables.margins.margins import MarginSet, all_families, k_margins, margin_advice
+from tacit.tables.margins.universality import (
     gap_instance,
     lift,
     small_coefficients,
@@ -205,7 +205,7 @@ def hierarchical(seed):
     )
     flat = tacit.Dimension.flat("b", "123")
     ground = np.random.default_rng(seed).poisson(0.7, (4, 3)).astype(float)
-    from tacit.data.relations import roll_up
+    from tacit.data.cells.relations import roll_up
 
     return tacit.Table.from_cells((tree, flat), roll_up(ground, (tree, flat)), frequency=True)
 
@@ -232,7 +232,7 @@ def test_groups_tell_more_than_totals():
 
 def test_a_time_out_is_never_unique(monkeypatch):
     from tacit.solve.lp import Solution
-    from tacit.tables import _integer_bounds
+    from tacit.tables.margins import integer_bounds as _integer_bounds
 
     late = Solution("limit", np.inf, np.inf, None)
     monkeypatch.setattr(_integer_bounds.Lp, "solve", lambda _self, **_: late)

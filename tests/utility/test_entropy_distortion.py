@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.utility.entropy_distortion import rank_techniques
+from tacit.utility.levels.entropy_distortion import rank_techniques
 
 
 def distortion(released, original, *columns):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 from tacit.stats.information import MEASURES, Matched, correlation_error, il1_records
-from tacit.utility.information_loss import WORDS
+from tacit.utility.moments.information_loss import WORDS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TEMPL = FIXTURES / "psd29-sdc-in-r"

@@ -8,8 +8,8 @@ import pytest
 import tacit
 from conftest import FIXTURES
 from tacit.errors import Approximate
-from tacit.estimate.retention import retention_probability
-from tacit.estimate.simex import linear_simex
+from tacit.stats.correction.retention import retention_probability
+from tacit.stats.correction.simex_fit import linear_simex
 
 PAPER = FIXTURES / "psd14-blanking-and-noise"
 PARAMETERS = ("alpha", "beta", "gamma")

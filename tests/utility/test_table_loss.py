@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
-from tacit.framework import compare_tables, cross_classify
+from tacit.tables.compare import compare_tables, cross_classify
 
 
 def pair(engine="duckdb"):

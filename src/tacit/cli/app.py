@@ -266,7 +266,7 @@ def example(
         Seed of the generator.
     """
     if of == "firms":
-        from tacit.data.firms_files import write_firms
+        from tacit.data.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)
     else:
@@ -478,7 +478,7 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.channels.sweeps import run as run_sweeps
+    from tacit.protect.channels.sweeps import run as run_sweeps
 
     del name  # there is one so far
     with progress_bar(console) as progress:
@@ -526,7 +526,7 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
-    from tacit.framework import compare_tables
+    from tacit.tables.compare import compare_tables
 
     result = compare_tables(
         original,

@@ -207,7 +207,7 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         data = read(source)
         context = Context.start(options.get("seed"), progress=progress)
         if isinstance(spec, Method):
-            from tacit.data.files import write
+            from tacit.io import write
             from tacit.release import refuse_identifiers
 
             result = spec.apply(data, context=context)

@@ -275,7 +275,7 @@ def chain(
 ) -> int:
     """Apply Specs in turn and write the result."""
     from tacit.cli.app import console
-    from tacit.tables._suppression import Suppression
+    from tacit.tables.suppress.suppression import Suppression
 
     if not texts:
         raise InputError(f"nothing to do: say what, e.g. {hint}")

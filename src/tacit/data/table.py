@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data import relations
-from tacit.data.dimension import TOTAL, Dimension
-from tacit.data.microdata import Action, Microdata
-from tacit.data.status import (
+from tacit.data.cells import relations
+from tacit.data.cells.dimension import TOTAL, Dimension
+from tacit.data.cells.status import (
     Flags,
     Status,
     Statuses,
@@ -26,6 +25,7 @@ from tacit.data.status import (
     is_primary,
     is_secondary,
 )
+from tacit.data.microdata import Action, Microdata
 from tacit.errors import InputError, NotAdditive
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Table:
     count
         Contributors of every cell; -1 where it is unknown.
     status
-        :class:`~tacit.data.status.Status` of every cell.
+        :class:`~tacit.data.cells.status.Status` of every cell.
     weight
         The cost of hiding a cell, where the source gives one; see :meth:`costs`.
     lower, upper
@@ -293,27 +293,27 @@ class Table:
             ``holding``, ``unit``, ``weight``, ``request``, ``waiver``, ``cost``, ``shadow``, ``top``,
             ``total``, ``lower``, ``upper``: see :func:`tacit.tables.tabulate`.
         """
-        from tacit.data.tabulation import tabulate
+        from tacit.data.cells.tabulation import tabulate
 
         return tabulate(data, dimensions, value, **options)
 
     @classmethod
     def link(cls, *tables: Table) -> Table:
         """Join tables that share cells into one system; see :func:`tacit.tables.link`."""
-        from tacit.data.linked import link
+        from tacit.data.cells.linked import link
 
         return link(*tables)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the table with everything known of it (``.table``): confidential, for work in steps."""
-        from tacit.data.table_file import save_table
+        from tacit.data.cells.table_file import save_table
 
         return save_table(self, path, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | Path) -> Table:
         """Read what :meth:`save` wrote."""
-        from tacit.data.table_file import load_table
+        from tacit.data.cells.table_file import load_table
 
         return load_table(path)
 
@@ -344,7 +344,7 @@ class Table:
             return self.given
         if self.coordinates is None:
             return relations.product_equations(self.dimensions)
-        from tacit.data.linked import equations_of
+        from tacit.data.cells.linked import equations_of
 
         return equations_of(self.dimensions, self.coordinates)
 

@@ -22,7 +22,7 @@ Where the report prints something else than its own definitions give, the defini
 * References to equations are off by one: the model called (4.2) is (4.1), R^2 called (4.7) is (4.6), the
   utilities called (4.6) and (4.8) are (4.5) and (4.7); the risk is (4.8).
 * Risk (4.8) is called conservative. It is so against an intruder who links badly, but not against one who knows
-  the distribution: see :func:`tacit.risk.index_disclosure.bayes_risk`.
+  the distribution: see :func:`tacit.risk.disclosure.index_disclosure.bayes_risk`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import ColumnNotFound, Infeasible, InputError, InvalidParameter
-from tacit.risk.index_disclosure import (
+from tacit.risk.disclosure.index_disclosure import (
     bayes_risk,
     conditional_variance,
     index_risk,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InvalidParameter
-from tacit.risk.index_disclosure import multiplier, positive
+from tacit.risk.disclosure.index_disclosure import multiplier, positive
 
 Floats = npt.NDArray[np.float64]
 Case = Literal[1, 2, 3]

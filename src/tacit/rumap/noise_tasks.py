@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InvalidParameter
-from tacit.risk.index_disclosure import multiplier, positive
+from tacit.risk.disclosure.index_disclosure import multiplier, positive
 from tacit.rumap.noise_forms import Case, combination_utility, slope_utility
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tacit.plot.families import heading
 from tacit.plot.theme import PALETTE
 from tacit.result import Result, format_number
 from tacit.spec import Measure, Method
-from tacit.utility.precision import ACCOUNTINGS, ColumnLoss, Precision, PrecisionResult
+from tacit.utility.levels.precision import ACCOUNTINGS, ColumnLoss, Precision, PrecisionResult
 
 
 @runtime_checkable

@@ -20,7 +20,7 @@ from tacit.plot.families import bars
 from tacit.result import Result
 from tacit.spec import Measure
 from tacit.utility.comparison import System, html_table, protect, text_table
-from tacit.utility.information_loss import InformationLoss, InformationLossResult
+from tacit.utility.moments.information_loss import InformationLoss, InformationLossResult
 
 
 def compare_masking(

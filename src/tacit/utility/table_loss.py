@@ -11,11 +11,11 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability
-from tacit.framework.compare import FrameworkResult, compare_tables
-from tacit.framework.measures import LOSSES
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
+from tacit.tables.compare.compare import FrameworkResult, compare_tables
+from tacit.tables.compare.measures import LOSSES
 
 TITLES = {
     "cells": "cells",

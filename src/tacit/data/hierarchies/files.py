@@ -6,9 +6,9 @@ import csv
 import io
 from pathlib import Path
 
-from tacit.data.files import require_file
 from tacit.data.hierarchy import Hierarchy
 from tacit.errors import UnreadableFile
+from tacit.io import require_file
 
 #: Tried in this order; labels often hold commas, so the comma comes last.
 SEPARATORS = (";", "\t", "|", ",")

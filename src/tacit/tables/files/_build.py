@@ -11,9 +11,9 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from tacit.data.dimension import Dimension
-from tacit.data.relations import TOLERANCE, product_equations, roll_up
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.relations import TOLERANCE, product_equations, roll_up
+from tacit.data.cells.status import Status
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError, UnreadableFile, near_match
 

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.data.dimension import Dimension
-from tacit.data.files import argus, require_file
-from tacit.data.files import argus_metadata as meta
+from tacit.data.cells.dimension import Dimension
 from tacit.data.microdata import Microdata
-from tacit.data.read import assemble, read
 from tacit.engine import get_engine
 from tacit.errors import InputError
+from tacit.io import argus, require_file
+from tacit.io import argus_metadata as meta
+from tacit.io.read import assemble, read
 from tacit.tables.files._work import Work
 from tacit.tables.files.rda import Description, Variable, dimension_of
 from tacit.tables.files.tab import FREQUENCY, read_tab

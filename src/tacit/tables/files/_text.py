@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from tacit.data.files import argus_metadata as meta
-from tacit.data.files import beside, require_file
 from tacit.errors import InputError, UnreadableFile
+from tacit.io import argus_metadata as meta
+from tacit.io import beside, require_file
 
 Floats = npt.NDArray[np.float64]
 

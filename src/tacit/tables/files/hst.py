@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.data.dimension import Dimension
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, UnreadableFile
 from tacit.tables.files._text import numbered, plain_number, quoted, shown, whole, write_lines

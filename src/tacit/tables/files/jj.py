@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.data.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
+from tacit.data.cells.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
 from tacit.data.table import Table
 from tacit.errors import UnreadableFile
 from tacit.tables.files._text import (

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from tacit.data.dimension import Dimension
-from tacit.data.status import Status, is_primary, is_secondary
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, near_match
 from tacit.tables.files._text import decimals_of, quoted, shown, whole, write_lines
@@ -456,8 +456,8 @@ def intermediate_columns(table: Table, choices: Choices, places: int) -> dict[st
 
 def audit_columns(table: Table, fixed: Any) -> dict[str, list[str]]:
     """Return the attacker's interval of every hidden cell, absolute and in per cent of the value."""
-    from tacit.tables._attacker import Attacker
-    from tacit.tables._problem import problem_of
+    from tacit.tables.attack.attacker import Attacker
+    from tacit.tables.suppress.problem import problem_of
 
     attacker = Attacker(problem_of(table, singletons=False), table.hidden)
     reach = np.zeros((len(table), 2))
@@ -539,7 +539,7 @@ def without_trivial(table: Table) -> Table:
     joined = sparse.csr_array(
         (rows.data, own[rows.indices], rows.indptr), shape=(rows.shape[0], groups)
     )
-    from tacit.data.linked import distinct_rows
+    from tacit.data.cells.linked import distinct_rows
 
     return Table.from_cells(
         (),

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tacit.data.dimension import TOTAL, Dimension
-from tacit.data.files import argus_metadata as meta
+from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.hierarchies.argus import hrc_faults, lead_depth, read_cdl
 from tacit.errors import HierarchyError, UnreadableFile
+from tacit.io import argus_metadata as meta
 from tacit.tables.files._text import numbered, text_of, whole, write_lines
 
 SAME = {

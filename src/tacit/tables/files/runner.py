@@ -14,13 +14,12 @@ from typing import Any, cast
 import numpy as np
 
 from tacit.context import Context, Progress, silent
-from tacit.data.files import argus_metadata as meta
+from tacit.data.cells.linked import link, split
+from tacit.data.cells.status import Status
+from tacit.data.cells.tabulation import tabulate
 from tacit.data.hierarchies.argus import assign, read_recode
-from tacit.data.linked import link, split
 from tacit.data.microdata import Microdata
-from tacit.data.status import Status
 from tacit.data.table import Table
-from tacit.data.tabulation import tabulate
 from tacit.errors import (
     Cancelled,
     DisclosureRefused,
@@ -30,9 +29,9 @@ from tacit.errors import (
     SdcError,
     UnreadableFile,
 )
+from tacit.io import argus_metadata as meta
 from tacit.registry import lookup
 from tacit.spec import TableMethod
-from tacit.tables.cell_keys import with_cell_keys
 from tacit.tables.files._records import (
     REQUEST_COLUMN,
     lowest,
@@ -57,6 +56,7 @@ from tacit.tables.files.outputs import CONFIDENTIAL, Choices, format_name, write
 from tacit.tables.files.p_tables import read_ptable
 from tacit.tables.files.rda import Variable, read_rda
 from tacit.tables.files.tab import read_tab
+from tacit.tables.noise.cell_keys import with_cell_keys
 
 #: Method of ours for each of SUPPRESS'.
 METHODS = {

@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tacit.data.dimension import TOTAL, Dimension
+from tacit.data.cells.dimension import TOTAL, Dimension
+from tacit.data.cells.status import WORDS, Status
 from tacit.data.hierarchy import Hierarchy
-from tacit.data.status import WORDS, Status
 from tacit.data.table import Table
 from tacit.errors import (
     ColumnNotFound,
@@ -95,7 +95,7 @@ def read_table(
     source
         The file; the first row holds the column titles.
     dimensions
-        The columns with codes, or column to dimension: a :class:`~tacit.data.dimension.Dimension`, a
+        The columns with codes, or column to dimension: a :class:`~tacit.data.cells.dimension.Dimension`, a
         hierarchy, the path of an ``.hrc`` file, pairs (parent, children), or None for a flat one.
     value, count, status, weight, lower_level, upper_level, sliding_level
         The columns for these; see :class:`~tacit.data.table.Table`. A status is a word, a letter
@@ -299,7 +299,7 @@ def columns_of(
 
 def text_of_absent(file: Path) -> None:
     """Raise when there is no such file."""
-    from tacit.data.files import require_file
+    from tacit.io import require_file
 
     require_file(file)
 
@@ -557,7 +557,7 @@ def write_sheet(rows: Sequence[Sequence[Any]], file: Path) -> None:
         from openpyxl import Workbook
     except ImportError:
         raise require("openpyxl", "files", "writing .xlsx files") from None
-    from tacit.data.files.excel import MAX_ROWS, write_rows
+    from tacit.io.excel import MAX_ROWS, write_rows
 
     if len(rows) > MAX_ROWS:
         raise InputError(f"a sheet holds at most {MAX_ROWS:,} rows; write Parquet or CSV instead")

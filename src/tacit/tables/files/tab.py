@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.data.dimension import Dimension
-from tacit.data.files import argus_metadata as meta
-from tacit.data.status import Status
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile
+from tacit.io import argus_metadata as meta
 from tacit.tables.files._build import Listed, Totals, table_of
 from tacit.tables.files._text import numbers_of, rows_of
 from tacit.tables.files.rda import Description, Variable, dimension_of, read_rda

@@ -1,0 +1,1 @@
+"""The parts of a table: dimensions, relations, contributions, status, tabulation."""

@@ -1,0 +1,149 @@
+"""The additive relations of a table as one sparse matrix, and its decomposition into subtables."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from tacit.data.cells.dimension import Dimension
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+#: A relation holds when its gap is at most this share of the largest cell in it (at least of 1).
+TOLERANCE = 1e-6
+
+
+def product_equations(dimensions: Sequence[Dimension]) -> sparse.csr_array:
+    """Return M with M @ value = 0 for the full product of the dimensions, cells in C order.
+
+    For every dimension, every relation of it and every combination of codes of the others there is
+    one row. The rows are redundant: never assume full row rank.
+    """
+    sizes = [len(d) for d in dimensions]
+    blocks = []
+    for i, d in enumerate(dimensions):
+        if d.sums:
+            blocks.append(placed(d.equations, sizes, i))
+    n = int(np.prod(sizes)) if sizes else 0
+    if not blocks:
+        return sparse.csr_array((0, n))
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+
+
+def placed(matrix: sparse.csr_array, sizes: Sequence[int], axis: int) -> sparse.csr_array:
+    """Return a matrix on one axis, repeated for every combination of the other axes."""
+    before = int(np.prod(sizes[:axis]))
+    after = int(np.prod(sizes[axis + 1 :]))
+    inner = sparse.kron(matrix, sparse.eye_array(after), format="csr") if after > 1 else matrix
+    outer = sparse.kron(sparse.eye_array(before), inner, format="csr") if before > 1 else inner
+    return sparse.csr_array(outer)
+
+
+def independent_equations(dimensions: Sequence[Dimension]) -> sparse.csr_array:
+    """Return linearly independent rows of the product's relations that span them all.
+
+    The relations of a dimension are kept only where the codes of all earlier dimensions are ground
+    codes. Exact when every dimension is a tree; otherwise rows of alternative groupings may still
+    depend on each other.
+    """
+    sizes = [len(d) for d in dimensions]
+    blocks = []
+    for i, d in enumerate(dimensions):
+        if not d.sums:
+            continue
+        outer: sparse.csr_array | None = None
+        for e in dimensions[:i]:
+            keep = sparse.eye_array(len(e), format="csr")[e.leaves]
+            outer = keep if outer is None else sparse.csr_array(sparse.kron(outer, keep))
+        block = d.equations
+        if outer is not None:
+            block = sparse.csr_array(sparse.kron(outer, block))
+        after = int(np.prod(sizes[i + 1 :]))
+        if after > 1:
+            block = sparse.csr_array(sparse.kron(block, sparse.eye_array(after)))
+        blocks.append(block)
+    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+
+
+def gaps(matrix: sparse.csr_array, values: Floats) -> tuple[Floats, Floats]:
+    """Return each relation's gap, and the gap that it is allowed."""
+    gap = matrix @ values
+    largest = np.asarray(abs(matrix) @ np.abs(values)) / 2
+    return gap, TOLERANCE * np.maximum(1.0, largest)
+
+
+def roll_up(base: Floats, dimensions: Sequence[Dimension]) -> Floats:
+    """Return all cells of the product from its ground cells (an array with one axis a dimension)."""
+    array = np.asarray(base, dtype=np.float64)
+    for axis, d in enumerate(dimensions):
+        moved = np.moveaxis(array, axis, 0)
+        flat = np.ascontiguousarray(moved).reshape(moved.shape[0], -1)
+        array = np.moveaxis((d.closure @ flat).reshape(len(d), *moved.shape[1:]), 0, axis)
+    return np.ascontiguousarray(array)
+
+
+@dataclass(frozen=True, eq=False)
+class Subtable:
+    """One unstructured subtable: a relation a dimension, its parent and children in each.
+
+    Attributes
+    ----------
+    cells
+        The cells as an array with one axis a dimension; the parent stands first on each axis.
+    rank
+        Sum of the depths of the parents; subtables of rank 0 hold the grand total.
+    sums
+        Which relation of each dimension it takes (-1 for a dimension of one code).
+    """
+
+    cells: Ints
+    rank: int
+    sums: tuple[int, ...]
+
+
+def subtables(dimensions: Sequence[Dimension]) -> Iterator[Subtable]:
+    """Yield the subtables of a product table, those nearest to the grand total first."""
+    sizes = [len(d) for d in dimensions]
+    choices: list[list[tuple[int, int, Ints]]] = []
+    for d in dimensions:
+        own = [
+            (i, int(d.depth[s.parent]), np.array([s.parent, *s.children], dtype=np.int64))
+            for i, s in enumerate(d.sums)
+        ]
+        choices.append(own or [(-1, 0, np.arange(len(d), dtype=np.int64))])
+    ranked = sorted(
+        itertools.product(*(range(len(c)) for c in choices)),
+        key=lambda pick: (sum(choices[a][i][1] for a, i in enumerate(pick)), pick),
+    )
+    for pick in ranked:
+        parts = [choices[a][i] for a, i in enumerate(pick)]
+        grid = np.ix_(*(codes for _, _, codes in parts))
+        cells = np.ravel_multi_index(grid, sizes).astype(np.int64)
+        yield Subtable(cells, sum(rank for _, rank, _ in parts), tuple(i for i, _, _ in parts))
+
+
+def components(matrix: sparse.csr_array) -> tuple[int, Ints]:
+    """Return the connected components of the columns of a matrix: how many, and each column's."""
+    n = matrix.shape[1]
+    pattern = sparse.csr_array(
+        (np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape
+    )
+    graph = sparse.block_array([[None, pattern], [pattern.T, None]], format="csr")
+    count, labels = connected_components(graph, directed=False)
+    ids, own = np.unique(labels[matrix.shape[0] :], return_inverse=True)
+    del count, n
+    return len(ids), own.astype(np.int64)
+
+
+@functools.cache
+def letters(limit: int) -> tuple[str, ...]:
+    """Return names for axes without one."""
+    return tuple(f"axis {i + 1}" for i in range(limit))

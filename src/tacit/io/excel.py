@@ -1,0 +1,263 @@
+"""Spreadsheets: Excel and OpenDocument are read; Excel is written, with a codebook on a sheet of its own."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.data.roles import Column
+from tacit.engine.base import Engine
+from tacit.errors import InputError, UnreadableFile, near_match, require
+from tacit.io import Loaded, Options, describe
+from tacit.io.frames import plain_table
+from tacit.io.text import checked_names
+
+DATA, CODEBOOK = "data", "codebook"
+TITLES = ("column", "type", "description")
+
+MAX_ROWS = 1_048_576 - 1
+EXACT = 2**53
+
+#: Excel counts days from here; earlier dates are written as text.
+FIRST_DAY = dt.date(1900, 3, 1)
+
+TYPES: Mapping[str, pa.DataType] = {
+    "text": pa.string(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "datetime": pa.timestamp("us"),
+    "time": pa.time64("us"),
+}
+
+
+def read(path: Path, options: Options, engine: Engine) -> Loaded:
+    """Read one sheet; its first row holds the names."""
+    sheets = open_workbook(path)
+    name = options.sheet if options.sheet is not None else next(iter(sheets.sheet_names), "")
+    if name not in sheets.sheet_names:
+        held = "Sheets: " + ", ".join(map(repr, sheets.sheet_names)) + "."
+        raise UnreadableFile(
+            f"no sheet {name!r} in {path.name!r}. {near_match(name, sheets.sheet_names) or held}"
+        )
+    rows = sheet_rows(sheets, name, path)
+    if not rows:
+        raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
+    width = max(len(row) for row in rows)
+    columns = [
+        list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)
+    ]
+    if options.header:
+        columns = [c for c in columns if any(value != "" for value in c)]
+        titles, columns = [c[0] for c in columns], [c[1:] for c in columns]
+    else:
+        titles = [""] * width
+    names = checked_names([as_text(t) for t in titles], path.name)
+    types, described = read_codebook(sheets, path)
+    arrays = {
+        n: typed(values, types.get(n) or options.types.get(n), n)
+        for n, values in zip(names, columns, strict=True)
+    }
+    frame = engine.number_rows(engine.from_arrow(plain_table(pa.table(arrays))))
+    return Loaded(frame, {n: c for n, c in described.items() if n in arrays})
+
+
+def open_workbook(path: Path) -> Any:
+    """Open a workbook, or say why not."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise require("python-calamine", "files", f"reading {path.suffix} files") from None
+    try:
+        return CalamineWorkbook.from_path(str(path))
+    except (CalamineError, OSError, ValueError):
+        raise UnreadableFile(
+            f"{path.name!r} is not a spreadsheet, or is damaged or locked by a password"
+        ) from None
+
+
+def sheet_rows(workbook: Any, name: str, path: Path) -> list[list[Any]]:
+    """Return the cells of a sheet without blank rows; a blank cell is an empty text."""
+    try:
+        rows: list[list[Any]] = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except Exception:  # noqa: BLE001 - the package has several
+        raise UnreadableFile(f"sheet {name!r} of {path.name!r} cannot be read") from None
+    return (
+        [row for row in rows if any(value != "" for value in row)]
+        if rows and len(rows[0]) > 1
+        else trimmed(rows)
+    )
+
+
+def trimmed(rows: list[list[Any]]) -> list[list[Any]]:
+    """Return a single column without blank cells at its end; those inside are missing values."""
+    last = max((j for j, row in enumerate(rows) if row and row[0] != ""), default=-1)
+    return rows[: last + 1]
+
+
+def read_codebook(workbook: Any, path: Path) -> tuple[dict[str, str], dict[str, Column]]:
+    """Return types and descriptions from the sheet that ``write`` makes."""
+    if CODEBOOK not in workbook.sheet_names:
+        return {}, {}
+    rows = sheet_rows(workbook, CODEBOOK, path)
+    if not rows or tuple(rows[0][:3]) != TITLES:
+        return {}, {}
+    types = {str(r[0]): str(r[1]) for r in rows[1:]}
+    columns: dict[str, Column] = {}
+    for row in rows[1:]:
+        columns |= describe.from_json(str(row[2])) if row[2] else {}
+    return types, columns
+
+
+def typed(values: Sequence[Any], kind: str | None, name: str) -> pa.Array:
+    """Return cells as one column: the given type, or the narrowest that holds all."""
+    filled = [None if v == "" else v for v in values]
+    if kind is None:
+        return narrowest(filled)
+    try:
+        return pc.cast(pa.array([converted(v, kind) for v in filled], TYPES[kind]), TYPES[kind])
+    except (pa.ArrowException, ValueError, TypeError, KeyError):
+        raise InputError(f"column {name!r}: not every cell is of type {kind}") from None
+
+
+def converted(value: Any, kind: str) -> Any:
+    """Return one cell in the type of its column."""
+    if value is None:
+        return None
+    if kind == "text":
+        return as_text(value)
+    if kind == "integer":
+        if isinstance(value, float) and not value.is_integer():
+            raise ValueError
+        return int(value)
+    if kind == "number":
+        return float(value)
+    if kind == "date":
+        return dt.date.fromisoformat(value) if isinstance(value, str) else value
+    if kind == "datetime":
+        return dt.datetime.fromisoformat(value) if isinstance(value, str) else midnight(value)
+    if kind == "time":
+        return dt.time.fromisoformat(value) if isinstance(value, str) else value
+    return value
+
+
+def narrowest(values: Sequence[Any]) -> pa.Array:
+    """Return cells in the narrowest type that holds all; a mixture becomes text."""
+    kinds = {type(v) for v in values if v is not None}
+    if kinds <= {float, int}:
+        numbers = pa.array(values, pa.float64())
+        whole = all(v is None or (float(v).is_integer() and abs(v) < EXACT) for v in values)
+        return (
+            pc.cast(numbers, pa.int64())
+            if whole and kinds
+            else numbers
+            if kinds
+            else pa.array(values, pa.string())
+        )
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    if kinds == {dt.date}:
+        return pa.array(values, pa.date32())
+    if kinds <= {dt.date, dt.datetime}:
+        return pa.array([midnight(v) for v in values], pa.timestamp("us"))
+    if kinds == {dt.time}:
+        return pa.array(values, pa.time64("us"))
+    return pa.array([None if v is None else as_text(v) for v in values], pa.string())
+
+
+def midnight(value: Any) -> Any:
+    """Return a date as the moment it begins; a moment stays."""
+    return dt.datetime(value.year, value.month, value.day) if type(value) is dt.date else value  # noqa: DTZ001 - Excel knows no zones
+
+
+def as_text(value: Any) -> str:
+    """Return a cell as text; 3.0 is written 3, as the sheet shows it."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def write(data: Any, path: Path, options: Options) -> None:
+    """Write an Excel workbook: the records, and a codebook with types, labels and missing codes."""
+    try:
+        from openpyxl import Workbook
+        from openpyxl.utils.exceptions import IllegalCharacterError
+    except ImportError:
+        raise require("openpyxl", "files", "writing .xlsx files") from None
+    table = data.to_arrow()
+    if table.num_rows > MAX_ROWS:
+        raise InputError(
+            f"an Excel sheet holds at most {MAX_ROWS:,} records; write Parquet or CSV instead"
+        )
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet(options.sheet or DATA)
+    columns = [cells(table.column(n)) for n in table.column_names]
+    try:
+        write_rows(sheet, [table.column_names, *zip(*columns, strict=True)])
+        write_rows(book.create_sheet(CODEBOOK), [TITLES, *codebook(data, table)])
+    except IllegalCharacterError:
+        raise InputError(
+            "some text holds control characters, which Excel cannot store; write Parquet or CSV instead"
+        ) from None
+    book.save(path)
+
+
+def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
+    """Yield one row a column: name, type, and the description as JSON."""
+    for field in table.schema:
+        yield (
+            field.name,
+            type_name(field.type),
+            describe.to_json({field.name: data.columns[field.name]}),
+        )
+
+
+def type_name(kind: pa.DataType) -> str:
+    """Return the name under which the codebook keeps a type."""
+    if pa.types.is_timestamp(kind):
+        return "datetime"
+    if pa.types.is_integer(kind):
+        return "integer"
+    return next((name for name, known in TYPES.items() if known == kind), "text")
+
+
+def cells(column: pa.ChunkedArray) -> list[Any]:
+    """Return a column as Excel can hold it; what it cannot hold exactly goes as text."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        column = pc.cast(pc.cast(column, pa.timestamp("us", tz="UTC")), pa.timestamp("us"))
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_integer(kind) and any(v is not None and abs(v) >= EXACT for v in values):
+        return [None if v is None else str(v) for v in values]
+    if pa.types.is_date(kind) and any(v is not None and v < FIRST_DAY for v in values):
+        return [None if v is None else v.isoformat() for v in values]
+    if pa.types.is_timestamp(kind) and any(
+        v is not None and (v.date() < FIRST_DAY or v.microsecond) for v in values
+    ):
+        return [None if v is None else v.isoformat() for v in values]
+    return values
+
+
+def write_rows(sheet: Any, rows: Iterable[Sequence[Any]]) -> None:
+    """Append rows; a text that begins with '=' stays text, and a number keeps all its digits."""
+    from openpyxl.cell import WriteOnlyCell
+
+    def cell(value: Any) -> Any:
+        formula = isinstance(value, str) and value.startswith("=")
+        # openpyxl writes 16 digits, and some doubles need 17.
+        long = isinstance(value, float) and float(f"{value:.16g}") != value
+        if not (formula or long):
+            return value
+        made = WriteOnlyCell(sheet, value)
+        made._value = repr(value) if long else value
+        made.data_type = "n" if long else "s"
+        return made
+
+    for row in rows:
+        sheet.append([cell(v) for v in row])

@@ -1,0 +1,80 @@
+"""Parquet: read in place by the engine; descriptions of columns travel in the file's metadata."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tacit.engine.base import ROW, Engine
+from tacit.errors import UnreadableFile
+from tacit.io import Loaded, Options, describe
+from tacit.io.frames import plain_type
+
+META = b"tacit"
+
+#: In a folder of parts the description is a file of its own; the underscore hides it from engines.
+SIDECAR = "_tacit.json"
+
+
+def read(path: Path, options: Options, engine: Engine) -> Loaded:
+    """Read a file or a folder of parts."""
+    del options
+    parts = [path] if path.is_file() else sorted(path.glob("**/*.parquet"))
+    try:
+        schemas = [pq.read_schema(part) for part in parts]
+        # A file cut short can have a sound footer; the row groups must lie inside it.
+        for part in parts:
+            pq.ParquetFile(part).close()
+    except (OSError, ValueError, pa.ArrowException):
+        raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
+    check_schema(schemas[0], path)
+    sidecar = path / SIDECAR
+    text = (
+        sidecar.read_bytes() if sidecar.is_file() else (schemas[0].metadata or {}).get(META, b"{}")
+    )
+    columns = describe.from_json(text)
+    try:
+        return Loaded(engine.scan_parquet(path), columns)
+    except Exception:  # noqa: BLE001 - every engine has its own class
+        raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
+
+
+def check_schema(schema: pa.Schema, path: Path) -> None:
+    """Refuse names that occur twice or are reserved, and columns that do not hold single values."""
+    double = sorted({n for n in schema.names if schema.names.count(n) > 1})
+    if double:
+        raise UnreadableFile(
+            f"{path.name!r} has column names that occur more than once: {', '.join(map(repr, double[:5]))}"
+        )
+    if ROW in schema.names:
+        raise UnreadableFile(
+            f"{path.name!r} has a column {ROW!r}, a name that is reserved; rename it"
+        )
+    for field in schema:
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if plain_type(kind) is None:
+            raise UnreadableFile(
+                f"column {field.name!r} of {path.name!r} holds {field.type}, not single values"
+            )
+
+
+def write(data: Any, path: Path, options: Options) -> None:
+    """Write Parquet; labels and missing codes go into its metadata.
+
+    Data on Spark are written by Spark as a folder of parts, in record order.
+    """
+    del options
+    described = describe.to_json(data.columns)
+    if data.engine.name == "spark" or not described:
+        data.engine.write_parquet(data.frame.sort(ROW).select(*data.columns), path)
+        if described:
+            (path / SIDECAR).write_text(described, "utf-8")
+        return
+    table = data.to_arrow()
+    table = table.replace_schema_metadata(
+        {**(table.schema.metadata or {}), META: described.encode()}
+    )
+    pq.write_table(table, path, compression="zstd")

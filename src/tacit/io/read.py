@@ -1,0 +1,325 @@
+"""``tacit.read``: any file or frame becomes Microdata with roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+
+from tacit.data.hierarchies.load import for_column
+from tacit.data.hierarchy import Hierarchy
+from tacit.data.microdata import Microdata
+from tacit.data.roles import SINGLE, Column
+from tacit.engine import relational
+from tacit.engine.base import ROW, Engine, get_engine
+from tacit.errors import ColumnNotFound, InputError
+from tacit.io import Loaded, Options, clean, format_of, frames, require_file, sql, text
+
+Names = str | Sequence[str]
+
+DEFAULT_ENGINE = "duckdb"
+
+
+def read(
+    source: Any,
+    *,
+    identifiers: Names = (),
+    keys: Names | Mapping[str, Sequence[str]] = (),
+    sensitive: Names = (),
+    weight: str | None = None,
+    household: str | None = None,
+    stratum: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    engine: str | Engine = "duckdb",
+    **options: Any,
+) -> Microdata:
+    """Read a file or take a frame, and say what its columns are.
+
+    Parameters
+    ----------
+    source
+        The path of a file (CSV, Parquet, Excel, SPSS, Stata, SAS, mu-ARGUS, SQLite, DuckDB), the
+        address of a database (``sqlite:///survey.db``, ``postgresql://...``), or a frame: pandas,
+        Polars, Arrow, DuckDB relation, Spark, or a dict of columns.
+    identifiers
+        Columns that name a person or firm directly; they never leave.
+    keys
+        Key columns (a quasi-identifier): what an intruder may know. A mapping declares several named
+        quasi-identifiers, each of which must meet a requirement by itself.
+    sensitive
+        Columns whose value must not become known.
+    weight, household, stratum
+        Columns with the sampling weight, the household and the stratum of a record.
+    hierarchies
+        How columns generalise: a rule or hierarchy from :mod:`tacit.hierarchy`, or the path of a file.
+    engine
+        ``"duckdb"`` or ``"spark"``, or an engine. A Spark frame stays on Spark by itself.
+    **options
+        How to read the file: see :class:`tacit.io.Options`.
+
+    Returns
+    -------
+    Microdata
+        Immutable; the source is never written to.
+    """
+    backend = pick_engine(source, engine)
+    data, declared = load(source, backend, clean(options))
+    quasi = named_keys(keys or declared.get("keys", ()))
+    roles: dict[str, Names | None] = {
+        "identifiers": identifiers,
+        "keys": tuple(dict.fromkeys(c for group in quasi.values() for c in group)),
+        "sensitive": sensitive,
+        "weight": weight or declared.get("weight"),
+        "household": household or declared.get("household"),
+        "stratum": stratum,
+    }
+    return with_hierarchies(with_roles(data, roles, quasi), hierarchies or {})
+
+
+def pick_engine(source: Any, engine: str | Engine) -> Engine:
+    """Return the engine; a Spark frame stays on Spark unless another engine is asked for."""
+    if not isinstance(engine, str):
+        return engine
+    return get_engine("spark" if engine == DEFAULT_ENGINE and frames.is_spark(source) else engine)
+
+
+def load(source: Any, engine: Engine, options: Options) -> tuple[Microdata, Mapping[str, Any]]:
+    """Return the data without roles, and the roles that the file itself declares."""
+    if isinstance(source, Microdata):
+        return source, {}
+    if isinstance(source, str | Path):
+        loaded, own_types = load_file(source, options, engine)
+        frame = loaded.frame if own_types else adapt(loaded.frame, options, engine)
+        data = assemble(
+            frame,
+            engine,
+            loaded.columns,
+            loaded.source or str(Path(source).expanduser()),
+            lambda table: table,
+        )
+        return data, loaded.roles
+    if frames.is_frame(source):
+        frame, back = frames.load(source, engine)
+        return assemble(adapt(frame, options, engine), engine, {}, "memory", back), {}
+    raise InputError(
+        f"cannot read a {type(source).__name__}: give a path or a frame (pandas, Polars, Arrow, DuckDB, Spark)"
+    )
+
+
+def load_file(source: str | Path, options: Options, engine: Engine) -> tuple[Loaded, bool]:
+    """Read a file or a database; the flag says that types and missing codes are already seen to."""
+    if sql.is_url(source):
+        return sql.read_url(str(source), options, engine), False
+    path = Path(source).expanduser()
+    require_file(path)
+    module = format_of(path)
+    return module.read(path, options, engine), module.__name__.endswith(".text")  # type: ignore[attr-defined]
+
+
+def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.LazyFrame[Any]:
+    """Apply missing codes and forced types to a frame that came with types of its own."""
+    schema = frame.collect_schema()
+    absent = [n for n in options.types if n not in schema]
+    if absent:
+        raise ColumnNotFound(absent, [n for n in schema.names() if n != ROW], "the data")
+    blanks = (
+        [blank(n, schema[n], options.missing) for n in schema.names() if n != ROW]
+        if options.missing
+        else []
+    )
+    chosen = [expression for expression in blanks if expression is not None]
+    if chosen:
+        frame = frame.with_columns(*chosen)
+    for name, kind in options.types.items():
+        frame = force(frame, name, schema[name], kind, engine)
+    return engine.materialise(frame) if chosen or options.types else frame
+
+
+def blank(name: str, kind: Any, missing: Sequence[Any]) -> nw.Expr | None:
+    """Return the column with missing codes as null, or None when no code is of its type."""
+    codes: list[Any] = []
+    if kind == nw.String:
+        codes = [str(m) for m in missing]
+    elif kind.is_numeric():
+        codes = [number for m in missing if (number := as_number(m)) is not None]
+    return nw.when(~nw.col(name).is_in(codes)).then(nw.col(name)).alias(name) if codes else None
+
+
+def as_number(code: Any) -> float | None:
+    """Return a code as a number, if it is one."""
+    try:
+        return int(code) if float(code).is_integer() else float(code)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def force(
+    frame: nw.LazyFrame[Any], name: str, kind: Any, wanted: str, engine: Engine
+) -> nw.LazyFrame[Any]:
+    """Return the frame with one column of another type."""
+    if kind == nw.String:
+        return text.infer(frame, [name], Options(types={name: wanted}), engine)
+    if wanted == "text" and kind.is_integer():
+        return frame.with_columns(nw.col(name).cast(nw.String))
+    if wanted == "number" and kind.is_numeric():
+        return frame.with_columns(nw.col(name).cast(nw.Float64))
+    if (wanted, True) in {("integer", kind.is_integer()), ("date", kind == nw.Date)}:
+        return frame
+    raise InputError(f"column {name!r} is of type {kind} and cannot be read as {wanted}")
+
+
+def assemble(
+    frame: nw.LazyFrame[Any], engine: Engine, columns: Mapping[str, Column], source: str, back: Any
+) -> Microdata:
+    """Put data together; NaN becomes null once, here, and types become those every engine has."""
+    schema = frame.collect_schema()
+    names = [n for n in schema.names() if n != ROW]
+    if not names:
+        raise InputError("the data have no columns")
+    nested = [n for n in names if isinstance(schema[n], nw.List | nw.Struct | nw.Array)]
+    if nested:
+        raise InputError(
+            f"column {nested[0]!r} holds lists or structures, not single values; spread it over columns"
+        )
+    small = fitting(frame, [n for n in names if is_wide(schema[n])])
+    changes = [c for n in names if (c := plain(n, schema[n], small)) is not None]
+    if changes:
+        frame = frame.with_columns(*changes)
+    described = {n: columns.get(n, Column(n)) for n in names}
+    return Microdata(frame, described, engine, source=source, to_own=back)
+
+
+def is_wide(kind: Any) -> bool:
+    """Return True for whole numbers that may need more than 64 bits with sign."""
+    whole = kind.is_decimal() and getattr(kind, "scale", 1) == 0
+    return bool(whole or kind in {nw.UInt64, nw.Int128, nw.UInt128})
+
+
+def fitting(frame: nw.LazyFrame[Any], wide: Sequence[str]) -> frozenset[str]:
+    """Return the wide columns whose values fit 64 bits all the same."""
+    if not wide:
+        return frozenset()
+    size = [nw.col(n).cast(nw.Float64).abs().max().alias(n) for n in wide]
+    row = frame.select(*size).collect("pyarrow").rows(named=True)[0]
+    return frozenset(n for n in wide if (row[n] or 0) < 2**63)
+
+
+def plain(name: str, kind: Any, small: frozenset[str]) -> nw.Expr | None:
+    """Return a column in a type that every engine treats alike, or None when it is in one."""
+    column = nw.col(name)
+    if is_wide(kind):
+        # Whole numbers beyond 64 bits are codes, not amounts: as text they stay exact.
+        return column.cast(nw.Int64 if name in small else nw.String).alias(name)
+    if kind.is_float():
+        # A NaN is no value; comparing with null keeps null.
+        known = nw.when(~column.is_nan()).then(column)
+        return (known if kind == nw.Float64 else known.cast(nw.Float64)).alias(name)
+    if kind.is_decimal():
+        return column.cast(nw.Float64).alias(name)
+    if kind.is_integer() and kind != nw.Int64:
+        return column.cast(nw.Int64).alias(name)
+    if kind in {nw.Categorical, nw.Enum}:
+        return column.cast(nw.String).alias(name)
+    return None
+
+
+def named_keys(keys: Names | Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return named quasi-identifiers; a plain list is the one named ``keys``."""
+    if isinstance(keys, Mapping):
+        return {str(name): as_tuple(group) for name, group in keys.items()}
+    group = as_tuple(keys)
+    return {"keys": group} if group else {}
+
+
+def as_tuple(names: Names | None) -> tuple[str, ...]:
+    """Return one name or many as a tuple."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def with_roles(
+    data: Microdata, roles: Mapping[str, Names | None], quasi: Mapping[str, tuple[str, ...]]
+) -> Microdata:
+    """Return the data with roles given to columns."""
+    lists = {role: as_tuple(names) for role, names in roles.items()}
+    missing = [n for names in lists.values() for n in names if n not in data.columns]
+    if missing:
+        raise ColumnNotFound(dict.fromkeys(missing), list(data.columns), "the data")
+    clash = sorted(set(lists["identifiers"]) & set(lists["keys"]))
+    if clash:
+        raise InputError(
+            f"column {clash[0]!r} is both an identifier and a key; identifiers are removed, keys are kept: choose one"
+        )
+    for role in SINGLE:
+        if len(lists.get(role, ())) > 1:
+            raise InputError(f"only one column can be the {role}")
+    columns = {
+        name: replace(
+            column, roles=frozenset(role for role, names in lists.items() if name in names)
+        )
+        for name, column in data.columns.items()
+    }
+    result = replace(data, columns=columns, quasi=dict(quasi))
+    check_weight(result)
+    check_keys(result)
+    return result
+
+
+def check_keys(data: Microdata) -> None:
+    """Refuse a key column without any value: it says nothing, and is most often a wrong column."""
+    keys = data.keys
+    if not keys:
+        return
+    known = [nw.col(k).count().cast(nw.Int64).alias(f"k{j}") for j, k in enumerate(keys)]
+    row = (
+        data.frame.select(nw.len().cast(nw.Int64).alias("n"), *known)
+        .collect("pyarrow")
+        .rows(named=True)[0]
+    )
+    empty = [k for j, k in enumerate(keys) if row["n"] and not row[f"k{j}"]]
+    if empty:
+        what = (
+            f"key column {empty[0]!r} has"
+            if len(empty) == 1
+            else f"key columns {column_list(empty)} have"
+        )
+        raise InputError(f"{what} no values at all; leave it out of the keys")
+
+
+def check_weight(data: Microdata) -> None:
+    """Refuse weights that are not positive numbers."""
+    if data.weight is None:
+        return
+    if not data.frame.collect_schema()[data.weight].is_numeric():
+        raise InputError(f"weight column {data.weight!r} is not numeric")
+    column = nw.col(data.weight)
+    bad = relational.count_rows(data.frame.filter(column.is_null() | (column <= 0)))
+    if bad:
+        raise InputError(
+            f"weight column {data.weight!r} has values that are missing, zero or negative; every record needs a positive weight"
+        )
+
+
+def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microdata:
+    """Return the data with hierarchies bound to the values that occur."""
+    missing = [n for n in hierarchies if n not in data.columns]
+    if missing:
+        raise ColumnNotFound(missing, list(data.columns), "the data")
+    bound = {name: bind(data, name, given) for name, given in hierarchies.items()}
+    return replace(data, hierarchies={**data.hierarchies, **bound})
+
+
+def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
+    """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
+    values: pa.Array = relational.distinct(data.frame, column)
+    return for_column(given, values, column)
+
+
+def column_list(names: Iterable[str]) -> str:
+    """Return column names for a message."""
+    return ", ".join(repr(n) for n in names)

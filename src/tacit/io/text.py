@@ -1,0 +1,233 @@
+r"""Separated text (CSV, TSV). Types are inferred so that nothing is lost.
+
+A column becomes integer only when every value is written as one (no leading zeros, no plus sign, at
+most 18 digits), and number only when every value is a plain decimal; all else stays text. So ``02139``
+stays ``02139`` and ``09/20/65`` is not taken for a date. In a column of numbers the marks ``NA``,
+``NaN`` and ``.`` are missing values; in a column of text they are text, unless the caller says
+otherwise (``missing=["NA"]``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from tacit.engine import text as parser
+from tacit.engine.base import ROW, Engine
+from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.io import Loaded, Options
+
+# ``\z`` and not ``$``: on some engines ``$`` also matches before a last line feed.
+INTEGER = r"^(0|-?[1-9][0-9]{0,17})\z"
+# Exponents that a double holds: beyond them a number would become zero or infinite.
+EXPONENT = r"([eE](\+?(0?[0-9]{1,2}|1[0-9]{2}|2[0-8][0-9])|-(0?[0-9]{1,2}|[12][0-9]{2}|30[0-8])))?"
+NUMBER = rf"^-?((0|[1-9][0-9]{{0,14}})(\.[0-9]+)?|\.[0-9]+){EXPONENT}\z"
+
+#: What a caller may force: leading zeros and signs are then allowed.
+FORCED: Mapping[str, str] = {
+    "integer": r"^[-+]?[0-9]{1,18}\z",
+    "number": rf"^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+){EXPONENT}\z",
+    "date": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\z",
+}
+
+#: Marks of a missing value in a column of numbers.
+MARKS = ("NA", "NaN", ".")
+
+SEPARATORS = (",", ";", "\t", "|")
+
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read(path: Path, options: Options, engine: Engine) -> Loaded:
+    """Read a text file on the engine."""
+    encoding = encoding_of(path, options.encoding)
+    separator = options.separator or (
+        "\t" if path.suffix.lower() == ".tsv" else guess_separator(first_line(path, encoding))
+    )
+    if len(separator) != 1 or len(options.quote) > 1:
+        raise InputError("separator must be one character, and quote one character or empty")
+    names = column_names(path, separator, options, encoding)
+    frame = engine.scan_text(
+        path,
+        names=names,
+        separator=separator,
+        quote=options.quote,
+        header=options.header,
+        encoding=encoding,
+    )
+    return Loaded(infer(engine.materialise(frame), names, options, engine))
+
+
+def encoding_of(path: Path, given: str) -> str:
+    """Return the encoding, which a byte order mark overrides; refuse what is no text at all."""
+    with path.open("rb") as file:
+        start = file.read(1 << 16)
+    if start.startswith(UTF16):
+        return "utf-16"
+    if b"\0" in start and "16" not in given and "32" not in given:
+        raise UnreadableFile(f"{path.name!r} is not a text file")
+    return given
+
+
+def first_line(path: Path, encoding: str) -> str:
+    """Return the first line that is not blank."""
+    try:
+        with path.open(encoding="utf-8-sig" if parser.is_utf8(encoding) else encoding) as file:
+            return next((line for line in file if line.strip()), "")
+    except (UnicodeError, LookupError):
+        raise parser.not_encoded(path, encoding) from None
+
+
+def guess_separator(line: str) -> str:
+    """Return the separator that occurs most often in the header."""
+    return max(SEPARATORS, key=line.count)
+
+
+def column_names(path: Path, separator: str, options: Options, encoding: str) -> list[str]:
+    """Return the names in the first record; blank ones become V1, V2, ...; double ones are refused."""
+    first = parser.records(path, separator, options.quote, encoding, 1)
+    if not first:
+        raise UnreadableFile(f"the file {path.name!r} holds only blank lines")
+    titles = first[0] if options.header else [""] * len(first[0])
+    return checked_names(titles, path.name)
+
+
+def checked_names(titles: Sequence[str], source: str) -> list[str]:
+    """Return column names: stripped, blanks filled; a name that occurs twice is an error."""
+    names = [t.strip() or f"V{j + 1}" for j, t in enumerate(titles)]
+    double = sorted({n for n in names if names.count(n) > 1})
+    if double:
+        raise UnreadableFile(
+            f"{source!r} has {len(double)} column names that occur more than once: {', '.join(map(repr, double[:5]))}. Rename them."
+        )
+    if ROW in names:
+        raise UnreadableFile(f"{source!r} has a column {ROW!r}, a name that is reserved; rename it")
+    return names
+
+
+def infer(
+    frame: nw.LazyFrame[Any], names: list[str], options: Options, engine: Engine
+) -> nw.LazyFrame[Any]:
+    """Cast each column to the narrowest type that keeps every value."""
+    absent = [n for n in options.types if n not in names]
+    if absent:
+        raise ColumnNotFound(absent, names, "the file")
+    if options.missing:
+        codes = [str(m) for m in options.missing]
+        frame = frame.with_columns(
+            *[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
+        )
+    counted = count_forms(frame, names, options.types)
+    casts = [
+        cast(n, kind)
+        for j, n in enumerate(names)
+        if (kind := kind_of(n, j, counted, options.types)) != "text"
+    ]
+    if not casts and not options.missing:
+        return frame
+    return materialise_cast(engine, frame.with_columns(*casts) if casts else frame)
+
+
+def count_forms(
+    frame: nw.LazyFrame[Any], names: Sequence[str], types: Mapping[str, str]
+) -> Mapping[str, int]:
+    """Count, in one pass, how many values of each column have which form."""
+    checks: list[nw.Expr] = []
+    for j, name in enumerate(names):
+        column = nw.col(name)
+        forms = {"any": ~column.is_null(), "mark": column.is_in(list(MARKS))}
+        if name in types:
+            forms["fit"] = column.str.contains(FORCED.get(types[name], ""))
+        else:
+            forms |= {
+                "integer": column.str.contains(INTEGER),
+                "number": column.str.contains(NUMBER),
+            }
+        checks += [
+            nw.when(form).then(nw.lit(1)).sum().cast(nw.Int64).alias(f"{kind}{j}")
+            for kind, form in forms.items()
+        ]
+    row: dict[str, int | None] = frame.select(*checks).collect("pyarrow").rows(named=True)[0]
+    return {key: value or 0 for key, value in row.items()}
+
+
+def kind_of(name: str, j: int, counted: Mapping[str, int], types: Mapping[str, str]) -> str:
+    """Return the type of a column: the forced one if every value fits it, else the narrowest."""
+    values, marks = counted[f"any{j}"], counted[f"mark{j}"]
+    if name in types:
+        kind = types[name]
+        unfit = values - marks - counted[f"fit{j}"]
+        if kind != "text" and unfit:
+            raise misfit(name, kind, unfit)
+        return kind
+    for kind in ("integer", "number"):
+        fitting = counted[f"{kind}{j}"]
+        if fitting and fitting + marks == values:
+            return kind
+    return "text"
+
+
+def misfit(name: str, kind: str, n: int) -> InputError:
+    """Return the error for values that do not fit a forced type; they are counted, not quoted."""
+    form = {
+        "date": "a date written as YYYY-MM-DD",
+        "integer": "a whole number",
+        "number": "a number",
+    }[kind]
+    values = "1 value is" if n == 1 else f"{n:,} values are"
+    return InputError(
+        f"column {name!r}: {values} not {form}. Name missing codes with missing=[...], or read it as text."
+    )
+
+
+def cast(name: str, kind: str) -> nw.Expr:
+    """Return a column with its marks as null, cast."""
+    column = nw.when(~nw.col(name).is_in(list(MARKS))).then(nw.col(name))
+    if kind == "date":
+        return column.str.to_datetime(format="%Y-%m-%d").dt.date().alias(name)
+    return column.cast(nw.Int64 if kind == "integer" else nw.Float64).alias(name)
+
+
+def materialise_cast(engine: Engine, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Compute the casts; an engine's message could quote a value, so it is not passed on."""
+    try:
+        return engine.materialise(frame)
+    except Exception:  # noqa: BLE001 - every engine has its own class
+        raise InputError(
+            "a value does not fit the type asked for its column (a date that is not in the calendar?)"
+        ) from None
+
+
+def write(data: Any, path: Path, options: Options) -> None:
+    """Write separated text; null is an empty field, and text is quoted only where it must be."""
+    import duckdb
+
+    separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    with duckdb.connect() as connection:
+        connection.from_arrow(data.to_arrow()).write_csv(
+            str(path),
+            sep=separator,
+            quotechar=options.quote,
+            escapechar=options.quote,
+            header=options.header,
+            na_rep="",
+        )
+    if not parser.is_utf8(options.encoding):
+        recode(path, options.encoding)
+
+
+def recode(path: Path, encoding: str) -> None:
+    """Change the encoding of a file that was just written."""
+    try:
+        content = path.read_text("utf-8").encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        raise InputError(
+            f"some text cannot be written as {encoding}; write UTF-8 instead"
+        ) from None
+    path.write_bytes(content)
+
+
+__all__ = ["InputError", "read", "write"]

@@ -1,0 +1,1 @@
+"""Generalisation: coarser values, by hierarchy, interval, rounding or code."""

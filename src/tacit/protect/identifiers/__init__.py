@@ -1,0 +1,1 @@
+"""Direct identifiers: removal, pseudonyms, record keys."""

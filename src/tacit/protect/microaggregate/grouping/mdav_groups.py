@@ -1,0 +1,218 @@
+"""MDAV: groups of k around the record farthest from the middle, and around the one farthest from that.
+
+Two implementations give the same groups, record for record: one scans arrays, the other asks a k-d tree
+and is compiled. Both measure squared distances as the sum of squared differences from the first column to
+the last, and the mean of what is left as its exact sum, rounded once, over its number, kept up to date in
+doubled precision. So ties are ties, and they go to the lowest record number.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tacit.protect.microaggregate.grouping import tree as _tree
+from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.tree import Room, Tree, farthest, nearest, recentre, take
+from tacit.solve.kernels import compile_all, has_numba
+from tacit.stats.moments import Floats, Ints
+
+#: Records from which compiling pays.
+COMPILE_FROM = 3000
+#: Groups formed between two ticks.
+BATCH = 500
+#: The tree is planted anew when no more than this share of its records is left.
+REPLANT = 0.6
+#: Its bounds are measured from the mean of what is left anew when this share is left since the last time.
+RECENTRE = 0.99
+
+
+def mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
+    """Return the groups of MDAV with two seeds a round.
+
+    While at least 3k records remain: r is the record farthest from their mean, s the one farthest from
+    r; r and its k - 1 nearest form a group, then s and its k - 1 nearest among the rest. With 2k to
+    3k - 1 left one group forms around the record farthest from the mean and the rest is the last group;
+    fewer are one group. Ties go to the lowest record number.
+
+    References
+    ----------
+    Domingo-Ferrer, Torra (2005), Data Mining and Knowledge Discovery 11, 195-212.
+    """
+    del rng
+    return grouped(x, k, 2, tick)
+
+
+def mdav_one_seed(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
+    """Return the groups of MDAV with one seed a round, also known as CBFS.
+
+    As :func:`mdav`, but the mean is taken anew after every group. The figures under the name of MDAV in
+    two papers of 2006 are this variant's.
+
+    References
+    ----------
+    Laszlo, Mukherjee (2005), Minimum spanning tree partitioning algorithm for microaggregation, IEEE
+    Transactions on Knowledge and Data Engineering 17, 902-911.
+    Domingo-Ferrer, Sebé (2006), PSD 2006, LNCS 4302, 129-138; Fayyoumi, Oommen (2006), ibid., 114-128.
+    """
+    del rng
+    return grouped(x, k, 1, tick)
+
+
+def grouped(x: Floats, k: int, seeds: int, tick: Tick) -> Ints:
+    """Return the groups of MDAV with one or two seeds a round."""
+    labels = outermost(x, k, seeds, 2 * k, tick)
+    labels[labels < 0] = labels.max() + 1
+    return labels
+
+
+def outermost(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
+    """Return the groups that MDAV forms while at least ``until`` records are left, and -1 for the others."""
+    if len(x) >= COMPILE_FROM and has_numba():
+        return asking_a_tree(x, k, seeds, until, tick)
+    return scanning(x, k, seeds, until, tick)
+
+
+# -- scanning arrays --------------------------------------------------------------------------------
+
+
+def scanning(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
+    """Form groups by computing all distances."""
+    n = len(x)
+    labels = np.full(n, -1, dtype=np.int64)
+    left = np.arange(n)
+    columns = np.ascontiguousarray(x.T)
+    total = exact_sums(x)
+    group = 0
+    while len(left) >= until:
+        tick("forming groups", 1.0 - len(left) / n)
+        seed = int(squared(columns, total[0] / len(left)).argmax())
+        points = [columns[:, seed]]
+        if seeds == 2 and len(left) >= 3 * k:
+            points.append(columns[:, squared(columns, points[0]).argmax()])
+        for point in points:
+            near = smallest(squared(columns, point), k)
+            labels[left[near]] = group
+            for i in near:
+                total = without(total, columns[:, i])
+            keep = np.ones(len(left), dtype=bool)
+            keep[near] = False
+            left, columns = left[keep], columns[:, keep]
+            group += 1
+    return labels
+
+
+def squared(columns: Floats, point: Floats) -> Floats:
+    """Return the squared distances of records, given by columns, from a point."""
+    total = (columns[0] - point[0]) ** 2
+    for column, value in zip(columns[1:], point[1:], strict=True):
+        total += (column - value) ** 2
+    return total
+
+
+def smallest(distances: Floats, k: int) -> Ints:
+    """Return where the k smallest distances are, in order; ties by position."""
+    if len(distances) > 8 * k:
+        edge = np.partition(distances, k - 1)[k - 1]
+        at = np.flatnonzero(distances <= edge)
+        return at[np.argsort(distances[at], kind="stable")[:k]]
+    return np.argsort(distances, kind="stable")[:k]
+
+
+def exact_sums(x: Floats) -> tuple[Floats, Floats]:
+    """Return the sum of each column as two numbers: rounded, and what rounding left out."""
+    high, low = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for j, column in enumerate(x.T):
+        values = column.tolist()
+        high[j] = math.fsum(values)
+        values.append(-high[j])
+        low[j] = math.fsum(values)
+    return high, low
+
+
+def without(total: tuple[Floats, Floats], value: Any) -> tuple[Any, Any]:
+    """Return a sum in doubled precision after a value was taken off (Knuth's two-sum)."""
+    high, low = total
+    s = high - value
+    back = s - high
+    low = low + ((high - (s - back)) + (-value - back))
+    rounded = s + low
+    return rounded, low - (rounded - s)
+
+
+# -- asking a tree ----------------------------------------------------------------------------------
+
+
+def asking_a_tree(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
+    """Form groups by asking a k-d tree for farthest and nearest records."""
+    n = len(x)
+    x = np.ascontiguousarray(x, dtype=np.float64)
+    names = compiled()
+    labels = np.full(n, -1, dtype=np.int64)
+    high, low = exact_sums(x)
+    work = _tree.room(k, x.shape[1])
+    left, group = n, 0
+    while left >= until:
+        tree = _tree.plant(x, np.flatnonzero(labels < 0), names)
+        enough = max(until, int(REPLANT * left))
+        while left >= enough:
+            tick("forming groups", 1.0 - left / n)
+            left, group = names["rounds"](
+                x, k, seeds, tree, work, high, low, labels, left, group, enough, BATCH
+            )
+    return labels
+
+
+def rounds(
+    x: Floats,
+    k: int,
+    seeds: int,
+    tree: Tree,
+    work: Room,
+    high: Floats,
+    low: Floats,
+    labels: Ints,
+    left: int,
+    group: int,
+    until: int,
+    most: int,
+) -> tuple[int, int]:
+    """Form groups while at least ``until`` records are left; return what is left and the groups so far."""
+    p = x.shape[1]
+    point = np.empty(p)
+    stop = group + most
+    again = left
+    while left >= until and group < stop:
+        for j in range(p):
+            point[j] = high[j] / left
+        if left <= again:
+            recentre(tree, point)
+            again = int(left * RECENTRE)
+        first = farthest(tree, point, work)
+        second = -1
+        if seeds == 2 and left >= 3 * k:
+            second = farthest(tree, x[first], work)
+        for seed in (first, second):
+            if seed < 0:
+                continue
+            nearest(tree, x[seed], k, work)
+            for i in range(k):
+                record = work.found[i]
+                labels[record] = group
+                take(tree, record)
+                for j in range(p):
+                    high[j], low[j] = without((high[j], low[j]), x[record, j])
+            left -= k
+            group += 1
+    return left, group
+
+
+@functools.cache
+def compiled() -> dict[str, Callable[..., Any]]:
+    """Return the kernels of the tree and of this module, compiled."""
+    home = {**globals(), **_tree.compiled(), "__name__": __name__}
+    return compile_all((without, rounds), home)

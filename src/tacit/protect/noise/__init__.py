@@ -1,0 +1,1 @@
+"""Noise: additive, multiplicative, correlated, in stages."""

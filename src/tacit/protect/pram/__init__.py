@@ -1,0 +1,112 @@
+"""The post randomisation method on plain arrays: matrices, expected tables, corrections.
+
+Make a matrix with :func:`parse` (de Wolf's shorthand), one of the families (:func:`equal`, :func:`band`,
+:func:`half_band`, :func:`frequency`), an invariant one (:func:`invariant_matrix`, :func:`one_parameter`,
+:func:`most_even`, :func:`two_stage`), :func:`optimal`, or from its entries with :func:`explicit`. Look at
+tables with :func:`expected`, :func:`corrected` and :func:`cell_risk`. Try many matrices at once with
+:func:`compare_matrices`. Pass a release's matrices on with :func:`write_matrices`.
+"""
+
+from __future__ import annotations
+
+from tacit.protect.pram.bundle import (
+    Part,
+    Randomised,
+    from_history,
+    read_matrices,
+    simple,
+    write_matrices,
+)
+from tacit.protect.pram.comparison import Compared, PramComparison, compare_matrices
+from tacit.protect.pram.invariant import (
+    drift,
+    most_even,
+    one_parameter,
+    sdcmicro,
+    two_stage,
+    without,
+)
+from tacit.protect.pram.invariant import invariant as invariant_matrix
+from tacit.protect.pram.losses import (
+    Differences,
+    backward,
+    coefficients_of_variation,
+    expected_information_loss,
+    information_loss,
+    regression_differences,
+    relative_differences,
+)
+from tacit.protect.pram.matrices import (
+    Explicit,
+    Mixture,
+    Transition,
+    band,
+    blocks,
+    equal,
+    explicit,
+    frequency,
+    half_band,
+    identity,
+)
+from tacit.protect.pram.optimise import optimal
+from tacit.protect.pram.shorthand import parse
+from tacit.protect.pram.tables import (
+    CellRisk,
+    cell_risk,
+    corrected,
+    corrected_covariance,
+    corrected_variance,
+    expected,
+    fitted,
+    raked,
+    released_covariance,
+    true_variance,
+)
+
+__all__ = [
+    "CellRisk",
+    "Compared",
+    "Differences",
+    "Explicit",
+    "Mixture",
+    "Part",
+    "PramComparison",
+    "Randomised",
+    "Transition",
+    "backward",
+    "band",
+    "blocks",
+    "cell_risk",
+    "coefficients_of_variation",
+    "compare_matrices",
+    "corrected",
+    "corrected_covariance",
+    "corrected_variance",
+    "drift",
+    "equal",
+    "expected",
+    "expected_information_loss",
+    "explicit",
+    "fitted",
+    "frequency",
+    "from_history",
+    "half_band",
+    "identity",
+    "information_loss",
+    "invariant_matrix",
+    "most_even",
+    "one_parameter",
+    "optimal",
+    "parse",
+    "raked",
+    "read_matrices",
+    "regression_differences",
+    "relative_differences",
+    "released_covariance",
+    "sdcmicro",
+    "simple",
+    "true_variance",
+    "two_stage",
+    "without",
+    "write_matrices",
+]

@@ -1,0 +1,1 @@
+"""Swapping and shuffling: true values, other records."""

@@ -1,0 +1,1 @@
+"""Records drawn from a model, a sample or imputation."""

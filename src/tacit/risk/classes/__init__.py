@@ -1,0 +1,1 @@
+"""Risk by classes of records that share their keys."""

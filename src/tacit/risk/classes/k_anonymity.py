@@ -1,0 +1,181 @@
+"""k-anonymity: how many records share each combination of key values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.engine.codes import wildcard_sizes
+from tacit.engine.relational import N, W, counts
+from tacit.fields import ClassSize
+from tacit.plot.chart import Chart
+from tacit.plot.families import class_sizes
+from tacit.registry import register
+from tacit.result import Result
+from tacit.risk.classes.class_values import free_name
+from tacit.spec import Companions, Measure, Role
+
+
+@register
+class KAnonymity(Measure):
+    """Class sizes on the keys, and the records in classes smaller than k.
+
+    A class is the set of records that are equal on all keys of a quasi-identifier; data are k-anonymous
+    when every class has at least k records. With several quasi-identifiers each is measured by itself
+    and the smallest answer counts.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy, IJUFKS 10(5), 557-570.
+    """
+
+    kind: Literal["k_anonymity"] = "k_anonymity"
+    k: ClassSize = Field(
+        2, description="the class size that is asked for; smaller classes violate it"
+    )
+    quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
+    missing: Literal["category", "wildcard"] = Field(
+        "category",
+        description="how a missing key value counts: as a value of its own, or as agreeing with every value",
+    )
+
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> KAnonymityResult:
+        del other
+        parts: dict[str, Classes] = {}
+        for name, keys in data.quasi_identifiers(self.quasi).items():
+            ctx.tick(f"class sizes on {name}")
+            parts[name] = (
+                by_wildcard(data, keys) if self.missing == "wildcard" else by_category(data, keys)
+            )
+        worst = min(parts.values(), key=lambda part: part.smallest)
+        records = sum(worst.sizes_of_records.values())
+        violations = max(part.records_below(self.k) for part in parts.values())
+        numbers = {
+            "records": records,
+            "classes": worst.n_classes,
+            "smallest class (k)": worst.smallest,
+            "uniques": worst.sizes_of_records.get(1, 0),
+            f"records in classes below {self.k}": violations,
+            f"share below {self.k}": violations / records if records else 0.0,
+            "average class size": records / worst.n_classes if worst.n_classes else 0.0,
+        }
+        return KAnonymityResult(
+            kind=self.kind,
+            title=f"k-anonymity on {', '.join(parts)}",
+            value=violations / records if records else 0.0,
+            numbers=numbers,
+            frame=worst.frame,
+            explanation=(
+                f"{company(worst.smallest)} The value compared before and after is the share of "
+                "records in classes that are too small."
+            ),
+            parts=parts,
+            requested=self.k,
+        )
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Class sizes of one quasi-identifier.
+
+    ``sizes_of_records`` gives, for each class size, the number of records in classes of that size.
+    """
+
+    keys: tuple[str, ...]
+    frame: nw.DataFrame[Any]
+    sizes_of_records: Mapping[int, int]
+    n_classes: int
+
+    @property
+    def smallest(self) -> int:
+        """Return the size of the smallest class; 0 when there are no records."""
+        return min(self.sizes_of_records, default=0)
+
+    def records_below(self, k: int) -> int:
+        """Return how many records stand in classes smaller than k."""
+        return sum(n for size, n in self.sizes_of_records.items() if size < k)
+
+
+@dataclass(frozen=True, repr=False)
+class KAnonymityResult(Result):
+    """Class sizes by quasi-identifier."""
+
+    parts: Mapping[str, Classes] = field(default_factory=dict)
+    requested: int = 2
+
+    @property
+    def k(self) -> int:
+        """Return the size of the smallest class over all quasi-identifiers."""
+        return min(part.smallest for part in self.parts.values())
+
+    @property
+    def violations(self) -> int:
+        """Return the records in classes below the requested k, in the worst quasi-identifier."""
+        return max(part.records_below(self.requested) for part in self.parts.values())
+
+    @property
+    def uniques(self) -> int:
+        """Return the records that are alone in their class, in the worst quasi-identifier."""
+        return max(part.records_below(2) for part in self.parts.values())
+
+    def plot(self) -> Chart:
+        """Return records by class size, for the quasi-identifier with the smallest class."""
+        return next(iter(self.charts()))
+
+    def charts(self) -> Iterable[Chart]:
+        """Return one chart a quasi-identifier, worst first."""
+        for name, part in sorted(self.parts.items(), key=lambda item: item[1].smallest):
+            classes = {size: n // size for size, n in part.sizes_of_records.items()}
+            yield class_sizes(
+                classes,
+                k=self.requested,
+                title=f"Records by class size: {name}",
+                subtitle=", ".join(part.keys),
+            )
+
+
+def company(smallest: int) -> str:
+    """Return the smallest class in words."""
+    if smallest == 0:
+        return "There are no records."
+    if smallest == 1:
+        return "Some records are alone with their key values."
+    others = "one other" if smallest == 2 else f"{smallest - 1:,} others"
+    return f"Every record shares its key values with at least {others}."
+
+
+def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
+    """Count classes on the engine; a missing value is a value of its own."""
+    table = counts(data.frame, keys, data.weight).collect("pyarrow")
+    sizes = table.get_column(N).to_numpy().astype(np.int64)
+    by_size = np.unique_counts(sizes)
+    records = {int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)}
+    names = {N: free_name("records", keys), W: free_name("weighted", keys)}
+    frame = table.rename({c: names[c] for c in table.columns if c in names})
+    return Classes(keys, frame, records, len(sizes))
+
+
+def by_wildcard(data: Microdata, keys: tuple[str, ...]) -> Classes:
+    """Count, for each cell, the records that agree with it when missing values agree with all."""
+    import pyarrow as pa
+
+    cells = data.cells(keys, weight=data.weight)
+    sizes = np.rint(wildcard_sizes(cells)).astype(np.int64)
+    columns: dict[str, Any] = {k: cells.keys[k].decode() for k in keys}
+    columns[free_name("records", keys)] = cells.n
+    columns[free_name("agreeing", keys)] = sizes
+    if data.weight:
+        columns[free_name("weighted", keys)] = wildcard_sizes(cells, weighted=True)
+    totals = np.bincount(sizes, weights=cells.n)
+    records = {int(s): int(totals[s]) for s in np.flatnonzero(totals)}
+    frame = nw.from_native(pa.table(columns), eager_only=True)
+    return Classes(keys, frame, records, len(cells))

@@ -1,0 +1,259 @@
+"""l-diversity: how varied the sensitive values are within each class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.errors import SdcError
+from tacit.fields import ColumnName, PositiveFloat
+from tacit.plot.chart import Chart
+from tacit.plot.families import SIZE_BINS
+from tacit.registry import register
+from tacit.result import Result
+from tacit.risk.classes.class_values import (
+    ClassValues,
+    Floats,
+    Ints,
+    Missing,
+    class_table,
+    columns_of_interest,
+    records_by,
+    sensitive_faults,
+    sums,
+    values_in_classes,
+)
+from tacit.spec import Companions, Measure, Role
+
+#: Room for the last binary digit: two values with equal counts have entropy diversity 2.
+TOLERANCE = 1e-9
+
+Variant = Literal["distinct", "entropy", "recursive"]
+
+
+@register
+class LDiversity(Measure):
+    """Diversity of the sensitive values in each class, and the records in classes below l.
+
+    With p_1, ..., p_m the shares of the values in a class, and r_1 >= ... >= r_m their counts, the
+    class has diversity
+
+    * distinct: m, the number of different values;
+    * entropy: exp(-sum p_i ln p_i), the number of equally frequent values with the same entropy;
+    * recursive (c, l): the largest l with r_1 < c (r_l + ... + r_m); 1 always holds.
+
+    The data have the smallest diversity over all classes, sensitive columns and quasi-identifiers.
+    Each sensitive column is looked at by itself. Diversity says nothing about how far a class departs
+    from the whole (skewness), nor about values that differ in name only (similarity): see
+    ``t_closeness``.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity: privacy beyond k-anonymity,
+    ACM TKDD 1(1), article 3.
+    """
+
+    kind: Literal["l_diversity"] = "l_diversity"
+    l: float = Field(  # noqa: E741 - the literature's letter
+        2, ge=1, description="the diversity asked for; less diverse classes violate it"
+    )
+    variant: Variant = Field(
+        "distinct",
+        description="how diversity is counted: distinct values, entropy, or recursive (c, l)",
+    )
+    c: PositiveFloat = Field(
+        3.0,
+        description="recursive only: the most frequent value stays below c times the records from the l-th value on",
+    )
+    column: ColumnName | None = Field(
+        None, description="one column to look at; by default every sensitive column"
+    )
+    quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
+    missing: Missing = Field(
+        "category",
+        description="a missing sensitive value counts as a value of its own, or its record is left out",
+    )
+
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: no sensitive column."""
+        return [*super().faults(data), *sensitive_faults(data, self.column, self.kind)]
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> LDiversityResult:
+        del other
+        parts = []
+        for name, keys in data.quasi_identifiers(self.quasi).items():
+            for column in columns_of_interest(data, self.column):
+                ctx.tick(f"diversity of {column} on {name}")
+                found = values_in_classes(data, keys, column, self.missing)
+                parts.append(self.part(name, column, found))
+        worst = min(parts, key=lambda part: (part.smallest, -part.violations))
+        violations = max(part.violations for part in parts)
+        share = max(part.violations / part.records if part.records else 0.0 for part in parts)
+        numbers = {
+            "records": worst.records,
+            "classes": len(worst.sizes),
+            "smallest diversity (l)": worst.smallest,
+            f"records in classes below {self.l:g}": violations,
+            f"share below {self.l:g}": share,
+            "largest share of one value in a class": max(part.largest_share for part in parts),
+        }
+        return LDiversityResult(
+            kind=self.kind,
+            title=f"l-diversity ({self.variant}) of {', '.join(dict.fromkeys(p.column for p in parts))}",
+            value=share,
+            numbers=numbers,
+            frame=worst.frame,
+            explanation=(
+                "The value compared before and after is the share of records in classes that are not diverse enough. "
+                "The largest share of one value is how sure an intruder can be of it from the class alone."
+            ),
+            parts=tuple(parts),
+            requested=self.l,
+        )
+
+    def part(self, quasi: str, column: str, found: ClassValues) -> Diversity:
+        """Return the diversity of one column on one quasi-identifier."""
+        diversity = class_diversity(found, self.variant, self.c)
+        share = top_counts(found) / np.maximum(found.sizes, 1)
+        below = diversity < self.l - TOLERANCE
+        return Diversity(
+            quasi=quasi,
+            column=column,
+            keys=tuple(found.keys),
+            sizes=found.sizes,
+            diversity=diversity,
+            smallest=neat(diversity.min(initial=np.inf)),
+            violations=int(found.sizes[below].sum()),
+            largest_share=float(share.max(initial=0.0)),
+            frame=class_table(found, {"l": diversity, "largest share": share}),
+        )
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """Diversity by class of one sensitive column on one quasi-identifier.
+
+    ``smallest`` is the diversity of the least diverse class (0 when there are no records);
+    ``violations`` the records in classes below the one asked for; ``largest_share`` the largest share
+    of one value in any class.
+    """
+
+    quasi: str
+    column: str
+    keys: tuple[str, ...]
+    sizes: Ints
+    diversity: Floats
+    smallest: float
+    violations: int
+    largest_share: float
+    frame: nw.DataFrame[Any]
+
+    @property
+    def records(self) -> int:
+        """Return the records looked at."""
+        return int(self.sizes.sum())
+
+
+@dataclass(frozen=True, repr=False)
+class LDiversityResult(Result):
+    """Diversity by quasi-identifier and sensitive column."""
+
+    parts: tuple[Diversity, ...] = ()
+    requested: float = 2
+
+    @property
+    def l(self) -> float:  # noqa: E743 - the literature's letter
+        """Return the smallest diversity over classes, sensitive columns and quasi-identifiers."""
+        return min(part.smallest for part in self.parts)
+
+    @property
+    def violations(self) -> int:
+        """Return the records in classes below the requested l, for the worst column."""
+        return max(part.violations for part in self.parts)
+
+    @property
+    def by_column(self) -> Mapping[str, float]:
+        """Return the smallest diversity of each sensitive column."""
+        columns = dict.fromkeys(part.column for part in self.parts)
+        return {c: min(p.smallest for p in self.parts if p.column == c) for c in columns}
+
+    def plot(self) -> Chart:
+        """Return records by the diversity of their class, for the least diverse column."""
+        return next(iter(self.charts()))
+
+    def charts(self) -> Iterable[Chart]:
+        """Return one chart a column and quasi-identifier, least diverse first."""
+        for part in sorted(self.parts, key=lambda p: p.smallest):
+            yield records_by(
+                diversity_bins(part.diversity, part.sizes, self.requested),
+                title=f"Records by diversity of {part.column}",
+                subtitle=f"{part.quasi}: {', '.join(part.keys)}",
+                x="diversity of the record's class (l)",
+            )
+
+
+def class_diversity(found: ClassValues, variant: Variant, c: float = 3.0) -> Floats:
+    """Return the diversity of each class."""
+    if variant == "entropy":
+        return entropy_diversity(found)
+    if variant == "recursive":
+        return recursive_diversity(found, c)
+    return np.bincount(found.of_class, minlength=found.n_classes).astype(np.float64)
+
+
+def entropy_diversity(found: ClassValues) -> Floats:
+    """Return exp(entropy) of the values in each class (definition 4.1 of the paper)."""
+    share = found.n / found.sizes[found.of_class]
+    entropy = sums(found.of_class, -share * np.log(share), found.n_classes)
+    return np.exp(entropy)
+
+
+def recursive_diversity(found: ClassValues, c: float) -> Floats:
+    """Return the largest l with r_1 < c (r_l + ... + r_m) in each class, at least 1.
+
+    The tail only shrinks as l grows, so the largest l is one more than the number of positions after
+    the first at which the inequality holds.
+    """
+    order = np.lexsort([-found.n, found.of_class])
+    n, of_class = found.n[order], found.of_class[order]
+    before = np.cumsum(n) - n
+    starts = np.searchsorted(of_class, np.arange(found.n_classes))
+    tail = found.sizes[of_class] - (before - before[starts][of_class])
+    first = n[starts][of_class]
+    after_first = np.arange(len(n)) > starts[of_class]
+    # With c = 1.1 the product 1.1 * 10 exceeds 11 in binary; equality must not pass for less.
+    holds = after_first & (c * tail - first > TOLERANCE * first)
+    return 1 + np.bincount(of_class[holds], minlength=found.n_classes).astype(np.float64)
+
+
+def top_counts(found: ClassValues) -> Ints:
+    """Return the count of the most frequent value of each class."""
+    top = np.zeros(found.n_classes, dtype=np.int64)
+    np.maximum.at(top, found.of_class, found.n)
+    return top
+
+
+def neat(smallest: float) -> float:
+    """Return whole diversities as whole numbers, and none at all (no classes) as 0."""
+    if np.isinf(smallest):
+        return 0
+    return int(smallest) if float(smallest).is_integer() else float(smallest)
+
+
+def diversity_bins(diversity: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:
+    """Return (label, records, below the limit) for whole diversities, binned as class sizes are."""
+    whole = np.floor(diversity + TOLERANCE)
+    rows = []
+    for label, low, high in SIZE_BINS:
+        inside = (whole >= low) & (whole <= (np.inf if high is None else high))
+        rows.append((label, int(sizes[inside].sum()), low < limit))
+    return rows

@@ -1,0 +1,1 @@
+"""Attribute disclosure: how closely released values tell true ones."""

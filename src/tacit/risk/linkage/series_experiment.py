@@ -1,0 +1,131 @@
+"""An experiment: which distance finds most records after microaggregation of given strengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+
+from tacit.errors import InputError
+from tacit.plot.chart import Chart
+from tacit.plot.series import share_lines
+from tacit.protect.microaggregate.grouping.series import microaggregated
+from tacit.risk.linkage.attack import Files, Ties, standardised
+from tacit.risk.linkage.attack import attack as point_attack
+from tacit.risk.linkage.series_attack import Tick, attack, no_tick
+from tacit.stats.moments import Floats, Ints
+from tacit.stats.series.distances import Distance
+from tacit.stats.series.normalise import Normalisation, normalise
+from tacit.stats.series.panel import Panel
+
+#: The attacker who takes every point as a variable.
+STANDARD = "standard"
+#: The rows of the published tables; all exponents beta give the same links of one series.
+DISTANCES: Mapping[str, Distance] = {
+    **{f"Minkowski {q}": Distance(q=q) for q in (2, 3, 4, 5)},
+    "correlation": Distance("correlation"),
+    "STS": Distance("sts"),
+    "DTW": Distance("dtw"),
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Correct links by distance, number of series and group size.
+
+    Attributes
+    ----------
+    records
+        The number of records attacked.
+    frame
+        One row a distance, number of series a record and k: ``distance``, ``series``, ``k``, ``correct``,
+        ``share``.
+    """
+
+    records: int
+    frame: nw.DataFrame[Any]
+
+    def table(self, value: str = "correct") -> nw.DataFrame[Any]:
+        """Return one row a distance and one column a number of series and k, as the paper prints it."""
+        wide: dict[str, dict[str, float]] = {}
+        for row in self.frame.iter_rows(named=True):
+            label = f"{row['series']} series, k = {row['k']}"
+            wide.setdefault(row["distance"], {})[label] = row[value]
+        rows = [{"distance": name, **cells} for name, cells in wide.items()]
+        return nw.from_native(pa.Table.from_pylist(rows), eager_only=True)
+
+    def plot(self) -> Chart:
+        """Return the share of records found over k, one line a distance, one panel a number of series."""
+        return share_lines(self.frame.rows(named=True), records=self.records)
+
+
+def compare_distances(
+    original: Panel,
+    ks: Sequence[int] = (2, 3, 6, 9, 12),
+    distances: Mapping[str, Distance] = DISTANCES,
+    *,
+    pieces: Sequence[int] = (1,),
+    how: Normalisation = "series_standard",
+    ties: Ties = "expected",
+    tick: Tick = no_tick,
+) -> Comparison:
+    """Return how many records each distance finds again after microaggregation.
+
+    Parameters
+    ----------
+    original
+        The panel; each of its series is microaggregated by itself.
+    ks
+        Group sizes.
+    distances
+        The distances by name. The standard attack, every point a variable standardised over the records,
+        comes first.
+    pieces
+        Into how many pieces series are cut before masking; the pieces are linked as series.
+    how
+        How series are normalised, before masking and before linking.
+    ties
+        How a record counts that ties with others.
+    tick
+        Called with a message and the share done.
+
+    References
+    ----------
+    Nin, Torra (2006), PSD 2006, LNCS 4302, 205-216; Tables 5 to 7.
+    """
+    if not ks or not pieces:
+        raise InputError("compare_distances needs at least one group size and one number of pieces")
+    rows: list[dict[str, Any]] = []
+    cells = [(n, k) for n in pieces for k in ks]
+    for i, (n, k) in enumerate(cells):
+        cut = original.pieces(n)
+        masked = microaggregated(cut, k, how=how, tick=tick)
+        a, b = normalise(cut, how), normalise(masked, how)
+        found = {STANDARD: standard_attack(cut, masked, ties)}
+        for name, distance in distances.items():
+            tick(f"linking by {name}", i / len(cells))
+            found[name] = attack(a, b, distance, tick=tick).correct(ties)
+        rows += [
+            {
+                "distance": name,
+                "series": cut.n_series,
+                "k": k,
+                "correct": float(correct.sum()),
+                "share": float(correct.mean()),
+            }
+            for name, correct in found.items()
+        ]
+    frame = nw.from_native(pa.Table.from_pylist(rows), eager_only=True)
+    return Comparison(len(original), frame)
+
+
+def standard_attack(a: Panel, b: Panel, ties: Ties, truth: Ints | None = None) -> Floats:
+    """Return what an attacker finds who takes all points as variables, standardised in each file."""
+    own = np.arange(len(a)) if truth is None else truth
+    old = np.flatnonzero(own >= 0)
+    files = Files(a.points(), b.points(), old, own[old])
+    return point_attack(files, standardised(files)).correct(ties)

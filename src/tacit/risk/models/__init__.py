@@ -1,0 +1,1 @@
+"""Models of risk for masked files."""

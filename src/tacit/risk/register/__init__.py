@@ -1,0 +1,1 @@
+"""Risk against a population register."""

@@ -1,0 +1,1 @@
+"""Time series of records: containers, normalisation and distances."""

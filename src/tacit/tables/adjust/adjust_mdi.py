@@ -1,0 +1,421 @@
+"""Controlled tabular adjustment of least discrimination information."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, field_validator
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.claims import Claim
+from tacit.data.table import Table
+from tacit.errors import Infeasible, InputError
+from tacit.registry import register
+from tacit.spec import TableMethod
+from tacit.tables.adjust.cta import adjusted_claims, safe_values
+from tacit.tables.adjust.ipf import Totals
+from tacit.tables.adjust.mdi import (
+    MOST_EXHAUSTIVE,
+    Movement,
+    Outcome,
+    Rules,
+    TieRule,
+    adjust_mdi,
+    blocking,
+    discrimination_information,
+    random_search_size,
+    within_bounds,
+)
+from tacit.tables.rounding.model import basis, oriented
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Margins = Literal["one_way", "all"] | tuple[tuple[str | int, ...], ...]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+#: What stands in for a zero that may change, as a share of the smallest positive cell.
+TRACE = 1e-3
+
+
+@register
+class AdjustMdi(TableMethod):
+    """Move unsafe cells to safe values at the least loss of discrimination information.
+
+    Every unsafe ground cell goes to its value minus the lower level or plus the upper level, and all
+    other ground cells are fitted by iterative proportional fitting so that the chosen totals stay. Among
+    the patterns of directions one with a small
+
+        K(A) = sum A log(A / O)
+
+    is looked for: each slab of the table chooses for its unsafe cells, the majority decides, then single
+    directions are reversed while that lowers K, and optionally random patterns are tried. A heuristic
+    (``history[-1].details["status"]``), unless ``search="exhaustive"``. By default the one-way totals are
+    kept (in linked tables and bare equations all totals); other totals are recomputed. Zeros stay.
+
+    References
+    ----------
+    Cox, Orelien and Shah (2006), A method for preserving statistical distributions subject to controlled
+    tabular adjustment, PSD 2006, LNCS 4302, 1-11. The text and the formula of its rule for ties contradict
+    each other (``tie_rule``); in its test of convergence the total must be what the unsafe cells leave.
+    """
+
+    kind: Literal["adjust_mdi"] = "adjust_mdi"
+    margins: Margins = Field(
+        "one_way",
+        description="the totals to keep: one_way (of every dimension), all, or a list of sets of "
+        "dimensions, by name or number",
+    )
+    tol: Annotated[float, Field(gt=0)] = Field(
+        1e-8, description="relative gap of a kept total at which the fitting stops"
+    )
+    max_iter: Annotated[int, Field(ge=1)] = Field(1000, description="cycles of fitting at most")
+    paper_ipf: bool = Field(
+        False, description="stop fitting at a gap of 0.25, or after 25 cycles, as in the paper"
+    )
+    max_enum: Annotated[int, Field(ge=1, le=22)] = Field(
+        16, description="unsafe cells of a slab up to which all its choices are tried"
+    )
+    tie_rule: TieRule = Field(
+        "smaller_entropy_change",
+        description="for ties of the vote: the direction of the smaller entropy change, the one of the "
+        "printed formula, of the smaller divergence, or evaluate_both of the first two",
+    )
+    flip_passes: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="passes of one-cell flips; by default until nothing changes"
+    )
+    search: Literal["heuristic", "exhaustive"] = Field(
+        "heuristic",
+        description=f"exhaustive: prove the best pattern (up to {MOST_EXHAUSTIVE} unsafe cells)",
+    )
+    random_search: Annotated[int, Field(ge=0)] | tuple[Share, Share] | None = Field(
+        None,
+        description="random patterns without success after which to stop: a number, or (p, alpha) to "
+        "find one of the best share p with probability alpha",
+    )
+    enough: float | None = Field(None, description="stop searching once K is at most this")
+    objective_cells: Literal["all", "nonsensitive"] = Field(
+        "all", description="the cells that enter K (nonsensitive: sum A log(A/O) - A + O)"
+    )
+    allow_zero_change: bool = Field(
+        False, description="let zeros change: a thousandth of the smallest cell stands in for them"
+    )
+
+    random: ClassVar[bool] = True
+    techniques: ClassVar[tuple[str, ...]] = ("controlled tabular adjustment",)
+
+    @field_validator("margins")
+    @classmethod
+    def _not_empty(cls, value: Margins) -> Margins:
+        if not isinstance(value, str) and not all(value):
+            raise ValueError("must not hold an empty set of dimensions")
+        return value
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        ground = Ground.of(table)
+        movement, cells = movement_of(
+            table,
+            ground,
+            self.margins,
+            whole=self.objective_cells == "all",
+            zeros=self.allow_zero_change,
+        )
+        if not movement.n:
+            ctx.note(status="nothing to move", information=0.0, unsafe=0)
+            return table.with_changed(table.value)
+        if self.search == "exhaustive" and len(movement.open) > MOST_EXHAUSTIVE:
+            raise InputError(
+                f"an exhaustive search goes up to {MOST_EXHAUSTIVE} unsafe cells that may go either "
+                f"way; this table has {len(movement.open):,}"
+            )
+        outcome = adjust_mdi(
+            movement, self.rules(), ctx.rng, lambda share: ctx.tick(self.title(), share)
+        )
+        if outcome is None:
+            raise infeasible(table, ground, movement, cells)
+        free = within_bounds(movement, outcome.pattern, max_iter=self.max_iter, tol=self.tol)
+        if free is None:
+            raise Infeasible(
+                "the fitted cells leave the bounds that outsiders know and cannot be brought back: "
+                "widen the bounds, or use adjust"
+            )
+        values = table.value[ground.cells].copy()
+        values[cells.free] = free
+        values[cells.fixed] = movement.safe(outcome.pattern.up)
+        ctx.note(**self.summary(movement, outcome, values, table.value[ground.cells]))
+        return table.with_changed(ground.expand(table, values))
+
+    def rules(self) -> Rules:
+        """Return the parameters of the search."""
+        size = self.random_search or 0
+        return Rules(
+            tol=self.tol,
+            max_iter=self.max_iter,
+            paper_ipf=self.paper_ipf,
+            max_enum=self.max_enum,
+            tie_rule=self.tie_rule,
+            flip_passes=self.flip_passes,
+            exhaustive=self.search == "exhaustive",
+            random_size=random_search_size(*size) if isinstance(size, tuple) else size,
+            enough=self.enough,
+        )
+
+    def summary(
+        self, m: Movement, outcome: Outcome, values: Floats, original: Floats
+    ) -> dict[str, Any]:
+        """Return what goes into the ledger."""
+        proven = self.search == "exhaustive" or (self.rules().exhaustive and not len(m.open))
+        return {
+            "status": "optimal" if proven and not self.paper_ipf else "heuristic",
+            "information": outcome.pattern.information,
+            "information_by_definition": discrimination_information(values, original)
+            if not self.allow_zero_change
+            else None,
+            "trace": dict(outcome.trace),
+            "unsafe": m.n,
+            "raised": int(outcome.pattern.up.sum()),
+            "patterns_fitted": outcome.fitted,
+            "patterns_infeasible": outcome.infeasible,
+            "flips": outcome.flips,
+            "fit_cycles": outcome.pattern.fit.cycles,
+            "fit_gap": outcome.pattern.fit.error,
+        }
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        del table
+        return adjusted_claims(result)
+
+
+class Ground:
+    """The ground cells of a table, and how all cells follow from them."""
+
+    def __init__(self, cells: Ints, expansion: sparse.csr_array | None) -> None:
+        self.cells = cells
+        self.expansion = expansion
+
+    @classmethod
+    def of(cls, table: Table) -> Ground:
+        """Return the ground cells of any table."""
+        cells, expansion, _ = basis(table)
+        return cls(cells, expansion)
+
+    def expand(self, table: Table, values: Floats) -> Floats:
+        """Return all cells."""
+        if self.expansion is not None:
+            return np.asarray(self.expansion @ values)
+        from tacit.data.cells.relations import roll_up
+
+        shape = [len(d.leaves) for d in table.dimensions]
+        return roll_up(values.reshape(shape), table.dimensions).ravel()
+
+
+class Split:
+    """Positions among the ground cells of those that are fitted and those that are moved."""
+
+    def __init__(self, free: Ints, fixed: Ints) -> None:
+        self.free = free
+        self.fixed = fixed
+
+
+def movement_of(
+    table: Table, ground: Ground, margins: Margins, *, whole: bool = True, zeros: bool = False
+) -> tuple[Movement, Split]:
+    """State the problem on the ground cells of a table."""
+    refuse(table, ground)
+    value = table.value[ground.cells].copy()
+    if zeros and (value == 0).any() and (value > 0).any():
+        value[value == 0] = TRACE * value[value > 0].min()
+    unsafe = table.primary[ground.cells]
+    every_low, every_high, falls, rises = safe_values(table)
+    low, high = every_low[ground.cells], every_high[ground.cells]
+    can_fall, can_rise = falls[ground.cells], rises[ground.cells]
+    moves = unsafe & (high > low)
+    if (moves & (value == 0)).any():
+        first = int(ground.cells[np.flatnonzero(moves & (value == 0))[0]])
+        raise InputError(
+            f"the unsafe cell {table.describe_cell(first)} is 0, and no factor moves a zero: set "
+            "allow_zero_change=True, or use adjust"
+        )
+    held = table.fixed[ground.cells] & ~table.empty[ground.cells]
+    free = np.flatnonzero(~moves & ~held & (value > 0) & ~(unsafe & ~moves))
+    fixed = np.flatnonzero(moves)
+    totals, target = kept_totals(table, ground, margins, value)
+    # Cells that stay as they are leave the rest of their totals to the others.
+    used = np.zeros(len(value), dtype=bool)
+    used[free] = used[fixed] = True
+    target = target - totals.sums(np.where(used, 0.0, value))
+    slabs = one_way(table) if table.is_product else totals
+    movement = Movement(
+        free=np.ascontiguousarray(value[free]),
+        totals=totals.of(free),
+        fixed=value[fixed],
+        groups=totals.of(fixed),
+        low=low[fixed],
+        high=high[fixed],
+        can_fall=can_fall[fixed],
+        can_rise=can_rise[fixed],
+        target=target,
+        slabs=slabs.of(free),
+        fixed_slabs=slabs.of(fixed),
+        lower=table.lower[ground.cells][free],
+        upper=table.upper[ground.cells][free],
+        whole=whole,
+    )
+    return movement, Split(free, fixed)
+
+
+def refuse(table: Table, ground: Ground) -> None:
+    """Refuse what discrimination information has no meaning for."""
+    if (table.value[ground.cells] < 0).any():
+        cell = int(ground.cells[np.flatnonzero(table.value[ground.cells] < 0)[0]])
+        raise InputError(
+            f"adjust_mdi needs values that are not negative ({table.describe_cell(cell)} is): use adjust"
+        )
+    inner = np.zeros(len(table), dtype=bool)
+    inner[ground.cells] = True
+    totals = np.flatnonzero(table.primary & ~inner)
+    moving = totals[(table.lower_level[totals] > 0) | (table.upper_level[totals] > 0)]
+    if len(moving):
+        raise InputError(
+            f"adjust_mdi moves ground cells only, and the total {table.describe_cell(int(moving[0]))} "
+            "is unsafe: use adjust"
+        )
+
+
+# -- totals --------------------------------------------------------------------------------------------
+
+
+def kept_totals(
+    table: Table, ground: Ground, margins: Margins, value: Floats
+) -> tuple[Totals, Floats]:
+    """Return the totals to keep over the ground cells, and what they are."""
+    if table.is_product:
+        totals = product_totals(table, margins)
+    elif isinstance(margins, str):
+        totals = relation_totals(table, ground)
+    else:
+        raise InputError(
+            "sets of dimensions to keep need a table that is a full product; linked tables and "
+            "bare equations keep all their totals"
+        )
+    return totals, totals.sums(value)
+
+
+def product_totals(table: Table, margins: Margins) -> Totals:
+    """Return totals by sets of dimensions, at the ground codes of each."""
+    axes = range(len(table.shape))
+    if margins == "one_way":
+        return one_way(table)
+    if margins == "all":
+        sets = [tuple(a for a in axes if a != out) for out in axes] if len(axes) > 1 else [()]
+    else:
+        sets = [axis_numbers(table, chosen) for chosen in margins]
+    return totals_by(table, sets)
+
+
+def one_way(table: Table) -> Totals:
+    """Return the totals of each dimension by itself; of a one-way table its grand total."""
+    axes = range(len(table.shape))
+    return totals_by(table, [(a,) for a in axes] if len(axes) > 1 else [()])
+
+
+def axis_numbers(table: Table, chosen: Sequence[str | int]) -> tuple[int, ...]:
+    """Return the numbers of some dimensions."""
+    found = []
+    for name in chosen:
+        if isinstance(name, int):
+            if not 0 <= name < len(table.shape):
+                raise InputError(f"margins: there is no dimension {name}")
+            found.append(name)
+        elif name in table.names:
+            found.append(table.names.index(name))
+        else:
+            raise InputError(f"margins: no dimension {name!r}; there are {table.names}")
+    if len(set(found)) == len(table.shape):
+        raise InputError("margins: a set of all dimensions would keep every cell as it is")
+    return tuple(found)
+
+
+def totals_by(table: Table, sets: Sequence[tuple[int, ...]]) -> Totals:
+    """Return the totals by the ground codes of sets of dimensions."""
+    shape = [len(d.leaves) for d in table.dimensions]
+    n = int(np.prod(shape))
+    places = np.unravel_index(np.arange(n), shape)
+    passes = []
+    for chosen in sets:
+        sizes = [shape[a] for a in chosen]
+        label = (
+            np.ravel_multi_index([places[a] for a in chosen], sizes) if sizes else np.zeros(n, int)
+        )
+        passes.append((label.astype(np.int32), int(np.prod(sizes))))
+    return Totals.stacked(passes, n)
+
+
+def relation_totals(table: Table, ground: Ground) -> Totals:
+    """Return every total of the relations over the ground cells, in passes without shared cells."""
+    m = oriented(table.equations)
+    children = m.copy()
+    children.data = np.where(children.data < 0, 0.0, children.data)
+    children.eliminate_zeros()
+    several = np.asarray((m < 0).sum(axis=1)).ravel() != 1
+    assert ground.expansion is not None
+    rows = sparse.csr_array(children @ ground.expansion)
+    rows.data[np.abs(rows.data) < 1e-9] = 0
+    rows.eliminate_zeros()
+    if several.any() or (np.abs(rows.data - 1) > 1e-9).any():
+        raise InputError(
+            "adjust_mdi needs relations in which a total is the sum of its parts, each taken once: "
+            "use adjust"
+        )
+    return Totals.stacked(disjoint_passes(rows), rows.shape[1])
+
+
+def disjoint_passes(rows: sparse.csr_array) -> list[tuple[npt.NDArray[np.int32], int]]:
+    """Put totals into passes in which no two share a cell, first fit."""
+    passes: list[npt.NDArray[np.int32]] = []
+    counts: list[int] = []
+    seen: set[bytes] = set()
+    for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        cells = np.sort(rows.indices[start:end])
+        key = cells.tobytes()
+        if not len(cells) or key in seen:
+            continue
+        seen.add(key)
+        fits = (i for i, used in enumerate(passes) if (used[cells] < 0).all())
+        i = next(fits, len(passes))
+        if i == len(passes):
+            passes.append(np.full(rows.shape[1], -1, dtype=np.int32))
+            counts.append(0)
+        passes[i][cells] = counts[i]
+        counts[i] += 1
+    return list(zip(passes, counts, strict=True))
+
+
+def infeasible(table: Table, ground: Ground, m: Movement, cells: Split) -> Infeasible:
+    """Return the error that names the totals in the way."""
+    found = blocking(m)
+    names = [total_name(table, ground, m, cells, int(g)) for g in found[:8]]
+    more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+    where = f"; in the way: {', '.join(names)}{more}" if names else ""
+    return Infeasible(
+        f"no pattern of directions leaves the other cells room to keep the totals{where}. Keep fewer "
+        "margins, lower the levels, or use adjust"
+    )
+
+
+def total_name(table: Table, ground: Ground, m: Movement, cells: Split, total: int) -> str:
+    """Return a kept total in words: the codes that its cells share."""
+    free = cells.free[(m.totals.labels == total).any(axis=0)]
+    fixed = cells.fixed[(m.groups.labels == total).any(axis=0)]
+    under = ground.cells[np.concatenate([free, fixed])]
+    if not table.dimensions:
+        return f"the total over {', '.join(table.describe_cell(int(c)) for c in under[:4])}"
+    shared = [
+        f"{d.name} = {d.codes[int(column[0])]}"
+        for d, column in zip(table.dimensions, table.places[under].T, strict=True)
+        if len(np.unique(column)) == 1 and len(d.leaves) > 1
+    ]
+    return " x ".join(shared) or "the grand total"

@@ -1,0 +1,814 @@
+"""Controlled tabular adjustment: the problem, its linear and quadratic programs, and the search for signs.
+
+With deviations z = published - value, every unsafe cell has z >= upper level or z <= - lower level, the
+relations hold (A z = 0), and a norm of z is least. For given signs this is a linear program (absolute
+deviations) or a quadratic one (squares). Prices r = A' pi of the relations bound what any reversal could
+bring: by weak duality
+
+    value after reversing s  >=  value - c_s(now) + c_s(reversed),   c_s(side) = min f_s(z) - r_s z on it,
+
+so most reversals need not be tried.
+
+For absolute deviations the signs come from a relaxation in which an unsafe cell is up to a share b. Alone
+it is worth little (at b = 1/2 no cell need move), but what an unsafe cell does must be undone by the other
+cells of each of its relations: with z = rise - fall and a relation of coefficients m,
+
+    |m_s| rise_s  <=  sum over i != s of |m_i| times the part of z_i that goes against it,
+
+and the same for fall_s. These cuts are valid because rise_s is 0 where s falls.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg, sparse
+from scipy.sparse.linalg import splu
+
+from tacit.data.claims import Claim, check_for
+from tacit.data.table import Table
+from tacit.errors import Infeasible
+from tacit.solve.lp import Lp
+from tacit.tables.suppress.problem import tiny_range
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+#: Seconds after which one linear program is given up: simplex can cycle on degenerate tables.
+LONGEST = 10.0
+#: A reversal must bring more than this share of the value.
+GAIN = 1e-9
+#: The share by which the chord of an undecided cell is bent, so that the relaxation is smooth.
+BEND = 1e-3
+#: The share of the open signs that one step of a dive settles.
+SETTLED = 0.05
+#: A sign is settled early when its share is far from 1/2, plus this, times the cell's level.
+DISTANCE = 0.15
+#: Open signs in a neighbourhood that is searched anew.
+NEIGHBOURS = 40
+#: Entries of cuts, in entries of the relations.
+CUTS = 8
+#: Rows up to which Newton's system is solved dense.
+DENSE_ROWS = 1500
+
+
+# -- safe values and claims ----------------------------------------------------------------------------
+
+
+def needs(table: Table) -> tuple[Floats, Floats]:
+    """Return how far each unsafe cell must move down or up; 0: not that way.
+
+    A cell without levels needs its sliding level, or as little as counts as not deducible.
+    """
+    unsafe = table.primary
+    down = np.where(unsafe, table.lower_level, 0.0)
+    up = np.where(unsafe, table.upper_level, 0.0)
+    bare = unsafe & (down <= 0) & (up <= 0)
+    least = np.maximum(table.sliding_level, tiny_range(table, np.arange(len(table))))
+    return np.where(bare, least, down), np.where(bare, least, up)
+
+
+def safe_values(table: Table) -> tuple[Floats, Floats, Flags, Flags]:
+    """Return the safe values below and above, and which of them respect the bounds.
+
+    Raises
+    ------
+    Infeasible
+        When an unsafe cell has none within its bounds.
+    """
+    down, up = needs(table)
+    low, high = table.value - down, table.value + up
+    slack = 1e-9 * np.maximum(1.0, np.abs(table.value))
+    can_fall = (down > 0) & (low >= table.lower - slack)
+    can_rise = (up > 0) & (high <= table.upper + slack)
+    stuck = np.flatnonzero(table.primary & ~can_fall & ~can_rise)
+    if len(stuck):
+        names = "; ".join(table.describe_cell(int(c)) for c in stuck[:10])
+        raise Infeasible(
+            f"{len(stuck):,} unsafe cells have no safe value within the bounds that outsiders know: {names}"
+        )
+    return np.maximum(low, table.lower), np.minimum(high, table.upper), can_fall, can_rise
+
+
+def adjusted_claims(result: Table) -> Iterable[Claim]:
+    """Return what an adjustment guarantees."""
+    about = result.names or ("equations",)
+    yield Claim("additive", {}, "all published cells", about)
+    yield Claim(
+        "moved-far-enough",
+        {"unsafe": int(result.primary.sum())},
+        "all unsafe cells",
+        about,
+        ("outsiders do not know which cells were moved to which side",),
+    )
+
+
+@check_for("moved-far-enough")
+def moved_far_enough(table: Table, claim: Claim) -> bool:
+    """Return True when every unsafe cell is published at least its level away from the truth."""
+    del claim
+    for cell in np.flatnonzero(table.primary):
+        value, shown = float(table.value[cell]), float(table.published[cell])
+        down, up = float(table.lower_level[cell]), float(table.upper_level[cell])
+        if np.isnan(shown):
+            continue
+        if down <= 0 and up <= 0:
+            unit = 1.0 if table.frequency else 1e-3 * max(1.0, abs(value))
+            down = up = max(float(table.sliding_level[cell]), unit)
+        slack = 1e-6 * max(1.0, abs(value))
+        risen = up > 0 and shown >= value + up - slack
+        fallen = down > 0 and shown <= value - down + slack
+        if not (risen or fallen):
+            return False
+    return True
+
+
+# -- the problem ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustment:
+    """The problem over the movable cells, in units of a typical level.
+
+    Attributes
+    ----------
+    matrix
+        Relations and quality constraints; its columns are the movable cells, then slacks of ranges.
+    weight
+        The weight of |z| or of z squared, of every column.
+    low, high
+        How far a column may move below and above.
+    unsafe
+        The columns that must move.
+    down, up
+        How far they must move.
+    can_fall, can_rise
+        Which sides are allowed.
+    """
+
+    matrix: sparse.csr_array
+    weight: Floats
+    low: Floats
+    high: Floats
+    unsafe: Ints
+    down: Floats
+    up: Floats
+    can_fall: Flags
+    can_rise: Flags
+
+    @property
+    def n(self) -> int:
+        """Return the number of columns."""
+        return len(self.weight)
+
+    @property
+    def open(self) -> Ints:
+        """Return the places in ``unsafe`` of cells that may go either way."""
+        return np.flatnonzero(self.can_fall & self.can_rise)
+
+    def ranges(self, up: Flags) -> tuple[Floats, Floats]:
+        """Return the ranges of the unsafe columns for given signs."""
+        s = self.unsafe
+        return np.where(up, self.up, self.low[s]), np.where(up, self.high[s], -self.down)
+
+    def norm(self, z: Floats, *, square: bool) -> float:
+        """Return the norm of deviations."""
+        return float((self.weight * (z * z if square else np.abs(z))).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Signs, deviations, their norm, and the prices r of the columns; value infinite: impossible."""
+
+    up: Flags
+    value: float
+    z: Floats
+    prices: Floats
+
+
+class Program(Protocol):
+    """What the search needs of the program for given signs."""
+
+    square: bool
+
+    def solve(self, up: Flags, cutoff: float = np.inf) -> Point:
+        """Return the least deviations; infinite when they reach the cutoff or do not exist."""
+
+
+def side_costs(a: Adjustment, prices: Floats, up: Flags, *, square: bool) -> Floats:
+    """Return min f(z) - r z of the unsafe cells on the given side."""
+    s = a.unsafe
+    low, high = a.ranges(up)
+    w, r = a.weight[s], prices[s]
+    if square:
+        z = np.clip(r / (2 * w), low, high)
+        return np.asarray(w * z * z - r * z)
+    near = np.where(up, low, high)
+    far = np.where(up, high, low)
+    slope = np.where(up, w - r, -(w + r))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(slope * np.sign(near) >= 0, slope * near, slope * far))
+
+
+# -- given signs: absolute deviations --------------------------------------------------------------------
+
+
+class Absolute:
+    """The linear program for given signs, solved again from its last basis."""
+
+    square = False
+
+    def __init__(self, a: Adjustment) -> None:
+        self.a = a
+        self.lp = Lp(
+            np.concatenate([a.weight, a.weight]),
+            sparse.hstack([a.matrix, -a.matrix], format="csc"),
+            0.0,
+            0.0,
+            0.0,
+            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)]),
+            options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
+        )
+        self.now = np.full(len(a.unsafe), -1, dtype=np.int8)
+        self.basis: Any = None
+
+    def solve(self, up: Flags, cutoff: float = np.inf) -> Point:
+        """Return the least deviations for these signs; the basis is kept where they are wanted."""
+        before = self.now.copy()
+        cells = np.flatnonzero(before != up)
+        self.place(cells, up)
+        self.lp.option("objective_bound", float(cutoff))
+        point = self.run(up)
+        if point.value < cutoff:
+            self.basis = self.lp.highs.getBasis()
+        elif self.basis is not None:
+            self.place(cells, before == 1)
+            self.lp.highs.setBasis(self.basis)
+        return point
+
+    def place(self, cells: Ints, up: Flags) -> None:
+        """Set the ranges of some unsafe cells."""
+        if not len(cells):
+            return
+        a, n = self.a, self.a.n
+        s, side = a.unsafe[cells], up[cells]
+        low, high = a.ranges(up)
+        low, high = low[cells], high[cells]
+        self.lp.set_bounds(s, np.where(side, low, 0.0), np.where(side, high, 0.0))
+        self.lp.set_bounds(s + n, np.where(side, 0.0, -high), np.where(side, 0.0, -low))
+        self.now[cells] = side
+
+    def run(self, up: Flags) -> Point:
+        """Solve as it stands; a program that does not end counts as having no answer."""
+        a, n = self.a, self.a.n
+        found = self.lp.solve(time_limit=LONGEST)
+        if found.state != "optimal" or found.x is None or found.duals is None:
+            return Point(up.copy(), np.inf, np.zeros(n), np.zeros(n))
+        z = found.x[:n] - found.x[n:]
+        return Point(up.copy(), found.value, z, np.asarray(a.matrix.T @ found.duals))
+
+
+class Relaxation:
+    """The linear program over rise, fall and the share b of every unsafe cell, with cuts.
+
+    Parameters
+    ----------
+    a
+        The problem.
+    most
+        The value of a solution at hand, which no better one exceeds; the signs are then whole numbers.
+    """
+
+    def __init__(self, a: Adjustment, most: float | None = None) -> None:
+        self.a = a
+        n, k, s = a.n, len(a.unsafe), a.unsafe
+        m = a.matrix.shape[0]
+        own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
+        none = sparse.csr_array((k, n))
+        cuts = undoing(a)
+        blocks = [
+            sparse.hstack([a.matrix, -a.matrix, sparse.csr_array((m, k))]),
+            sparse.hstack([own, none, -sparse.diags_array(a.up)]),
+            sparse.hstack([none, own, sparse.diags_array(a.down)]),
+            sparse.hstack([cuts, sparse.csr_array((cuts.shape[0], k))]),
+        ]
+        low = [np.zeros(m + k), a.down, np.zeros(cuts.shape[0])]
+        high = [np.zeros(m), np.full(2 * k + cuts.shape[0], np.inf)]
+        if most is not None:
+            more, less = self.reaches(most)
+            blocks.append(sparse.hstack([own, none, -sparse.diags_array(more)]))
+            blocks.append(sparse.hstack([none, own, sparse.diags_array(less)]))
+            low.append(np.full(2 * k, -np.inf))
+            high += [np.zeros(k), less]
+        self.lp = Lp(
+            np.concatenate([a.weight, a.weight, np.zeros(k)]),
+            sparse.vstack(blocks, format="csc"),
+            np.concatenate(low),
+            np.concatenate(high),
+            0.0,
+            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
+            integer=None if most is None else np.repeat([False, True], [2 * n, k]),
+        )
+        self.set_signs(np.flatnonzero(~(a.can_fall & a.can_rise)), a.can_rise)
+
+    def reaches(self, most: float) -> tuple[Floats, Floats]:
+        """Return how far unsafe cells can rise or fall in a solution that is no worse."""
+        a, s = self.a, self.a.unsafe
+        rise = np.where(a.can_rise, a.up, np.inf)
+        fall = np.where(a.can_fall, a.down, np.inf)
+        least = a.weight[s] * np.minimum(rise, fall)
+        if np.isfinite(most):
+            reach = (most - least.sum() + least) / np.maximum(a.weight[s], 1e-12) * (1 + 1e-6)
+        else:
+            reach = np.full(len(s), 10.0 * float((a.up + a.down).sum()))
+        return (
+            np.maximum(np.minimum(a.high[s], reach), a.up),
+            np.maximum(np.minimum(-a.low[s], reach), a.down),
+        )
+
+    def set_signs(self, cells: Ints, up: Flags) -> None:
+        """Settle the signs of some unsafe cells."""
+        if not len(cells):
+            return
+        a, n = self.a, self.a.n
+        s, side = a.unsafe[cells], up[cells]
+        self.lp.set_bounds(s, 0.0, np.where(side, np.maximum(a.high[s], a.up[cells]), 0.0))
+        self.lp.set_bounds(s + n, 0.0, np.where(side, 0.0, np.maximum(-a.low[s], a.down[cells])))
+        self.lp.set_bounds(2 * n + cells, side.astype(np.float64), side.astype(np.float64))
+
+    def open_signs(self, cells: Ints) -> None:
+        """Leave the signs of some unsafe cells open."""
+        if not len(cells):
+            return
+        a, n = self.a, self.a.n
+        s = a.unsafe[cells]
+        self.lp.set_bounds(s, 0.0, np.maximum(a.high[s], 0.0))
+        self.lp.set_bounds(s + n, 0.0, np.maximum(-a.low[s], 0.0))
+        self.lp.set_bounds(2 * n + cells, 0.0, 1.0)
+
+    def dive(
+        self, free: Ints, up: Flags, clock: Clock, cutoff: float = np.inf
+    ) -> tuple[Flags | None, float]:
+        """Settle open signs in steps, the surest of large levels first.
+
+        Returns the signs (None when the value passes the cutoff), and the value with none of them settled:
+        a bound on what they can bring, infinite when they cannot be had.
+        """
+        a = self.a
+        up, free = up.copy(), free.copy()
+        size = a.weight[a.unsafe] * np.maximum(a.up, a.down)
+        found = self.lp.solve(time_limit=clock.left())
+        if found.x is None:
+            return (None, np.inf) if found.state == "infeasible" else (up, 0.0)
+        bound = found.value if found.state == "optimal" else 0.0
+        while len(free) and found.x is not None and found.state == "optimal":
+            if found.value >= cutoff:
+                return None, bound
+            share = found.x[2 * a.n :]
+            up[free] = share[free] > 0.5
+            if clock.over():
+                break
+            score = size[free] * (np.abs(share[free] - 0.5) + DISTANCE)
+            order = free[np.argsort(-score, kind="stable")]
+            step = order[: max(1, int(SETTLED * len(free)))]
+            self.set_signs(step, up)
+            found = self.lp.solve(time_limit=clock.left())
+            if found.state == "infeasible":
+                self.open_signs(step[1:])
+                step = step[:1]
+                up[step] = ~up[step]
+                self.set_signs(step, up)
+                found = self.lp.solve(time_limit=clock.left())
+            free = np.setdiff1d(free, step)
+        return (None if found.state == "infeasible" else up), bound
+
+    def branch(self, start: Point, clock: Clock, gap: float) -> tuple[Flags | None, float, bool]:
+        """Choose the signs by branch and bound; return the best, the bound, and if it is impossible."""
+        if np.isfinite(start.value):
+            z = start.z
+            self.lp.start_from(
+                np.concatenate(
+                    [np.maximum(z, 0.0), np.maximum(-z, 0.0), start.up.astype(np.float64)]
+                )
+            )
+        found = self.lp.solve(time_limit=clock.left(), gap=gap, should_stop=clock.should_stop)
+        up = None if found.x is None else found.x[2 * self.a.n :] > 0.5
+        return up, found.bound, found.state == "infeasible"
+
+
+def undoing(a: Adjustment) -> sparse.csr_array:
+    """Return the cuts "what an unsafe cell does is undone by the rest of a relation", >= 0.
+
+    Their columns are rise and fall. Relations come in order of length; when the cuts have many more
+    entries than the relations themselves, the longest are left out.
+    """
+    n = a.n
+    place = np.zeros(n, dtype=bool)
+    place[a.unsafe] = True
+    entries = a.matrix.tocoo()
+    row, column, value = entries.coords[0], entries.coords[1], entries.data
+    length = np.diff(a.matrix.indptr)
+    mine = np.flatnonzero(place[column] & (value != 0))
+    mine = mine[np.argsort(length[row[mine]], kind="stable")]
+    mine = mine[np.cumsum(2 * length[row[mine]]) <= CUTS * len(value) + 10_000]
+    count = length[row[mine]]
+    cut = np.repeat(np.arange(len(mine)), count)
+    begin = np.cumsum(count) - count
+    at = a.matrix.indptr[row[mine]][cut] + np.arange(len(cut)) - begin[cut]
+    other, ratio = a.matrix.indices[at], a.matrix.data[at] / value[mine][cut]
+    itself = other == column[mine][cut]
+    # Against a rise go the falls of cells of equal sign, the rises of the others; own entry: -1.
+    falls = (ratio > 0) & ~itself
+    size = np.where(itself, -1.0, np.abs(ratio))
+    rows = [
+        sparse.csr_array((size, (cut, other + n * side)), shape=(len(mine), 2 * n))
+        for side in (falls, ~falls)
+    ]
+    return sparse.csr_array(sparse.vstack(rows, format="csr"))
+
+
+def near(
+    a: Adjustment, clock: Clock, best: Point, relaxation: Relaxation, program: Absolute
+) -> Point:
+    """Open the signs around one cell after another and dive anew, as long as that helps."""
+    own = abs(a.matrix[:, a.unsafe])
+    tie = sparse.csr_array(own.T @ own)
+    every = a.open
+    relaxation.set_signs(every, best.up)
+    tried = np.zeros(len(a.unsafe), dtype=bool)
+    size = a.weight[a.unsafe] * np.maximum(a.up, a.down)
+    while not clock.over() and not tried[every].all():
+        left = every[~tried[every]]
+        centre = left[np.argmax(size[left])]
+        free = around(tie, int(centre), every)
+        tried[centre] = True
+        relaxation.open_signs(free)
+        up, _ = relaxation.dive(free, best.up, clock, best.value * (1 - GAIN))
+        point = None if up is None else program.solve(up, best.value * (1 - GAIN))
+        if point is not None and point.value < best.value * (1 - GAIN):
+            best = point
+            tried[:] = False
+            tried[centre] = True
+        relaxation.set_signs(free, best.up)
+    return best
+
+
+def around(tie: sparse.csr_array, centre: int, every: Ints) -> Ints:
+    """Return the open cells nearest to one, by steps from relation to relation."""
+    seen = np.zeros(tie.shape[0])
+    seen[centre] = 1.0
+    ranked = np.array([centre])
+    while len(ranked) < NEIGHBOURS:
+        reach = np.asarray(tie @ seen)
+        new = np.flatnonzero((reach > 0) & (seen == 0))
+        if not len(new):
+            break
+        new = new[np.argsort(-reach[new], kind="stable")]
+        ranked = np.concatenate([ranked, new])
+        seen[new] = 1.0
+    ranked = ranked[np.isin(ranked, every)]
+    return np.asarray(ranked[:NEIGHBOURS])
+
+
+# -- given signs: squares --------------------------------------------------------------------------------
+
+
+class Squares:
+    """The quadratic program, by Newton's method on its dual.
+
+    The dual is concave and once differentiable with piecewise linear slope: z(r) = clip(r / 2w), and on
+    the chord of an undecided cell a steep line. Every value of the dual is a lower bound.
+    """
+
+    square = True
+
+    def __init__(self, a: Adjustment) -> None:
+        self.a = a
+        self.rows = a.matrix
+        self.columns = sparse.csc_array(a.matrix)
+        self.pi = np.zeros(a.matrix.shape[0])
+
+    def solve(self, up: Flags, cutoff: float = np.inf) -> Point:
+        """Return the least squares for these signs."""
+        value, z, prices, _ = self.relaxed(up, np.ones(len(up), dtype=bool), cutoff, self.pi)
+        return Point(up.copy(), value, z, prices)
+
+    def relaxed(
+        self, up: Flags, decided: Flags, cutoff: float, pi: Floats
+    ) -> tuple[float, Floats, Floats, Floats]:
+        """Return bound, deviations, prices and duals when some cells are undecided (on their chords)."""
+        answer = self.answer_of(up, decided)
+        pi = pi.copy()
+        r = np.asarray(self.columns.T @ pi)
+        z, slope, dual = answer(r)
+        size = 1e-9 * max(1.0, float(np.abs(z).max(initial=0.0)))
+        ridge = 1e-10
+        for _ in range(200):
+            if dual >= cutoff:
+                return np.inf, z, r, pi
+            gap = np.asarray(self.rows @ z)
+            if float(np.abs(gap).max(initial=0.0)) <= size:
+                return dual, z, r, pi
+            step = self.newton(slope, gap, ridge)
+            length, done = 1.0, False
+            rise = float(-gap @ step)
+            for _ in range(40):
+                new = np.asarray(self.columns.T @ (pi + length * step))
+                trial = answer(new)
+                if trial[2] >= dual + 1e-4 * length * rise - 1e-13 * abs(dual):
+                    done = True
+                    break
+                length /= 2
+            if not done:
+                ridge *= 100
+                if ridge > 1e-2:
+                    break
+                continue
+            pi += length * step
+            r = new
+            z, slope, dual = trial
+            ridge = max(1e-12, ridge / 10)
+        gap = np.asarray(self.rows @ z)
+        loose = 1e-6 * max(1.0, float(np.abs(z).max(initial=0.0)))
+        if float(np.abs(gap).max(initial=0.0)) <= loose:
+            return dual, z, r, pi
+        return np.inf, z, r, pi
+
+    def newton(self, slope: Floats, gap: Floats, ridge: float) -> Floats:
+        """Return the direction of Newton's method."""
+        scaled = self.rows @ sparse.diags_array(slope)
+        matrix = sparse.csr_array(scaled @ self.rows.T)
+        tiny = ridge * max(float(matrix.diagonal().mean()) if matrix.nnz else 0.0, 1e-12)
+        m = matrix.shape[0]
+        if m <= DENSE_ROWS:
+            dense = matrix.toarray()
+            dense[np.diag_indices(m)] += tiny
+            try:
+                factor = linalg.cho_factor(dense, check_finite=False)
+                return np.asarray(linalg.cho_solve(factor, -gap, check_finite=False))
+            except linalg.LinAlgError:
+                return np.asarray(linalg.lstsq(dense, -gap, check_finite=False)[0])
+        eye = sparse.eye_array(m, format="csc") * max(tiny, 1e-14)
+        return np.asarray(splu(sparse.csc_array(matrix + eye)).solve(-gap))
+
+    def answer_of(
+        self, up: Flags, decided: Flags
+    ) -> Callable[[Floats], tuple[Floats, Floats, float]]:
+        """Return z(r), its slope and the dual's value as a function of the prices."""
+        a = self.a
+        low, high = a.low.copy(), a.high.copy()
+        low[a.unsafe], high[a.unsafe] = a.ranges(up)
+        loose = np.flatnonzero(~decided)
+        s = a.unsafe[loose]
+        low[s], high[s] = a.low[s], a.high[s]
+        down, rise, w = a.down[loose], a.up[loose], a.weight[s]
+        bend = BEND * w
+        middle = (w - bend) * (rise - down)
+
+        def answer(r: Floats) -> tuple[Floats, Floats, float]:
+            half = r / (2 * a.weight)
+            z = np.clip(half, low, high)
+            slope = np.where((half > low) & (half < high), 1 / (2 * a.weight), 0.0)
+            cost = a.weight * z * z
+            if len(s):
+                line = (r[s] - middle) / (2 * bend)
+                inside = np.clip(line, -down, rise)
+                on = (half[s] <= rise) & (half[s] >= -down)
+                z[s] = np.where(on, inside, z[s])
+                steep = np.where((line > -down) & (line < rise), 1 / (2 * bend), 0.0)
+                slope[s] = np.where(on, steep, slope[s])
+                chord = w * down**2 + w * (rise - down) * (z[s] + down)
+                chord -= bend * (rise - z[s]) * (z[s] + down)
+                cost[s] = np.where(on, chord, w * z[s] ** 2)
+            return z, slope, float((cost - r * z).sum())
+
+        return answer
+
+    def branch(self, start: Point | None, clock: Clock, gap: float) -> tuple[Point | None, float]:
+        """Choose the signs by branch and bound; return the best point and the bound on the optimum."""
+        a = self.a
+        k = len(a.unsafe)
+        best = start
+        value = np.inf if start is None else start.value
+        fixed = ~(a.can_fall & a.can_rise)
+        up = np.where(fixed, a.can_rise, a.up <= a.down)
+        bound, z, _, pi = self.relaxed(up, fixed, np.inf, self.pi)
+        count = itertools.count()
+        heap = [(bound, next(count), fixed, up, z[a.unsafe], pi)]
+        limit = bound
+        while heap:
+            limit = heap[0][0]
+            if limit >= value * (1 - gap) or not np.isfinite(limit) or clock.over():
+                break
+            _, turn, decided, up, moved, pi = heapq.heappop(heap)
+            loose = np.flatnonzero(~decided)
+            middle = (a.up - a.down) / 2
+            guess = np.where(decided, up, moved > middle)
+            if turn < 2 * k or turn % 16 == 0:
+                found = self.relaxed(guess, np.ones(k, dtype=bool), value, pi)
+                if found[0] < value:
+                    value = found[0]
+                    best = Point(guess, found[0], found[1], found[2])
+            if not len(loose):
+                continue
+            width = np.minimum(np.abs(moved - a.up), np.abs(moved + a.down)) * a.weight[a.unsafe]
+            cell = loose[np.argmax(width[loose])]
+            for side in (True, False):
+                signs, known = up.copy(), decided.copy()
+                signs[cell], known[cell] = side, True
+                bound, z, _, dual = self.relaxed(signs, known, value, pi)
+                if bound < value * (1 - gap):
+                    heapq.heappush(heap, (bound, next(count), known, signs, z[a.unsafe], dual))
+        return best, min(limit, value) if heap else value
+
+
+# -- search ----------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Seconds left, and whether the user wants to stop."""
+
+    def __init__(
+        self, seconds: float, tick: Callable[[], None], should_stop: Callable[[], bool]
+    ) -> None:
+        self.end = time.monotonic() + seconds
+        self.seconds = seconds
+        self.tick = tick
+        self.should_stop = should_stop
+
+    def left(self) -> float:
+        """Return the seconds left."""
+        return max(0.1, self.end - time.monotonic())
+
+    def over(self) -> bool:
+        """Return True when time is up; stop when the user asked for it."""
+        self.tick()
+        return time.monotonic() >= self.end
+
+    def part(self, share: float) -> Clock:
+        """Return a clock for a share of the time that is left."""
+        return Clock(share * self.left(), self.tick, self.should_stop)
+
+
+def improve(program: Program, a: Adjustment, best: Point, clock: Clock) -> tuple[Point, int]:
+    """Reverse single cells, most promising first, while that helps; return the point and the count."""
+    flips = 0
+    refused = np.zeros(len(a.unsafe), dtype=bool)
+    while not clock.over():
+        now = side_costs(a, best.prices, best.up, square=program.square)
+        then = side_costs(a, best.prices, ~best.up, square=program.square)
+        gain = np.full(len(now), -np.inf)
+        gain[a.open] = (now - then)[a.open]
+        gain[refused] = -np.inf
+        cell = int(np.argmax(gain)) if len(gain) else -1
+        if cell < 0 or not gain[cell] > GAIN * max(1.0, best.value):
+            break
+        up = best.up.copy()
+        up[cell] = not up[cell]
+        limit = best.value - GAIN * max(1.0, best.value)
+        trial = program.solve(up, limit)
+        if trial.value < limit:
+            best, flips = trial, flips + 1
+            refused[:] = False
+        refused[cell] = True
+    return best, flips
+
+
+@dataclass(frozen=True, eq=False)
+class Adjusted:
+    """What was found: deviations of the columns, their norm, a bound on it, and how."""
+
+    point: Point
+    bound: float
+    status: str
+    facts: dict[str, Any]
+
+
+def adjust_table(
+    a: Adjustment, *, square: bool, exact: bool, clock: Clock, gap: float
+) -> Adjusted | None:
+    """Return the best adjustment found with a bound; None when it is proven that there is none."""
+    return adjust_squares(a, exact, clock, gap) if square else adjust_absolute(a, exact, clock, gap)
+
+
+def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
+    """Dive in the relaxation, reverse signs, dive anew around single cells, then branch and bound."""
+    relaxation, program = Relaxation(a), Absolute(a)
+    start = np.where(a.can_fall & a.can_rise, a.up <= a.down, a.can_rise)
+    up, bound = relaxation.dive(a.open, start, clock.part(0.5))
+    if not np.isfinite(bound):
+        return None
+    best = program.solve(start if up is None else up)
+    first, flips = best.value, 0
+    if np.isfinite(first) and first > bound * (1 + gap):
+        best, flips = improve(program, a, best, clock.part(0.2))
+        best = near(a, clock.part(0.2), best, relaxation, program)
+    searched = best.value
+    if not np.isfinite(searched) or (exact and searched > bound * (1 + gap)):
+        up, proven, impossible = Relaxation(a, searched).branch(best, clock, gap)
+        if impossible and not np.isfinite(searched):
+            return None
+        bound = max(bound, proven)
+        if up is not None:
+            found = program.solve(np.where(a.can_fall & a.can_rise, up, a.can_rise))
+            if found.value < best.value:
+                best, more = improve(program, a, found, clock)
+                flips += more
+    if not np.isfinite(best.value):
+        return Adjusted(best, bound, "unknown", {})
+    bound = min(bound, best.value)
+    facts = {"first": first, "after_flips": searched, "flips": flips}
+    return Adjusted(best, bound, state(best.value, bound, gap), facts)
+
+
+def relaxed_bound(a: Adjustment) -> float:
+    """Return the bound of the linear relaxation."""
+    found = Relaxation(a).lp.solve()
+    return found.value if found.state == "optimal" else 0.0
+
+
+def adjust_squares(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
+    """Signs of the relaxation, reversals, then branch and bound with that relaxation."""
+    program = Squares(a)
+    k = len(a.unsafe)
+    fixed = ~(a.can_fall & a.can_rise)
+    up = np.where(fixed, a.can_rise, a.up <= a.down)
+    bound, z, _, pi = program.relaxed(up, fixed, np.inf, program.pi)
+    if not np.isfinite(bound):
+        return fallback(a, program, clock)
+    guess = np.where(fixed, up, z[a.unsafe] > (a.up - a.down) / 2)
+    program.pi = pi
+    best = program.solve(guess)
+    first, flips = best.value, 0
+    if np.isfinite(best.value):
+        best, flips = improve(program, a, best, clock.part(0.5))
+    else:
+        other = fallback(a, program, clock.part(0.5))
+        if other is None:
+            return None
+        best, flips = improve(program, a, other.point, clock.part(0.5))
+    searched = best.value
+    if exact and k:
+        found, bound = program.branch(best, clock, gap)
+        if found is not None and found.value <= best.value:
+            best = found
+    bound = min(bound, best.value)
+    facts = {"first": first, "after_flips": searched, "flips": flips}
+    return Adjusted(best, bound, state(best.value, bound, gap), facts)
+
+
+def fallback(a: Adjustment, program: Squares, clock: Clock) -> Adjusted | None:
+    """Take the signs of the least absolute deviations where the relaxation gives none."""
+    linear = adjust_absolute(a, True, clock, 0.5)
+    if linear is None:
+        return None
+    point = program.solve(linear.point.up)
+    if not np.isfinite(point.value):
+        z = linear.point.z
+        point = Point(linear.point.up, a.norm(z, square=True), z, np.zeros(a.n))
+    return Adjusted(point, 0.0, "feasible", {})
+
+
+def state(value: float, bound: float, gap: float) -> str:
+    """Return whether the value is proven."""
+    return "optimal" if value - bound <= max(gap * abs(value), 1e-9) * 1.01 else "feasible"
+
+
+def unmet(a: Adjustment, seconds: float) -> Ints:
+    """Return the places in ``unsafe`` of cells whose levels stand in the way, by an elastic program."""
+    n, k, s = a.n, len(a.unsafe), a.unsafe
+    reach = 10.0 * float((a.up + a.down).sum())
+    high, low = np.minimum(a.high, reach), np.maximum(a.low, -reach)
+    # Columns: z, b, shortfall; low (1 - b) + up b - short <= z <= - down (1 - b) + high b + short.
+    own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
+    eye = sparse.eye_array(k, format="csr")
+    none = sparse.csr_array((a.matrix.shape[0], 2 * k))
+    rows = sparse.vstack(
+        [
+            sparse.hstack([a.matrix, none]),
+            sparse.hstack([own, sparse.diags_array(low[s] - a.up), eye]),
+            sparse.hstack([own, sparse.diags_array(-a.down - high[s]), -eye]),
+        ],
+        format="csc",
+    )
+    m = a.matrix.shape[0]
+    found = Lp(
+        np.concatenate([np.zeros(n + k), np.ones(k)]),
+        rows,
+        np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
+        np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
+        np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
+        np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
+        integer=np.repeat([False, True, False], [n, k, k]),
+    ).solve(time_limit=seconds, gap=0.01)
+    if found.x is None:
+        return np.arange(k)
+    return np.flatnonzero(found.x[n + k :] > 1e-6)

@@ -1,0 +1,676 @@
+"""Minimum discrimination information adjustment: slab votes, one-cell flips, random and full search.
+
+Unsafe cells go to a safe value below or above, all others are fitted to what is left of the kept totals.
+The pattern of directions is chosen by a vote of the slabs, improved by flips, and optionally searched at
+random or in full. Flips that cannot help are ruled out by the dual bound of :mod:`tacit.tables.adjust.ipf`,
+which leaves the course of the search as it would be if all were fitted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.errors import InputError
+from tacit.solve.lp import Lp
+from tacit.tables.adjust.ipf import (
+    CONVERGED,
+    LARGEST,
+    STUCK,
+    TIRED,
+    Fit,
+    Totals,
+    fit_totals,
+    kernels,
+    steps_of_lam,
+)
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+TieRule = Literal["smaller_entropy_change", "printed", "kl", "evaluate_both"]
+Tick = Callable[[float | None], None]
+
+#: Directions up to which every pattern may be tried.
+MOST_EXHAUSTIVE = 20
+#: Patterns fitted between two looks at the clock.
+LOOK = 256
+#: Accepted flips after which the second derivatives are computed anew.
+STALE = 20
+#: A flip must lower K by more than this share of max(1, K).
+GAIN = 1e-12
+
+
+# -- information ---------------------------------------------------------------------------------------
+
+
+def discrimination_information(
+    adjusted: npt.ArrayLike, original: npt.ArrayLike, *, normalised: bool = False
+) -> float:
+    """Return the Kullback-Leibler divergence I(a : o) = sum a log(a / o).
+
+    Parameters
+    ----------
+    adjusted, original
+        Two tables of the same shape without negative entries; 0 log 0 is 0, and the divergence is
+        infinite where the original is 0 and the adjusted value is not.
+    normalised
+        Divide each table by its sum first.
+    """
+    a = np.asarray(adjusted, dtype=np.float64).ravel()
+    o = np.asarray(original, dtype=np.float64).ravel()
+    if a.shape != o.shape:
+        raise InputError("the two tables must have the same number of cells")
+    if not (np.isfinite(a).all() and np.isfinite(o).all()) or min(a.min(), o.min()) < 0:
+        raise InputError("discrimination information needs values that are not negative or missing")
+    if normalised:
+        if not (a.sum() > 0 and o.sum() > 0):
+            raise InputError("a table without any positive value cannot be normalised")
+        a, o = a / a.sum(), o / o.sum()
+    used = a > 0
+    if (o[used] == 0).any():
+        return math.inf
+    return float((a[used] * np.log(a[used] / o[used])).sum())
+
+
+def entropy(values: npt.ArrayLike, *, normalised: bool = True) -> float:
+    """Return the entropy - sum p log p of a table, by default of its shares."""
+    p = np.asarray(values, dtype=np.float64).ravel()
+    if not np.isfinite(p).all() or (p < 0).any():
+        raise InputError("entropy needs values that are not negative or missing")
+    if normalised:
+        if not p.sum() > 0:
+            raise InputError("a table without any positive value cannot be normalised")
+        p = p / p.sum()
+    return float(-eta(p).sum())
+
+
+def eta(p: Floats) -> Floats:
+    """Return p log p, 0 at 0."""
+    return np.asarray(p * np.log(p, out=np.zeros_like(p), where=p > 0))
+
+
+def random_search_size(p: float, alpha: float) -> int:
+    """Return how many random patterns find one of the best share ``p`` with probability ``alpha``.
+
+    m = ceil(log(1 - alpha) / log(1 - p)); p = 0.001 and alpha = 0.99 give 4603.
+    """
+    if not (0 < p < 1 and 0 < alpha < 1):
+        raise InputError("the share and the probability of a random search lie between 0 and 1")
+    # A ratio that is whole but for rounding errors is not rounded up once more.
+    return max(1, math.ceil(math.log1p(-alpha) / math.log1p(-p) - 1e-9))
+
+
+# -- the problem ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """What is to be moved and what is to be kept, on ground cells with positive values.
+
+    Attributes
+    ----------
+    free, totals
+        The values of the cells that absorb the change, and the totals that they share.
+    fixed, groups
+        The values of the unsafe cells, and their totals.
+    low, high
+        The safe values below and above.
+    can_fall, can_rise
+        Which of the two are allowed.
+    target
+        The kept totals, of all cells together.
+    slabs, fixed_slabs
+        The slabs that vote: the same form as the totals.
+    lower, upper
+        Bounds of the free cells.
+    whole
+        Whether K is over all cells, or over the free ones.
+    """
+
+    free: Floats
+    totals: Totals
+    fixed: Floats
+    groups: Totals
+    low: Floats
+    high: Floats
+    can_fall: Flags
+    can_rise: Flags
+    target: Floats
+    slabs: Totals
+    fixed_slabs: Totals
+    lower: Floats
+    upper: Floats
+    whole: bool = True
+
+    @property
+    def n(self) -> int:
+        """Return the number of unsafe cells."""
+        return len(self.fixed)
+
+    @property
+    def open(self) -> Ints:
+        """Return the unsafe cells that may go either way."""
+        return np.flatnonzero(self.can_fall & self.can_rise)
+
+    def price(self, values: Floats) -> Floats:
+        """Return what each unsafe cell adds to K: a log(a/o) - a + o."""
+        if not self.whole:
+            return np.zeros(self.n)
+        return xlogx(values, self.fixed) - values + self.fixed
+
+    def safe(self, up: Flags) -> Floats:
+        """Return the safe values of a pattern."""
+        return np.where(up, self.high, self.low)
+
+    def left(self, values: Floats) -> Floats:
+        """Return what the free cells must add up to."""
+        return self.target - self.groups.sums(values)
+
+
+@dataclass(eq=False)
+class Pattern:
+    """Directions, the fit that belongs to them, and its divergence."""
+
+    up: Flags
+    fit: Fit
+    target: Floats
+    information: float
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """How the pattern is looked for; see the fields of AdjustMdi."""
+
+    tol: float = 1e-8
+    max_iter: int = 1000
+    paper_ipf: bool = False
+    max_enum: int = 16
+    tie_rule: TieRule = "smaller_entropy_change"
+    flip_passes: int | None = None
+    exhaustive: bool = False
+    random_size: int = 0
+    enough: float | None = None
+
+
+@dataclass(eq=False)
+class Outcome:
+    """The best pattern, and how it was reached."""
+
+    pattern: Pattern
+    trace: dict[str, float] = field(default_factory=dict)
+    fitted: int = 0
+    infeasible: int = 0
+    flips: int = 0
+
+
+def xlogx(a: Floats, o: Floats) -> Floats:
+    """Return a log(a / o), 0 where a is 0."""
+    ratio = np.divide(a, o, out=np.ones_like(a), where=(a > 0) & (o > 0))
+    return np.asarray(a * np.log(ratio))
+
+
+# -- slabs ---------------------------------------------------------------------------------------------
+
+
+def votes(m: Movement, max_enum: int) -> npt.NDArray[np.int8]:
+    """Return, for each pass of slabs and unsafe cell, 1 (up), 0 (down) or -1 (in no slab)."""
+    found = np.full((len(m.slabs.labels), m.n), -1, dtype=np.int8)
+    rest = m.slabs.sums(m.free)
+    whole = rest + m.fixed_slabs.sums(m.fixed)
+    for a, row in enumerate(m.fixed_slabs.labels):
+        order = np.argsort(row, kind="stable")
+        order = order[row[order] >= 0]
+        cuts = np.flatnonzero(np.diff(row[order])) + 1
+        for cells in np.split(order, cuts):
+            if len(cells):
+                slab = int(row[cells[0]])
+                found[a, cells] = slab_choice(m, cells, whole[slab], rest[slab], max_enum)
+    return found
+
+
+def slab_choice(m: Movement, cells: Ints, whole: float, rest: float, max_enum: int) -> Flags:
+    """Return the directions that keep one slab's total at the least divergence."""
+    up = ~m.can_fall[cells]
+    either = np.flatnonzero(m.can_fall[cells] & m.can_rise[cells])
+    settled = np.setdiff1d(np.arange(len(cells)), either)
+    values = m.safe(~m.can_fall)[cells]
+    spent = float(values[settled].sum())
+    low, high, o = m.low[cells[either]], m.high[cells[either]], m.fixed[cells[either]]
+    below, above = xlogx(low, o), xlogx(high, o)
+    slab = Slab(whole - spent, rest, low, high, below, above)
+    up[either] = slab.enumerated() if len(either) <= max_enum else slab.swept()
+    return up
+
+
+@dataclass(frozen=True, eq=False)
+class Slab:
+    """One slab: what its unsafe and other cells must add up to, and the costs of both directions."""
+
+    whole: float
+    rest: float
+    low: Floats
+    high: Floats
+    below: Floats
+    above: Floats
+
+    def cost(self, moved: Floats, own: Floats) -> Floats:
+        """Return K of the slab for sums and own costs of its unsafe cells; infinite where impossible."""
+        left = self.whole - moved
+        scale = 1e-12 * max(1.0, abs(self.whole))
+        if self.rest <= 0:
+            return np.where(np.abs(left) <= 1e3 * scale, own, np.inf)
+        kept = np.maximum(left, 0.0)
+        return np.where(left < -scale, np.inf, own + xlogx(kept, np.full_like(kept, self.rest)))
+
+    def enumerated(self) -> Flags:
+        """Return the best of all choices."""
+        moved, own = np.zeros(1), np.zeros(1)
+        for i in range(len(self.low)):
+            moved = np.concatenate([moved + self.low[i], moved + self.high[i]])
+            own = np.concatenate([own + self.below[i], own + self.above[i]])
+        cost = self.cost(moved, own)
+        best = np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
+        return (int(best) >> np.arange(len(self.low)) & 1).astype(bool)
+
+    def swept(self) -> Flags:
+        """Return the best Lagrangian choice, improved by flips.
+
+        K is a sum of own costs and a convex function of the sum: all Lagrangian choices raise the cells
+        in the order of extra cost by unit of movement.
+        """
+        width = np.maximum(self.high - self.low, 1e-300)
+        order = np.argsort((self.above - self.below) / width, kind="stable")
+        moved = self.low.sum() + np.cumsum(np.append(0.0, (self.high - self.low)[order]))
+        own = self.below.sum() + np.cumsum(np.append(0.0, (self.above - self.below)[order]))
+        cost = self.cost(moved, own)
+        count = int(
+            np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
+        )
+        up = np.zeros(len(self.low), dtype=bool)
+        up[order[:count]] = True
+        return self.flipped(up, float(cost[count]))
+
+    def flipped(self, up: Flags, cost: float) -> Flags:
+        """Flip single cells while that lowers the cost."""
+        for _ in range(20 * len(up)):
+            sign = np.where(up, -1.0, 1.0)
+            moved = np.where(up, self.high, self.low).sum() + sign * (self.high - self.low)
+            own = np.where(up, self.above, self.below).sum() + sign * (self.above - self.below)
+            trial = self.cost(moved, own)
+            best = int(np.argmin(trial))
+            if not trial[best] < cost - 1e-12 * max(1.0, abs(cost)):
+                break
+            up[best], cost = not up[best], float(trial[best])
+        return up
+
+
+def starts(m: Movement, rule: TieRule, max_enum: int) -> Iterator[Flags]:
+    """Yield the patterns that the vote gives (two for ``evaluate_both``)."""
+    ballots = votes(m, max_enum)
+    cast = (ballots >= 0).sum(axis=0)
+    ups = (ballots == 1).sum(axis=0)
+    tied = 2 * ups == cast
+    rules: tuple[TieRule, ...] = (rule,)
+    if rule == "evaluate_both":
+        rules = ("smaller_entropy_change", "printed") if tied.any() else ("printed",)
+    for one in rules:
+        up = np.where(tied, tie_up(m, one), 2 * ups > cast)
+        yield np.where(m.can_fall & m.can_rise, up, m.can_rise)
+
+
+def tie_up(m: Movement, rule: TieRule) -> Flags:
+    """Return which cells a tie rule sends up."""
+    if rule == "kl":
+        above, below = xlogx(m.high, m.fixed) - m.high, xlogx(m.low, m.fixed) - m.low
+        return np.asarray(above <= below)
+    above, below = np.abs(eta(m.high) - eta(m.fixed)), np.abs(eta(m.low) - eta(m.fixed))
+    return np.asarray(above >= below if rule == "printed" else above < below)
+
+
+# -- search --------------------------------------------------------------------------------------------
+
+
+class Search:
+    """The best pattern so far, and the ways of looking for a better one."""
+
+    def __init__(self, m: Movement, rules: Rules, tick: Tick) -> None:
+        self.m, self.rules, self.tick = m, rules, tick
+        self.fitted = self.infeasible = self.flips = 0
+        self.base = float(m.free.sum())
+
+    def fit(self, up: Flags, warm: tuple[Floats, Floats] | None = None) -> Pattern:
+        """Fit the free cells to a pattern; its divergence is infinite where that is impossible."""
+        m, rules = self.m, self.rules
+        values = m.safe(up)
+        target = m.left(values)
+        self.fitted += 1
+        if self.fitted % LOOK == 0:
+            self.tick(None)
+        tol, most = (0.25, 25) if rules.paper_ipf else (rules.tol, rules.max_iter)
+        cells, lam = (m.free, None) if warm is None else warm
+        found = fit_totals(
+            cells, m.totals, target, lam=lam, tol=tol, max_iter=most, absolute=rules.paper_ipf
+        )
+        if found.state == STUCK and warm is not None:
+            found = fit_totals(m.free, m.totals, target, tol=tol, max_iter=most)
+        done = found.state == CONVERGED or (rules.paper_ipf and found.state == TIRED)
+        if not done:
+            self.infeasible += 1
+            return Pattern(up, found, target, math.inf)
+        return Pattern(up, found, target, self.information(found, target, values))
+
+    def information(self, found: Fit, target: Floats, values: Floats) -> float:
+        """Return K: by the dual, whose error is of second order, or by its definition."""
+        own = float(self.m.price(values).sum())
+        if self.rules.paper_ipf:
+            p = found.cells
+            return own + float((xlogx(p, self.m.free) - p + self.m.free).sum())
+        return own + float(found.lam @ target - found.cells.sum()) + self.base
+
+    def flip(self, best: Pattern) -> Pattern:
+        """Reverse one cell after the other and keep what lowers K, for as many passes as asked for."""
+        most = self.rules.flip_passes
+        turn = 0
+        while most is None or turn < most:
+            self.tick(None)
+            turn += 1
+            before = self.flips
+            best = self.plain_pass(best) if self.rules.paper_ipf else self.pass_over(best)
+            if self.flips == before or self.is_enough(best):
+                break
+        return best
+
+    def plain_pass(self, best: Pattern) -> Pattern:
+        """Fit every flip from the start, as printed."""
+        for s in self.m.open:
+            up = best.up.copy()
+            up[s] = not up[s]
+            trial = self.fit(up)
+            if trial.information < best.information - GAIN * max(1.0, best.information):
+                best, self.flips = trial, self.flips + 1
+        return best
+
+    def pass_over(self, best: Pattern) -> Pattern:
+        """Fit the flips that the dual bound does not rule out."""
+        order, place = self.m.open, 0
+        steps = self.steps(best)
+        since = 0
+        while place < len(order):
+            limit = best.information - GAIN * max(1.0, best.information)
+            if steps is not None:
+                place = self.scan(best, order, place, steps, limit)
+                if place < 0:
+                    break
+            trial = self.flipped(best, int(order[place]), steps)
+            if trial.information < limit:
+                best, self.flips, since = trial, self.flips + 1, since + 1
+                if since >= max(STALE, self.m.totals.count // 10):
+                    steps, since = self.steps(best), 0
+            place += 1
+        return best
+
+    def steps(self, best: Pattern) -> Floats | None:
+        """Return how lam answers to one unit more in each unsafe cell."""
+        if not len(self.m.open):
+            return None
+        return steps_of_lam(best.fit.cells, self.m.totals, -memberships(self.m.groups, self.m.n))
+
+    def scan(self, best: Pattern, order: Ints, first: int, steps: Floats, limit: float) -> int:
+        """Return the next place in ``order`` whose flip might lower K, or -1."""
+        m = self.m
+        now, then = m.safe(best.up), m.safe(~best.up)
+        own = m.price(now)
+        prize = self.base + own.sum() - own + m.price(then)
+        return int(
+            kernels()["scan"](
+                order,
+                first,
+                then - now,
+                prize,
+                best.fit.cells,
+                m.totals.labels,
+                best.fit.lam,
+                best.target,
+                steps,
+                m.groups.labels,
+                limit,
+            )
+        )
+
+    def flipped(self, best: Pattern, s: int, steps: Floats | None) -> Pattern:
+        """Fit the pattern with one cell reversed, from the factors at hand."""
+        up = best.up.copy()
+        up[s] = not up[s]
+        if steps is None:
+            return self.fit(up, (best.fit.cells, best.fit.lam))
+        change = self.m.safe(up)[s] - self.m.safe(best.up)[s]
+        move = np.clip(change * steps[:, s], -LARGEST, LARGEST)
+        scaled = best.fit.cells * np.append(np.exp(move), 1.0)[self.m.totals.labels].prod(axis=0)
+        return self.fit(up, (scaled, best.fit.lam + move))
+
+    def at_random(self, best: Pattern, rng: np.random.Generator) -> Pattern:
+        """Draw patterns; begin to count anew after each that is better."""
+        left = self.rules.random_size
+        while left > 0 and not self.is_enough(best):
+            trial = self.fit(random_pattern(self.m, rng))
+            left -= 1
+            if trial.information < best.information - GAIN * max(1.0, best.information):
+                best = self.flip(trial)
+                left = self.rules.random_size
+        return best
+
+    def through(self, best: Pattern) -> Pattern:
+        """Go through all patterns; those that the dual bound rules out are not fitted."""
+        m, places = self.m, self.m.open
+        steps = self.steps(best)
+        shifted = kernels()["shifted"]
+        now = m.safe(best.up)
+        for code in range(1 << len(places)):
+            if code % (16 * LOOK) == 0:
+                self.tick(code / (1 << len(places)))
+            up = best.up.copy()
+            up[places] = (code >> np.arange(len(places)) & 1).astype(bool)
+            values = m.safe(up)
+            if steps is not None and math.isfinite(best.information):
+                move = np.clip(steps @ (values - now), -LARGEST, LARGEST)
+                target = best.target - m.groups.sums(values - now)
+                bound = (best.fit.lam + move) @ target + m.price(values).sum() + self.base
+                bound -= shifted(best.fit.cells, m.totals.labels, np.exp(move))
+                if bound >= best.information - GAIN * max(1.0, best.information):
+                    continue
+            trial = self.fit(up)
+            if trial.information < best.information - GAIN * max(1.0, abs(best.information)):
+                best, now = trial, values
+                steps = self.steps(best)
+        return best
+
+    def polished(self, best: Pattern) -> Pattern:
+        """Fit the best pattern once more, as closely as numbers allow."""
+        if self.rules.paper_ipf:
+            return best
+        fit = best.fit
+        closer = fit_totals(
+            fit.cells, self.m.totals, best.target, lam=fit.lam, tol=1e-13, max_iter=200
+        )
+        if not closer.error < fit.error:
+            return best
+        closer.state, closer.cycles = CONVERGED, fit.cycles + closer.cycles
+        return Pattern(best.up, closer, best.target, best.information)
+
+    def is_enough(self, best: Pattern) -> bool:
+        """Return True when K is as low as the user asks for."""
+        return self.rules.enough is not None and best.information <= self.rules.enough
+
+
+def memberships(groups: Totals, n: int) -> Floats:
+    """Return which totals each cell belongs to: totals x cells, dense."""
+    found = np.zeros((groups.count, n))
+    for row in groups.labels:
+        inside = np.flatnonzero(row >= 0)
+        found[row[inside], inside] += 1.0
+    return found
+
+
+def random_pattern(m: Movement, rng: np.random.Generator) -> Flags:
+    """Return random directions, where there is a choice."""
+    return np.where(m.can_fall & m.can_rise, rng.random(m.n) < 0.5, m.can_rise)
+
+
+def adjust_mdi(m: Movement, rules: Rules, rng: np.random.Generator, tick: Tick) -> Outcome | None:
+    """Return the best pattern found; None when none of those tried is feasible."""
+    search = Search(m, rules, tick)
+    trace: dict[str, float] = {}
+    tried = [search.fit(up) for up in starts(m, rules.tie_rule, rules.max_enum)]
+    trace["heuristic"] = min(t.information for t in tried)
+    if math.isinf(trace["heuristic"]):
+        up = feasible_pattern(m)
+        if up is None:
+            return None
+        tried.append(search.fit(up))
+    improved = [search.flip(t) for t in tried if math.isfinite(t.information)]
+    if not improved:
+        return None
+    best = min(improved, key=lambda t: t.information)
+    trace["flips"] = best.information
+    if rules.random_size:
+        best = search.at_random(best, rng)
+        trace["random_search"] = best.information
+    if rules.exhaustive:
+        best = search.through(best)
+        trace["exhaustive"] = best.information
+    best = search.polished(best)
+    return Outcome(best, trace, search.fitted, search.infeasible, search.flips)
+
+
+def random_information(
+    m: Movement, size: int, rng: np.random.Generator, tick: Tick = lambda _: None
+) -> Floats:
+    """Return K of random patterns (infinite ones left out)."""
+    search = Search(m, Rules(), tick)
+    found = [search.fit(random_pattern(m, rng)).information for _ in range(size)]
+    return np.array([k for k in found if math.isfinite(k)])
+
+
+# -- feasibility and bounds ----------------------------------------------------------------------------
+
+
+def feasible_pattern(m: Movement) -> Flags | None:
+    """Return directions that leave the free cells room, by an integer program; None if there are none."""
+    for least in (1e-2, 1e-6, 0.0):
+        solver = pattern_program(m, least)
+        found = solver.solve(time_limit=60.0)
+        if found.x is not None:
+            up = found.x[len(m.free) :] > 0.5
+            return np.where(m.can_fall & m.can_rise, up, m.can_rise)
+    return None
+
+
+def pattern_program(m: Movement, least: float) -> Lp:
+    """Return the program: free cells and directions meet the kept totals."""
+    a = incidence(m.totals, len(m.free))
+    b = incidence(m.groups, m.n) @ sparse.diags_array(m.high - m.low)
+    right = m.left(m.low)
+    slack = 1e-9 * max(1.0, float(np.abs(m.target).max(initial=0.0)))
+    is_bit = np.append(np.zeros(len(m.free), dtype=bool), np.ones(m.n, dtype=bool))
+    return Lp(
+        np.zeros(len(m.free) + m.n),
+        sparse.hstack([a, b], format="csc"),
+        right - slack,
+        right + slack,
+        np.append(least * m.free, np.where(m.can_fall, 0.0, 1.0)),
+        np.append(np.where(m.free > 0, np.inf, 0.0), np.where(m.can_rise, 1.0, 0.0)),
+        integer=is_bit,
+    )
+
+
+def incidence(totals: Totals, n: int) -> sparse.csr_array:
+    """Return the totals as a sparse matrix."""
+    rows = totals.labels.ravel()
+    columns = np.tile(np.arange(n), len(totals.labels))
+    keep = rows >= 0
+    shape = (totals.count, n)
+    return sparse.csr_array((np.ones(int(keep.sum())), (rows[keep], columns[keep])), shape=shape)
+
+
+def blocking(m: Movement) -> Ints:
+    """Return the totals that the nearest choice of directions leaves unmet, by an elastic program."""
+    a, b = incidence(m.totals, len(m.free)), incidence(m.groups, m.n)
+    g = m.totals.count
+    eye = sparse.eye_array(g, format="csr")
+    program = Lp(
+        np.concatenate([np.zeros(len(m.free) + m.n), np.ones(2 * g)]),
+        sparse.hstack([a, b @ sparse.diags_array(m.high - m.low), eye, -eye], format="csc"),
+        m.left(m.low),
+        m.left(m.low),
+        np.concatenate([np.zeros(len(m.free)), np.where(m.can_fall, 0.0, 1.0), np.zeros(2 * g)]),
+        np.concatenate(
+            [np.full(len(m.free), np.inf), np.where(m.can_rise, 1.0, 0.0), np.full(2 * g, np.inf)]
+        ),
+        integer=np.repeat([False, True, False], [len(m.free), m.n, 2 * g]),
+    )
+    found = program.solve(time_limit=10.0)
+    if found.x is None:
+        return np.zeros(0, dtype=np.int64)
+    slack = found.x[len(m.free) + m.n :].reshape(2, g).sum(axis=0)
+    return np.flatnonzero(slack > 1e-7 * max(1.0, float(np.abs(m.target).max(initial=0.0))))
+
+
+def within_bounds(m: Movement, best: Pattern, *, max_iter: int, tol: float) -> Floats | None:
+    """Return the I-projection with bounds on the free cells; None when it does not converge.
+
+    Coordinate ascent on the dual: p = clip(o exp(M' lam), lower, upper), and in each pass every total's
+    lam is set so that its cells meet the target.
+    """
+    p = best.fit.cells
+    if ((p >= m.lower) & (p <= m.upper)).all():
+        return p
+    labels, g = m.totals.labels, m.totals.count
+    lam = np.zeros(g)
+    scale = np.maximum(best.target, 1e-12 * max(1.0, float(best.target.max(initial=0.0))))
+    for _ in range(max_iter):
+        worst = 0.0
+        for row in labels:
+            inside = np.flatnonzero(row >= 0)
+            own = row[inside]
+            weight = np.append(lam, 0.0)[labels[:, inside]].sum(axis=0) - lam[own]
+            base = m.free[inside] * np.exp(np.clip(weight, -700, 700))
+            low, high = np.full(g, -60.0), np.full(g, 60.0)
+            used = np.unique(own)
+
+            def sums(
+                at: Floats, base: Floats = base, own: Ints = own, inside: Ints = inside
+            ) -> Floats:
+                cells = np.clip(base * np.exp(at[own]), m.lower[inside], m.upper[inside])
+                return np.asarray(np.bincount(own, cells, g), dtype=np.float64)
+
+            gap = np.abs(sums(lam) - best.target)[used] / scale[used]
+            worst = max(worst, float(gap.max(initial=0.0)))
+            for _ in range(60):
+                middle = (low + high) / 2
+                over = sums(middle) > best.target
+                low, high = np.where(over, low, middle), np.where(over, middle, high)
+            lam[used] = ((low + high) / 2)[used]
+        if worst <= tol:
+            factor = np.append(lam, 0.0)[labels].sum(axis=0)
+            return np.clip(m.free * np.exp(factor), m.lower, m.upper)
+    return None
+
+
+__all__ = [
+    "Movement",
+    "Outcome",
+    "Rules",
+    "adjust_mdi",
+    "blocking",
+    "discrimination_information",
+    "entropy",
+    "random_information",
+    "random_search_size",
+]

@@ -1,0 +1,1 @@
+"""Several agencies and several tables: co-ordination, mixed strategies, linked tables."""

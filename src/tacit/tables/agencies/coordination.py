@@ -1,0 +1,522 @@
+"""Several agencies that publish parts of one table: their parts, the federal step, and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.status import Flags, Status
+from tacit.data.table import Contributors, Table
+from tacit.errors import HierarchyError, Infeasible, InputError, near_match
+from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.repair import suppress
+from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: The code of the total that the agencies of a block have in common; it is never published.
+BLOCK_TOTAL = "(block)"
+#: Cells named in a message.
+NAMED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Which codes of the region dimension belong to which agency.
+
+    Attributes
+    ----------
+    axis
+        The position of the region among the table's dimensions.
+    tops
+        The code of each agency: its own total.
+    own
+        For each code the number of its agency; -1 for codes above or across all agencies, which are
+        called federal here.
+    level
+        For each code 0 when it is federal, 1 for an agency's total, 2 and more below it.
+    """
+
+    axis: int
+    tops: tuple[int, ...]
+    own: Ints
+    level: Ints
+
+    def of(self, table: Table) -> Ints:
+        """Return the agency of each cell of a table, -1 for federal cells."""
+        return np.asarray(self.own[table.places[:, self.axis]])
+
+    def levels(self, table: Table) -> Ints:
+        """Return the region level of each cell of a table."""
+        return np.asarray(self.level[table.places[:, self.axis]])
+
+
+def regions_of(table: Table, region: str, agencies: Sequence[str] | None = None) -> Regions:
+    """Find the agencies of a table.
+
+    Parameters
+    ----------
+    table
+        The table.
+    region
+        The name of the dimension that says which agency a cell belongs to.
+    agencies
+        Their codes; by default the parts of the total in its first relation.
+
+    Raises
+    ------
+    InputError
+        When there is no such dimension or code, or a code would belong to two agencies.
+    """
+    if region not in table.names:
+        known = ", ".join(map(repr, table.names)) or "none: it is a bare list of equations"
+        raise InputError(f"the table has no dimension {region!r}; its dimensions: {known}")
+    axis = table.names.index(region)
+    d = table.dimensions[axis]
+    tops = named_agencies(d, agencies)
+    own = np.full(len(d), -1, dtype=np.int64)
+    level = np.zeros(len(d), dtype=np.int64)
+    for i, top in enumerate(tops):
+        steps = steps_below(d, top)
+        for code, step in steps.items():
+            if own[code] >= 0:
+                raise InputError(
+                    f"the code {d.codes[code]!r} of {region!r} belongs to two agencies, "
+                    f"{d.codes[tops[own[code]]]!r} and {d.codes[top]!r}"
+                )
+            own[code], level[code] = i, 1 + step
+    return Regions(axis, tops, own, level)
+
+
+def named_agencies(dimension: Dimension, agencies: Sequence[str] | None) -> tuple[int, ...]:
+    """Return the codes of the agencies as positions."""
+    if agencies is not None:
+        for code in agencies:
+            if code not in dimension.position:
+                raise InputError(
+                    f"the dimension {dimension.name!r} has no code {code!r}. "
+                    f"{near_match(code, dimension.codes)}".strip()
+                )
+        return tuple(dimension.position[c] for c in agencies)
+    for s in dimension.sums:
+        if s.parent == dimension.total:
+            return s.children
+    raise InputError(f"the dimension {dimension.name!r} has no parts that could be agencies")
+
+
+def steps_below(dimension: Dimension, top: int) -> dict[int, int]:
+    """Return every code below one, itself included, with its distance."""
+    steps, front = {top: 0}, [top]
+    while front:
+        following = []
+        for s in dimension.sums:
+            if s.parent in front:
+                following += [c for c in s.children if c not in steps]
+                steps |= {c: steps[s.parent] + 1 for c in s.children if c not in steps}
+        front = following
+    return steps
+
+
+# -- parts -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some cells of a table as a table, and where each of them stands; -1 for cells added to it."""
+
+    table: Table
+    cells: Ints
+
+
+def part_of(table: Table, axis: int, codes: Flags) -> Part:
+    """Return the part of a table with some codes of one dimension, and the relations inside it."""
+    d = table.dimensions[axis]
+    place = np.cumsum(codes) - 1
+    sums = tuple(
+        Sum(int(place[s.parent]), tuple(int(place[c]) for c in s.children), s.signs)
+        for s in d.sums
+        if codes[s.parent] and all(codes[c] for c in s.children)
+    )
+    names = tuple(c for c, k in zip(d.codes, codes, strict=True) if k)
+    try:
+        kept, whole = Dimension(d.name, names, sums, d.labels), table.is_product
+    except HierarchyError:
+        # Groupings cut off above their ground codes no longer match: the equations stand alone.
+        kept, whole = Dimension(d.name, names, (), d.labels), False
+    dimensions = (*table.dimensions[:axis], kept, *table.dimensions[axis + 1 :])
+    cells = np.flatnonzero(codes[table.places[:, axis]])
+    if whole:
+        return Part(taken(table, cells, dimensions=dimensions), cells)
+    places = table.places[cells].copy()
+    places[:, axis] = place[places[:, axis]]
+    given = inner_rows(table.equations, cells)
+    return Part(taken(table, cells, dimensions=dimensions, coordinates=places, given=given), cells)
+
+
+def taken(table: Table, cells: Ints, **shape: Any) -> Table:
+    """Return some cells of a table with everything known of them."""
+
+    def pick(a: Any) -> Any:
+        return None if a is None else np.asarray(a)[cells]
+
+    names = ("value", "count", "status", "lower", "upper", "weight")
+    levels = ("lower_level", "upper_level", "sliding_level")
+    extra = {
+        k: v[cells]
+        for k, v in table.extra.items()
+        if isinstance(v, np.ndarray) and len(v) == len(table)
+    }
+    return table.with_(
+        **{name: pick(getattr(table, name)) for name in (*names, *levels)},
+        contributors=None if table.contributors is None else table.contributors.take(cells),
+        holdings=None if table.holdings is None else table.holdings.take(cells),
+        changed=None,
+        interval=None,
+        history=(),
+        extra=extra,
+        **shape,
+    )
+
+
+def inner_rows(matrix: sparse.csr_array, cells: Ints) -> sparse.csr_array:
+    """Return the relations that hold no other cells than these, on these."""
+    inside = sparse.csr_array(sparse.csc_array(matrix)[:, cells])
+    rows = np.diff(matrix.indptr)
+    return inside[np.flatnonzero((np.diff(inside.indptr) == rows) & (rows > 0))]
+
+
+def block_of(table: Table, regions: Regions, members: Sequence[int]) -> Part:
+    """Return the part of several agencies, with a total of their own on top that is not published."""
+    codes = np.isin(regions.own, list(members))
+    part = part_of(table, regions.axis, codes)
+    inner = part.table
+    d = inner.dimensions[regions.axis]
+    names = table.dimensions[regions.axis].codes
+    tops = [d.position[names[regions.tops[m]]] for m in members]
+    code = BLOCK_TOTAL
+    while code in d.position:
+        code += "'"
+    kept = Dimension(d.name, (*d.codes, code), (*d.sums, Sum(len(d), tuple(tops))), d.labels)
+    dimensions = (*inner.dimensions[: regions.axis], kept, *inner.dimensions[regions.axis + 1 :])
+    group, places = rest_of(inner, regions.axis, tops)
+    return with_totals(part, dimensions, regions.axis, group, places)
+
+
+def rest_of(table: Table, axis: int, tops: Sequence[int]) -> tuple[Ints, npt.NDArray[np.int32]]:
+    """Return, for each cell of some codes, which of the distinct other coordinates it has; -1: none."""
+    at = np.flatnonzero(np.isin(table.places[:, axis], tops))
+    others = np.delete(table.places[at], axis, axis=1)
+    places, own = np.unique(others, axis=0, return_inverse=True)
+    group = np.full(len(table), -1, dtype=np.int64)
+    group[at] = own.ravel()
+    return group, places.astype(np.int32)
+
+
+def with_totals(
+    part: Part,
+    dimensions: tuple[Dimension, ...],
+    axis: int,
+    group: Ints,
+    places: npt.NDArray[np.int32],
+) -> Part:
+    """Return a part with one more cell for each group: the sum of the group's cells."""
+    table, m = part.table, len(places)
+    under = group >= 0
+    add = sparse.csr_array(
+        (np.ones(int(under.sum())), (group[under], np.flatnonzero(under))), shape=(m, len(table))
+    )
+    count = np.where(table.count < 0, 0, table.count)
+    total, counts = add @ table.value, (add @ count).astype(np.int64)
+    empty = np.asarray(add @ (~table.empty).astype(float) == 0)
+    new = {
+        "value": total,
+        "count": counts,
+        "status": np.where(empty, Status.EMPTY, Status.SAFE).astype(np.int8),
+        "lower": add @ table.lower,
+        "upper": add @ table.upper,
+        "lower_level": np.zeros(m),
+        "upper_level": np.zeros(m),
+        "sliding_level": np.zeros(m),
+    }
+    fields: dict[str, Any] = {
+        k: np.concatenate([np.asarray(getattr(table, k)), v]) for k, v in new.items()
+    }
+    if table.weight is not None:
+        fields["weight"] = np.concatenate([table.weight, add @ table.weight])
+    for name in ("contributors", "holdings"):
+        fields[name] = padded(getattr(table, name), add)
+    last = len(dimensions[axis]) - 1
+    above = np.insert(places, axis, last, axis=1)
+    every = np.concatenate([table.places, above]).astype(np.int32)
+    cells = np.concatenate([part.cells, np.full(m, -1, dtype=np.int64)])
+    if table.is_product:
+        order = np.lexsort(every.T[::-1])
+        plain = table.with_(**fields, dimensions=dimensions, extra={}, coordinates=every)
+        return Part(taken(plain, order, dimensions=dimensions, coordinates=None), cells[order])
+    given = sparse.block_array(
+        [
+            [table.equations, None],
+            [add, -sparse.eye_array(m)],
+            [None, total_rows(table.equations, group, m)],
+        ],
+        format="csr",
+    )
+    made = table.with_(
+        **fields,
+        dimensions=dimensions,
+        coordinates=every,
+        given=sparse.csr_array(given),
+        extra={},
+    )
+    return Part(made, cells)
+
+
+def padded(behind: Contributors | None, add: sparse.csr_array) -> Contributors | None:
+    """Return contributors with those of sums added: how many, and who where there is only one."""
+    if behind is None:
+        return None
+    m = add.shape[0]
+
+    def more(a: Any, fill: float | bool) -> Any:
+        if a is None:
+            return None
+        return np.concatenate([a, np.full((m, *a.shape[1:]), fill, dtype=a.dtype)])
+
+    count = (add @ np.maximum(behind.count, 0)).astype(np.int64)
+    top, who = more(behind.top, 0.0), more(behind.who, -1)
+    if behind.t:
+        lone = behind.count == 1
+        one = np.flatnonzero(count == 1)
+        at = len(behind.count) + one
+        # Numbers of respondents may be too large for sums of floats: take them by position.
+        part = np.rint(add[one] @ np.where(lone, np.arange(len(lone)), 0)).astype(np.int64)
+        top[at, 0], who[at, 0] = behind.top[part, 0], behind.who[part, 0]
+    return Contributors(
+        np.concatenate([behind.count, count]),
+        top,
+        who,
+        more(behind.weight, 0.0),
+        more(behind.asked, False),
+        more(behind.waived, False),
+    )
+
+
+def total_rows(matrix: sparse.csr_array, group: Ints, m: int) -> sparse.csr_array:
+    """Return the relations that every member of a block has among its own totals, for their sums."""
+    found: dict[tuple[tuple[int, float], ...], int] = {}
+    members: dict[int, int] = {}
+    for cell in group[group >= 0].tolist():
+        members[cell] = members.get(cell, 0) + 1
+    for row in range(matrix.shape[0]):
+        at = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        cells = group[matrix.indices[at]]
+        if len(cells) and (cells >= 0).all() and len(np.unique(cells)) == len(cells):
+            key = tuple(sorted(zip(cells.tolist(), matrix.data[at].tolist(), strict=True)))
+            found[key] = found.get(key, 0) + 1
+    # A relation that some member lacks does not hold for the sums.
+    rows = [key for key, n in found.items() if all(members[c] == n for c, _ in key)]
+    out = sparse.lil_array((len(rows), m))
+    for i, key in enumerate(rows):
+        for cell, sign in key:
+            out[i, cell] = sign
+    return sparse.csr_array(out)
+
+
+# -- engines -------------------------------------------------------------------------------------------
+
+
+def run_engine(engine: Suppression, table: Table, ctx: Context, where: str) -> Flags:
+    """Return the pattern that an engine finds for a table; errors say whose table it is."""
+    engine.check(table)
+    try:
+        return engine._apply(table, replace(ctx, details={})).hidden
+    except Infeasible as error:
+        raise Infeasible(f"{where}: {error}") from None
+
+
+def patterns_alone(table: Table, regions: Regions, engine: Suppression, ctx: Context) -> Flags:
+    """Return the patterns of all agencies, each of which protects its own part alone."""
+    hidden = table.hidden.copy()
+    for i in range(len(regions.tops)):
+        whose = agency_name(table, regions, i)
+        ctx.tick(whose, i / len(regions.tops))
+        part = part_of(table, regions.axis, regions.own == i)
+        hidden = put(hidden, part, run_engine(engine, part.table, ctx, whose))
+    return hidden
+
+
+def agency_name(table: Table, regions: Regions, i: int) -> str:
+    """Return an agency in words."""
+    return f"the agency {table.dimensions[regions.axis].codes[regions.tops[i]]}"
+
+
+def put(hidden: Flags, part: Part, found: Flags) -> Flags:
+    """Return a pattern with that of a part in its place."""
+    out = hidden.copy()
+    real = part.cells >= 0
+    out[part.cells[real]] = found[real]
+    return out
+
+
+def costed(table: Table, engine: Suppression, factor: Floats) -> tuple[Table, Suppression]:
+    """Return a table and an engine for which hiding costs some multiple of what it did."""
+    if (factor == 1).all():
+        return table, engine
+    weight = table.costs(engine.cost, engine.power) * factor
+    return table.with_weight(weight), engine.model_copy(update={"cost": "weight", "power": 1.0})
+
+
+def settled(table: Table, hidden: Flags, cells: Flags) -> Table:
+    """Return a table in which some cells are decided: hidden ones stay so, others are published."""
+    status = table.status.copy()
+    unsafe = table.primary
+    status[cells & hidden & ~unsafe] = Status.SECONDARY
+    status[cells & ~hidden & ~unsafe & ~table.empty] = Status.PROTECTED
+    return table.with_(status=status)
+
+
+def federal_step(
+    table: Table,
+    hidden: Flags,
+    regions: Regions,
+    engine: Suppression,
+    ctx: Context,
+    *,
+    mend: bool = False,
+) -> tuple[Flags, Ints]:
+    """Hide federal cells until every unsafe cell is safe, with all agencies' cells as they are.
+
+    Parameters
+    ----------
+    table
+        The whole table.
+    hidden
+        The agencies' patterns; what it says of federal cells is not looked at.
+    regions, engine
+        Whose cells are whose, and how to choose.
+    ctx
+        The context.
+    mend
+        Where federal cells alone cannot do it, hide cells of agencies as well.
+
+    Returns
+    -------
+    tuple
+        The whole pattern, and the agencies' cells that had to be hidden in addition.
+
+    Raises
+    ------
+    Infeasible
+        Naming the agencies' cells that, hidden, would make it possible.
+    """
+    lower = regions.of(table) >= 0
+    none = np.zeros(0, dtype=np.int64)
+    try:
+        return run_engine(engine, settled(table, hidden, lower), ctx, "the federal step"), none
+    except Infeasible as error:
+        found = helpful_cells(table, hidden, lower, engine, ctx)
+        if found is None:
+            raise
+        if not mend:
+            raise refused(table, regions, found, error) from None
+    wider = hidden.copy()
+    wider[found] = True
+    pattern = run_engine(engine, settled(table, wider, lower), ctx, "the federal step")
+    return pattern, found
+
+
+def helpful_cells(
+    table: Table, hidden: Flags, lower: Flags, engine: Suppression, ctx: Context
+) -> Ints | None:
+    """Return agencies' cells which, hidden as well, would let the federal step succeed; few of them.
+
+    The whole problem is solved once more with the agencies' published cells free, at a price that
+    makes every federal cell cheaper than any of them. None when that does not help either.
+    """
+    status = table.status.copy()
+    status[lower & hidden & ~table.primary] = Status.SECONDARY
+    problem = problem_of(table.with_(status=status), singletons=engine.singletons)
+    scale = problem.cost / problem.cost.max(initial=1.0)
+    problem = replace(problem, cost=np.where(lower, 1.0 + 1e-2 * scale, 1e-4 * (1.0 + scale)))
+    quiet = replace(ctx, details={})
+    try:
+        pattern, _ = suppress(problem, quiet)
+        _, pattern = kept_from_respondents(problem, pattern, quiet)
+    except Infeasible:
+        return None
+    return np.flatnonzero(pattern & ~hidden & lower)
+
+
+def refused(table: Table, regions: Regions, cells: Ints, error: Infeasible) -> Infeasible:
+    """Return the error that names the agencies' cells which would repair the federal step."""
+    del error
+    codes = table.dimensions[regions.axis].codes
+    whose = regions.of(table)[cells]
+    names = "; ".join(
+        f"{table.describe_cell(int(c))} ({codes[regions.tops[a]]})"
+        for c, a in zip(cells[:NAMED].tolist(), whose[:NAMED].tolist(), strict=True)
+    )
+    return Infeasible(
+        "the federal step has no solution: federal cells alone cannot protect what the agencies have "
+        f"hidden. Hiding {len(cells):,} more cells of agencies would repair it: {names}. Ask the "
+        "agencies, or let conflict='mend' do so."
+    )
+
+
+def causes(table: Table, pattern: Flags, regions: Regions, depth: int | None) -> Ints:
+    """Return the agencies that alone made a federal cell secondary.
+
+    A federal cell whose position exactly one agency hides must be hidden because of that agency.
+    ``depth`` leaves out positions further down another dimension.
+    """
+    group, places = rest_of(table, regions.axis, list(regions.tops))
+    at = pattern & (group >= 0)
+    n = np.bincount(group[at], minlength=len(places))
+    federal, _ = positions(table, regions)
+    second = pattern & ~table.primary & (federal >= 0)
+    if depth is not None:
+        second &= other_depth(table, regions.axis).max(axis=1, initial=0) <= depth
+    caused = np.zeros(len(places), dtype=bool)
+    caused[federal[second]] = True
+    guilty = at & caused[group] & (n[group] == 1)
+    return np.unique(regions.of(table)[guilty])
+
+
+def positions(table: Table, regions: Regions) -> tuple[Ints, Ints]:
+    """Return each federal cell's position, and each agency cell's: its place in the other dimensions.
+
+    Positions are numbered as :func:`rest_of` numbers those of the agencies' totals; -1 for none.
+    """
+    group, places = rest_of(table, regions.axis, list(regions.tops))
+    del group
+    sizes = [len(d) for i, d in enumerate(table.dimensions) if i != regions.axis] or [1]
+    others = np.delete(table.places, regions.axis, axis=1)
+    if others.shape[1] == 0:
+        others, places = np.zeros((len(table), 1), np.int32), np.zeros((1, 1), np.int32)
+    ids = np.ravel_multi_index(tuple(others.T.astype(np.int64)), sizes)
+    known = np.ravel_multi_index(tuple(places.T.astype(np.int64)), sizes)
+    found = np.searchsorted(known, ids).clip(max=max(len(known) - 1, 0))
+    number = np.where(known[found] == ids, found, -1)
+    whose = regions.of(table)
+    return np.where(whose < 0, number, -1), np.where(whose >= 0, number, -1)
+
+
+def other_depth(table: Table, axis: int) -> Ints:
+    """Return the depth of each cell's code in every other dimension: cells x dimensions."""
+    columns = [
+        d.depth[table.places[:, i]] for i, d in enumerate(table.dimensions) if i != axis
+    ] or [np.zeros(len(table), dtype=np.int64)]
+    return np.stack(columns, axis=1)
+
+
+def settle(problem: Problem, cells: Flags, hidden: Flags) -> Problem:
+    """Return a problem in which some cells that are not hidden may not become so."""
+    return replace(problem, fixed=problem.fixed | (cells & ~hidden & ~problem.primary))

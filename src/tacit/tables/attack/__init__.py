@@ -1,0 +1,1 @@
+"""Attacks on tables: intervals, exact deductions, differencing, audits."""

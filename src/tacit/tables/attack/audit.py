@@ -1,0 +1,310 @@
+"""The audit: what an attacker can conclude from a table as it goes out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags, Status
+from tacit.data.table import Table
+from tacit.errors import InputError
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import TableMeasure
+from tacit.tables.attack.attacker import informed, met, singletons, ticker
+from tacit.tables.attack.exactness import deducing_pairs
+from tacit.tables.attack.knowledge import (
+    Intervals,
+    Knowledge,
+    by_subtable,
+    intervals_of,
+    knowledge_of,
+    narrowest,
+)
+from tacit.tables.attack.reach import Tick
+from tacit.tables.attack.standards import standards
+
+if TYPE_CHECKING:
+    from tacit.plot.chart import Chart
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Codes = tuple[str, ...]
+
+#: Cells named in print.
+NAMED = 10
+
+
+@dataclass(frozen=True, repr=False)
+class AuditResult(Result):
+    """What an attacker can conclude; ``frame`` has one row a cell that is not known exactly.
+
+    Attributes
+    ----------
+    exposed
+        Codes of the unsafe cells whose levels an outsider's interval does not reach.
+    exact
+        Codes of the hidden cells that an outsider can work out exactly.
+    singletons
+        (known, target): the only respondent of one cell can work out the other.
+    undecided
+        Unsafe cells on which the time limit left no verdict.
+    lines
+        Each exposed cell by its codes; the intervals, which may show the truth, are in ``frame``.
+    """
+
+    exposed: tuple[Codes, ...] = ()
+    exact: tuple[Codes, ...] = ()
+    singletons: tuple[tuple[Codes, Codes], ...] = ()
+    undecided: tuple[Codes, ...] = ()
+    lines: tuple[str, ...] = ()
+    shape: tuple[tuple[str, Codes], ...] = field(default=())
+
+    def plot(self) -> Chart:
+        """Return the relative widths of the intervals: a heat map, or bars by code."""
+        from tacit.tables.attack.audit_charts import widths_chart
+
+        return widths_chart(self)
+
+    def __repr__(self) -> str:
+        named = "".join(f"\n  {line}" for line in self.lines)
+        return super().__repr__() + (f"\n\nExposed:{named}" if named else "")
+
+
+@register
+class Audit(TableMeasure):
+    r"""Find the interval of every hidden cell that an attacker can work out.
+
+    For each hidden cell p two linear programs over all relations of the table,
+    :math:`\min y_p` and :math:`\max y_p` subject to :math:`M y = 0`, :math:`y_i = a_i` for published
+    cells and :math:`l_i \le y_i \le u_i` for hidden ones. An unsafe cell is exposed when its interval
+    does not reach its protection levels. Respondents who know their own cell attack as well.
+
+    References
+    ----------
+    Fischetti and Salazar-Gonzalez (2001), Solving the cell suppression problem on tabular data with
+    linear constraints, Management Science 47(7), 1008-1027, section 2.
+    Giessing and Dittrich (2006), Harmonizing table protection: results of a study, in: Privacy in
+    Statistical Databases, LNCS 4302, 35-47.
+    """
+
+    kind: Literal["audit"] = "audit"
+    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
+
+    scope: Literal["full", "subtable"] = Field(
+        "full", description="all relations together, or each subtable on its own"
+    )
+    cells: Literal["hidden", "unsafe"] = Field(
+        "hidden",
+        description="the cells whose intervals are wanted: all hidden ones, or unsafe ones",
+    )
+    singletons: bool = Field(
+        True, description="also attack as the only respondent of a hidden cell"
+    )
+    standards: bool = Field(
+        False, description="also check the standards PS1, PS1*, PS2 and PS2* (slower)"
+    )
+    nonnegative: bool = Field(
+        False, description="outsiders know that no value is negative, whatever the table's bounds"
+    )
+    rounding_base: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="published values that were changed lie less than this from the truth"
+    )
+    within: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None, description="published values that were changed lie within this share of the truth"
+    )
+    processes: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="processes at most, for large tables; by default one a processor"
+    )
+    time_limit: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="seconds; intervals not finished by then are given as limits"
+    )
+
+    def _measure(self, table: Table, original: Table | None, ctx: Context) -> AuditResult:
+        del original
+        return self.conclude(self.known(table), ctx)
+
+    def known(self, table: Table) -> Knowledge:
+        """Return what the attacker knows of a table."""
+        return knowledge_of(
+            table,
+            nonnegative=self.nonnegative,
+            rounding_base=self.rounding_base,
+            within=self.within,
+            singletons=self.singletons,
+        )
+
+    def conclude(self, known: Knowledge, ctx: Context) -> AuditResult:
+        """Return what follows from what the attacker knows."""
+        until = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
+        tick = ticker(ctx, "auditing the table")
+        wanted = known.problem.primary if self.cells == "unsafe" else None
+        found = self._intervals(known, wanted, tick, until)
+        pairs = np.zeros((0, 2), dtype=np.int64)
+        if self.singletons and time.monotonic() < until:
+            pairs = respondent_pairs(known, tick, self.processes)
+        kept = standards(known, tick) if self.standards and time.monotonic() < until else {}
+        return audit_result(self.kind, known, found, pairs, kept)
+
+    def _intervals(
+        self, known: Knowledge, wanted: Flags | None, tick: Tick, until: float
+    ) -> Intervals:
+        if self.scope == "full":
+            return intervals_of(
+                known.problem,
+                known.hidden,
+                tick,
+                cells=wanted,
+                workers=self.processes,
+                until=until,
+            )
+        if not known.problem.table.is_product:
+            raise InputError(
+                "scope='subtable' needs a table that is a full product of its dimensions; "
+                "use scope='full'"
+            )
+        copies, origin = by_subtable(known)
+        chosen = None if wanted is None else wanted[origin]
+        found = intervals_of(
+            copies.problem, copies.hidden, tick, cells=chosen, workers=self.processes, until=until
+        )
+        return narrowest(found, origin)
+
+
+def respondent_pairs(known: Knowledge, tick: Tick, workers: int | None = None) -> Ints:
+    """Return rows (known, target) where a single respondent can deduce an unsafe cell.
+
+    Pairs that share a relation are tried by linear programs with the bounds; ties of the whole system
+    are read off its kernel.
+    """
+    p = known.problem
+    attacker = informed(p, known.hidden, tick, workers=workers)
+    found = [(s.known, s.cell) for s in singletons(attacker, tick)]
+    near = np.array(found, dtype=np.int64).reshape(-1, 2)
+    far = deducing_pairs(p.table, known.hidden)
+    return np.asarray(np.unique(np.concatenate([near, far]), axis=0), dtype=np.int64)
+
+
+def audit_result(
+    kind: str, known: Knowledge, found: Intervals, pairs: Ints, kept: dict[str, bool]
+) -> AuditResult:
+    """Put what was found into a result."""
+    p, table, cells = known.problem, known.problem.table, found.cells
+    unsafe = p.primary[cells]
+    shown = met(p, cells, found.down, found.up)
+    possible = met(p, cells, found.most_down, found.most_up)
+    # An unsafe cell that goes out as it is has no interval, and is as exposed as can be.
+    bare = np.flatnonzero(p.primary & ~known.hidden)
+    bad = np.concatenate([cells[unsafe & ~possible], bare])
+    unclear = cells[unsafe & possible & ~shown]
+    exact = cells[found.exact]
+    n_unsafe = int(p.primary.sum())
+    low, high = table.value[cells] - found.most_down, table.value[cells] + found.most_up
+    numbers: dict[str, Any] = {
+        "cells": len(table),
+        "not known exactly": len(cells),
+        "unsafe": n_unsafe,
+        "exposed": len(bad),
+        "worked out exactly": len(exact),
+        "worked out by a respondent": len(pairs),
+        "without limit": int(np.isinf(high - low).sum()),
+        "narrowest interval": (
+            float((high - low)[unsafe].min(initial=np.inf)) if unsafe.any() else None
+        ),
+        **({"undecided at the time limit": len(unclear)} if len(unclear) else {}),
+        **kept,
+    }
+    if numbers["narrowest interval"] == np.inf:
+        numbers["narrowest interval"] = "no limit"
+    return AuditResult(
+        kind=kind,
+        title="What an attacker can conclude",
+        value=len(bad) / n_unsafe if n_unsafe else 0.0,
+        numbers=numbers,
+        frame=audit_frame(known, found, low, high, shown),
+        explanation=explained(n_unsafe, len(bad), len(pairs), len(unclear), table),
+        exposed=tuple(table.codes(int(c)) for c in bad),
+        exact=tuple(table.codes(int(c)) for c in exact),
+        singletons=tuple((table.codes(int(a)), table.codes(int(b))) for a, b in pairs),
+        undecided=tuple(table.codes(int(c)) for c in unclear),
+        lines=tuple(
+            f"{table.describe_cell(int(c))}: {fate(int(c), cells, exact)}" for c in bad[:NAMED]
+        ),
+        shape=tuple((d.name, d.codes) for d in table.dimensions),
+    )
+
+
+def fate(cell: int, hidden: Ints, exact: Ints) -> str:
+    """Return why a cell is exposed; no number, which might be the truth."""
+    if cell not in hidden:
+        return "published"
+    return "can be worked out exactly" if cell in exact else "its interval is too narrow"
+
+
+def audit_frame(
+    known: Knowledge, found: Intervals, low: Floats, high: Floats, shown: Flags
+) -> nw.DataFrame[Any]:
+    """Return one row a cell: codes, interval, truth, and what was asked for."""
+    import pyarrow as pa
+
+    p, table, cells = known.problem, known.problem.table, found.cells
+    unsafe = p.primary[cells]
+    columns: dict[str, Any] = {}
+    if table.dimensions:
+        for i, d in enumerate(table.dimensions):
+            codes = np.asarray(d.codes, dtype=object)
+            columns[d.name] = pa.array(codes[table.places[cells, i]].tolist(), pa.string())
+    else:
+        columns["cell"] = pa.array([str(int(c)) for c in cells], pa.string())
+    value = table.value[cells]
+    columns |= {
+        "status": pa.array([Status(int(s)).word for s in table.status[cells]], pa.string()),
+        "low": low,
+        "high": high,
+        "width": high - low,
+        "value": value,
+        "required_low": pa.array(value - p.need_down[cells], mask=~unsafe),
+        "required_high": pa.array(value + p.need_up[cells], mask=~unsafe),
+        "required_width": pa.array(p.need_width[cells], mask=~unsafe),
+        "protected": pa.array(shown, mask=~unsafe),
+        "exact": found.exact,
+        "proven": found.proven,
+    }
+    return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def explained(unsafe: int, bad: int, pairs: int, unclear: int, table: Table) -> str:
+    """Return what was found in a sentence or two."""
+    if not unsafe:
+        text = "No cell is unsafe."
+    elif not bad:
+        text = f"The interval of each of the {unsafe:,} unsafe cells reaches its protection levels"
+        text += ", or could not be judged in time." if unclear else "."
+    else:
+        text = f"{bad:,} of {unsafe:,} unsafe cells can be estimated too closely."
+    if pairs:
+        text += f" {pairs:,} times a respondent can work out the cell of somebody else."
+    if table.changed is not None:
+        text += " Published values were changed: intervals are of the true values behind them."
+    return text
+
+
+def relative_widths(result: AuditResult) -> Iterable[tuple[Codes, float, bool | None]]:
+    """Yield each cell's codes, the width of its interval by its middle, and whether it is protected."""
+    assert result.frame is not None
+    names = [name for name, _ in result.shape] or ["cell"]
+    for row in result.frame.iter_rows(named=True):
+        middle = abs(row["high"] + row["low"]) / 2
+        width = row["width"]
+        share = (
+            width / middle if np.isfinite(width) and middle > 0 else 0.0 if width == 0 else np.inf
+        )
+        yield tuple(row[n] for n in names), float(share), row["protected"]

@@ -1,0 +1,455 @@
+"""How far unknowns can move: linear programs that share what each of them finds.
+
+Every solution is a possible movement of the whole block, so it counts for all of its cells; a scaled
+mirror image is possible as well. Only what no movement found so far shows, and no bound rules out, is
+solved for on its own, from the last basis.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.linalg import lsmr
+
+from tacit.errors import SolverError
+from tacit.solve import Lp, Solution
+from tacit.tables.attack.systems import Block, System
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Tick = Callable[[float | None], None]
+
+#: Two movements that differ by no more than this share are equal.
+EQUAL = 1e-9
+#: Shared programs a block at most, and the share of open needs that one must meet to go on.
+ROUNDS, GAIN = 40, 0.04
+#: The solver's absolute tolerance, in scaled units.
+TOLERANCE = 1e-9
+#: Simplex on the primal, which goes on from the last basis when costs change.
+PRIMAL = 4
+#: Simplex on the dual.
+DUAL = 1
+#: Ways to try when that fails: HiGHS' strategy and tolerance.
+WAYS = ((DUAL, TOLERANCE), (PRIMAL, TOLERANCE), (DUAL, 1e-7))
+#: How many times the movement that is asked for other cells may move when it is looked at closely.
+FAR = 1e6
+#: Unknowns a piece of work for another process holds, and the seconds of work that pay for starting one.
+PIECE, WORTH_STARTING = 64, 12.0
+
+
+class Solver:
+    """The program of one block, changed and solved again.
+
+    Bounds are scaled by a power of two, so that the solver's absolute tolerance is small against them.
+    With a ``focus`` they are scaled to a movement of that size, and cut off far beyond it.
+    """
+
+    def __init__(self, block: Block, focus: float = 0.0) -> None:
+        self.block = block
+        low, high = block.lower, block.upper
+        size = np.concatenate([-low, high])
+        size = size[np.isfinite(size) & (size > 0)]
+        middle = focus or (float(np.median(size)) if len(size) else 1.0)
+        self.scale = 2.0 ** np.round(np.log2(100.0 / middle))
+        if focus:
+            low, high = np.maximum(low, -FAR * focus), np.minimum(high, FAR * focus)
+        self.low, self.high = low * self.scale, high * self.scale
+        self.lp = Lp(
+            0.0,
+            sparse.csc_array(block.matrix),
+            0.0,
+            0.0,
+            self.low,
+            self.high,
+            options={"simplex_strategy": PRIMAL, "primal_feasibility_tolerance": TOLERANCE},
+        )
+        self.spent = 0.0
+        self.solved = 0
+        self.warm = False
+
+    def extreme(self, j: int, *, up: bool, known: Sequence[int] = ()) -> float:
+        """Return the furthest value of one unknown; ``known`` ones stay where they are."""
+        lp, b = self.lp, self.block
+        fixed = np.asarray(known, dtype=np.int64)
+        if len(fixed):
+            lp.set_bounds(fixed, 0.0, 0.0)
+        lp.set_sense(maximise=up)
+        lp.set_costs([j], 1.0)
+        state, x = self.solve()
+        if state == "unbounded" and b.test is not None:
+            x = self.far(j, up=up)
+        lp.set_costs([j], 0.0)
+        if len(fixed):
+            lp.set_bounds(fixed, self.low[fixed], self.high[fixed])
+        shown = x is None or record(b, x)
+        if state == "unbounded":
+            found = np.inf if up else -np.inf
+        else:
+            assert x is not None
+            found = max(0.0, float(x[j])) if up else min(0.0, float(x[j]))
+        if not shown:
+            return 0.0
+        if not len(fixed):
+            # Later programs need not ask again.
+            if up:
+                b.inner_high[j] = b.outer_high[j] = found
+            else:
+                b.inner_low[j] = b.outer_low[j] = found
+        return found
+
+    def far(self, j: int, *, up: bool) -> Floats | None:
+        """Return a movement of an unknown without limit that goes far beyond the others' bounds."""
+        size = np.concatenate([-self.low, self.high])
+        end = 10.0 * max(1.0, float(size[np.isfinite(size)].max(initial=1.0)))
+        self.lp.set_bounds([j], -end, end)
+        _, x = self.solve()
+        self.lp.set_bounds([j], self.low[j], self.high[j])
+        del up
+        return x
+
+    def extreme_alone(self, j: int, *, up: bool) -> float:
+        """Return the furthest value of one unknown, and note nothing."""
+        self.lp.set_sense(maximise=up)
+        self.lp.set_costs([j], 1.0)
+        _, x = self.solve()
+        self.lp.set_costs([j], 0.0)
+        return (np.inf if up else -np.inf) if x is None else float(x[j])
+
+    def together(self, direction: Floats, cap_low: Floats, cap_high: Floats) -> Floats | None:
+        """Move many unknowns at once, each no further than its cap."""
+        lp = self.lp
+        every = np.arange(self.block.n)
+        low = np.maximum(self.low, cap_low * self.scale)
+        high = np.minimum(self.high, cap_high * self.scale)
+        lp.set_bounds(every, low, high)
+        lp.set_sense(maximise=True)
+        lp.set_costs(every, direction)
+        state, x = self.solve()
+        lp.set_costs(every, 0.0)
+        lp.set_bounds(every, self.low, self.high)
+        return x if state == "optimal" and x is not None and record(self.block, x) else None
+
+    def solve(self) -> tuple[str, Floats | None]:
+        """Solve; from nothing, and by other ways, when the last basis led nowhere."""
+        begun = time.perf_counter()
+        if not self.warm:
+            # Without a possible point to start from the dual is faster (measured: up to 20 times).
+            self.lp.option("simplex_strategy", DUAL)
+        found = self.attempt()
+        self.lp.option("simplex_strategy", PRIMAL)
+        for strategy, tolerance in WAYS:
+            if found is not None:
+                break
+            self.lp.highs.clearSolver()
+            self.lp.option("simplex_strategy", strategy)
+            self.lp.option("primal_feasibility_tolerance", tolerance)
+            found = self.attempt()
+            self.lp.option("simplex_strategy", PRIMAL)
+            self.lp.option("primal_feasibility_tolerance", TOLERANCE)
+        self.spent += time.perf_counter() - begun
+        self.solved += 1
+        self.warm = found is not None and found.state == "optimal"
+        if found is None:
+            raise SolverError(
+                "the attacker's program was not solved; the table's scales may be too far apart"
+            )
+        return found.state, None if found.x is None else found.x / self.scale
+
+    def attempt(self) -> Solution | None:
+        """Return a solution, or that there is none without limit; None when the solver gave up."""
+        try:
+            found = self.lp.solve()
+        except SolverError:
+            return None
+        if found.state == "unbounded":
+            return found
+        return found if found.state == "optimal" and found.x is not None else None
+
+
+def record(block: Block, x: Floats) -> bool:
+    """Take note of a possible movement, and of its mirror image as far as the bounds allow."""
+    if block.test is not None and not block.test(x):
+        x = refined(block, x)
+        if not block.test(x):
+            return False
+    np.maximum(block.inner_high, x, out=block.inner_high)
+    np.minimum(block.inner_low, x, out=block.inner_low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(x > 0, block.lower / -x, np.where(x < 0, block.upper / -x, np.inf))
+    share = min(1.0, float(np.nanmin(room, initial=np.inf)))
+    if share > 0:
+        np.maximum(block.inner_high, -share * x, out=block.inner_high)
+        np.minimum(block.inner_low, -share * x, out=block.inner_low)
+    if block.kept:
+        block.points.extend([x, -share * x] if share > 0 else [x])
+        del block.points[: -block.kept]
+    return True
+
+
+def refined(block: Block, x: Floats) -> Floats:
+    """Return the nearest point to x that obeys the relations to the last digits, within the bounds."""
+    step = lsmr(block.matrix, block.matrix @ x, atol=1e-15, btol=1e-15, conlim=0.0)[0]
+    return np.clip(x - step, block.lower, block.upper)
+
+
+# -- needs of one block ------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Wants:
+    """What is asked of the unknowns of a block: how far down, up, and both together (0: nothing)."""
+
+    low: Floats
+    high: Floats
+    width: Floats
+
+    @classmethod
+    def nothing(cls, n: int) -> Wants:
+        """Return wants of nothing."""
+        return cls(np.zeros(n), np.zeros(n), np.zeros(n))
+
+    @classmethod
+    def everything(cls, block: Block) -> Wants:
+        """Return the wish to know every unknown's whole interval."""
+        return cls(-block.outer_low, block.outer_high.copy(), np.zeros(block.n))
+
+
+def still_open(block: Block, wants: Wants) -> tuple[Flags, Flags]:
+    """Return which unknowns must still be moved down, and up: not shown and not ruled out."""
+    loose = 1 + EQUAL
+    can_low = -block.outer_low > -block.inner_low * loose
+    can_high = block.outer_high > block.inner_high * loose
+    narrow = block.inner_high - block.inner_low < wants.width * (1 - EQUAL)
+    down = can_low & ((-block.inner_low < wants.low * (1 - EQUAL)) | narrow)
+    up = can_high & ((block.inner_high < wants.high * (1 - EQUAL)) | narrow)
+    return down, up
+
+
+def meet(
+    block: Block, wants: Wants, solver: Solver | None, tick: Tick, *, until: float = np.inf
+) -> Solver | None:
+    """Move the unknowns until each want is met, or shown to be out of reach by shared programs.
+
+    What is left open afterwards needs programs of its own; see :func:`settle`.
+    """
+    rng = np.random.default_rng(block.n)
+    for turn in range(ROUNDS):
+        down, up = still_open(block, wants)
+        before = int(down.sum() + up.sum())
+        if before < 6 or time.monotonic() > until:
+            break
+        tick(None)
+        solver = solver or Solver(block)
+        both = down & up
+        rise = np.where(both, rng.random(block.n) < 0.5, up)
+        fall = (down | up) & ~rise
+        target_high = np.minimum(np.maximum(wants.high, wants.width), block.outer_high)
+        target_low = np.minimum(np.maximum(wants.low, wants.width), -block.outer_low)
+        target = np.where(rise, target_high, target_low)
+        target = np.where(np.isfinite(target) & (target > 0), target, 1.0)
+        weight = np.where(rise, 1.0, np.where(fall, -1.0, 0.0)) / target
+        weight /= np.abs(weight).max(initial=1e-300)
+        cap_high = np.where(rise, target_high, np.inf)
+        cap_low = np.where(fall, -target_low, -np.inf)
+        wild = (rise & ~np.isfinite(target_high)) | (fall & ~np.isfinite(target_low))
+        solver.together(np.where(wild, 0.0, weight), cap_low, cap_high)
+        down, up = still_open(block, wants)
+        if turn > 1 and before - int(down.sum() + up.sum()) < GAIN * before:
+            break
+    return solver
+
+
+def settle(
+    block: Block,
+    wants: Wants,
+    solver: Solver | None,
+    tick: Tick,
+    *,
+    only: Ints | None = None,
+    until: float = np.inf,
+    budget: float = np.inf,
+) -> Solver | None:
+    """Solve for each unknown that is still open; stop after ``budget`` seconds of solving."""
+    for j in range(block.n) if only is None else only.tolist():
+        for up in (True, False):
+            down_open, up_open = open_at(block, wants, j)
+            if not (up_open if up else down_open):
+                continue
+            solver = solver or Solver(block)
+            if time.monotonic() > until or solver.spent > budget:
+                return solver
+            tick(None)
+            solver.extreme(j, up=up)
+    return solver
+
+
+def open_at(block: Block, wants: Wants, j: int) -> tuple[bool, bool]:
+    """Return whether one unknown must still be moved down, and up."""
+    low, high = -block.inner_low[j], block.inner_high[j]
+    narrow = low + high < wants.width[j] * (1 - EQUAL)
+    loose = 1 + EQUAL
+    down = -block.outer_low[j] > low * loose and (low < wants.low[j] * (1 - EQUAL) or narrow)
+    up = block.outer_high[j] > high * loose and (high < wants.high[j] * (1 - EQUAL) or narrow)
+    return bool(down), bool(up)
+
+
+# -- all blocks ----------------------------------------------------------------------------------------
+
+
+def answer(
+    system: System,
+    wants: Sequence[Wants | None],
+    tick: Tick,
+    *,
+    workers: int | None = 1,
+    until: float = np.inf,
+) -> list[Solver | None]:
+    """Meet the wants of all blocks as far as they can be met.
+
+    The movements shown afterwards meet each want, or are the furthest possible; which of several
+    processes did the work makes no difference.
+
+    Parameters
+    ----------
+    system
+        The blocks.
+    wants
+        What is asked of each; None: nothing.
+    tick
+        Called now and then with the share done.
+    workers
+        Processes at most; None for as many as there are processors.
+    until
+        Moment (``time.monotonic``) at which to stop; bounds are then inner and outer only.
+    """
+    solvers: list[Solver | None] = [None] * len(system.blocks)
+    several = (workers or os.cpu_count() or 1) > 1 and not multiprocessing.current_process().daemon
+    left: list[int] = []
+    budget = WORTH_STARTING if several else np.inf
+    sizes = [b.n if w is not None else 0 for b, w in zip(system.blocks, wants, strict=True)]
+    done, total = 0, max(1, sum(sizes))
+    spent = 0.0
+    for i in np.argsort(sizes, kind="stable").tolist():
+        b, w = system.blocks[i], wants[i]
+        if w is None or not b.matrix.shape[0]:
+            continue
+        if time.monotonic() > until:
+            break
+        tick(done / total)
+        inside = functools.partial(steady, tick, done / total)
+        solver = meet(b, w, None, inside, until=until)
+        solver = settle(b, w, solver, inside, until=until, budget=budget - spent)
+        solvers[i] = solver
+        spent += solver.spent if solver is not None else 0.0
+        down, up = still_open(b, w)
+        if down.any() or up.any():
+            left.append(i)
+        done += sizes[i]
+    if left and time.monotonic() < until:
+        if several:
+            left = in_processes(system, wants, left, tick, workers, until)
+        for i in left:
+            w = wants[i]
+            assert w is not None
+            solvers[i] = settle(system.blocks[i], w, solvers[i], tick, until=until)
+    return solvers
+
+
+def steady(tick: Tick, share: float, _inner: float | None) -> None:
+    """Report the share that all blocks together have reached."""
+    tick(share)
+
+
+def in_processes(
+    system: System,
+    wants: Sequence[Wants | None],
+    blocks: Sequence[int],
+    tick: Tick,
+    workers: int | None,
+    until: float,
+) -> list[int]:
+    """Share the open unknowns of large blocks among processes; return the blocks not finished."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    from tacit.solve.processes import POLL, bare_main
+
+    jobs = list(pieces(system, wants, blocks))
+    count = min(workers or os.cpu_count() or 1, len(jobs))
+    if count < 2:
+        return list(blocks)
+    pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        with bare_main():
+            running: dict[Future[Any], int] = {
+                pool.submit(
+                    piece_of_work,
+                    without_points(system.blocks[i]),
+                    wants[i],
+                    only,
+                    until - time.monotonic(),
+                ): i
+                for i, only in jobs
+            }
+        n = len(running)
+        while running:
+            finished, _ = wait(running, timeout=POLL, return_when=FIRST_COMPLETED)
+            for future in finished:
+                merge(system.blocks[running.pop(future)], *future.result())
+            tick(1 - len(running) / n)
+    except BrokenProcessPool:
+        return list(blocks)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return list(blocks)
+
+
+def pieces(
+    system: System, wants: Sequence[Wants | None], blocks: Sequence[int]
+) -> list[tuple[int, Ints]]:
+    """Return the open unknowns of the blocks in pieces of equal size."""
+    found: list[tuple[int, Ints]] = []
+    for i in blocks:
+        w = wants[i]
+        assert w is not None
+        down, up = still_open(system.blocks[i], w)
+        columns = np.flatnonzero(down | up)
+        found += [(i, columns[k : k + PIECE]) for k in range(0, len(columns), PIECE)]
+    return found
+
+
+def without_points(block: Block) -> Block:
+    """Return a block to send away, without what the other process does not need."""
+    light = copy.copy(block)
+    light.points, light.kept = [], 0
+    return light
+
+
+def piece_of_work(
+    block: Block, wants: Wants | None, only: Ints, seconds: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Settle some unknowns of a block in a process of the pool; return its bounds."""
+    assert wants is not None
+    settle(block, wants, None, lambda _share: None, only=only, until=time.monotonic() + seconds)
+    return block.inner_low, block.inner_high, block.outer_low, block.outer_high
+
+
+def merge(
+    block: Block, inner_low: Floats, inner_high: Floats, outer_low: Floats, outer_high: Floats
+) -> None:
+    """Take over what another process found."""
+    np.minimum(block.inner_low, inner_low, out=block.inner_low)
+    np.maximum(block.inner_high, inner_high, out=block.inner_high)
+    np.maximum(block.outer_low, outer_low, out=block.outer_low)
+    np.minimum(block.outer_high, outer_high, out=block.outer_high)

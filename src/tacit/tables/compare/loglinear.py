@@ -1,0 +1,162 @@
+"""Goodness of fit of a hierarchical log-linear model before and after (section 2.8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.engine.codes import group_ids
+from tacit.errors import ColumnNotFound, InputError
+from tacit.tables.compare.axis import Ints
+from tacit.tables.compare.crosstab import Crosstab, Floats, row_blocks
+
+Margin = tuple[str, ...]
+Model = Sequence[Sequence[str]]
+
+MOST_ROUNDS = 1000
+CLOSE = 1e-10
+#: Up to this size lines are added by a product with their membership matrix.
+SMALL_PRODUCT = 100_000
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model: the deviance L2, the rounds that fitting took (0: closed form), convergence."""
+
+    deviance: float
+    rounds: int
+    converged: bool
+
+
+def deviance(table: Crosstab, cells: Floats, model: Model) -> Fit:
+    r"""Return :math:`L^2 = 2\sum o\ln(o/\hat e)` of the model that fits the given margins of ``cells``.
+
+    Decomposable models have a closed form: the product of the margins over the product of their
+    separators. Others are fitted by iterative proportional fitting from ones, on the cells that no
+    margin forces to be empty. Combinations of categories that the layout does not have count as
+    structural zeros, and then fitting is always iterative.
+    """
+    margins = maximal(table, model)
+    n = float(cells.sum())
+    if n == 0:
+        return Fit(0.0, 0, converged=True)
+    junctions = separators(margins)
+    if junctions is not None and table.rows.is_full and table.columns.is_full:
+        return Fit(2 * closed_form(table, cells, margins, junctions), 0, converged=True)
+    fitted, rounds, converged = proportional_fitting(table, cells, margins)
+    flat = cells.ravel()
+    some = flat > 0
+    logs = np.log(flat[some] / fitted[some])
+    return Fit(2 * float(flat[some] @ logs), rounds, converged)
+
+
+def maximal(table: Crosstab, model: Model) -> list[Margin]:
+    """Return the margins of a model that no other margin contains, variables in table order."""
+    given = [(m,) if isinstance(m, str) else tuple(m) for m in model]
+    unknown = [v for m in given for v in m if v not in table.variables]
+    if unknown:
+        raise ColumnNotFound(dict.fromkeys(unknown), list(table.variables), "the table")
+    if not any(given):
+        raise InputError("a log-linear model needs at least one margin, e.g. [['sex', 'area']]")
+    ordered = [tuple(v for v in table.variables if v in m) for m in given]
+    sets = list(dict.fromkeys(ordered))
+    return [m for m in sets if m and not any(set(m) < set(other) for other in sets)]
+
+
+def separators(margins: Sequence[Margin]) -> list[Margin] | None:
+    """Return the separators of a decomposable model, or None when it is not decomposable.
+
+    A model is decomposable exactly when ears can be taken off one by one: an ear meets the others
+    within a single one of them (Graham's reduction).
+    """
+    left, found = list(margins), []
+    while len(left) > 1:
+        for ear in left:
+            others = [m for m in left if m is not ear]
+            meeting = tuple(v for v in ear if any(v in m for m in others))
+            if any(set(meeting) <= set(m) for m in others):
+                found.append(meeting)
+                left.remove(ear)
+                break
+        else:
+            return None
+    return found
+
+
+def closed_form(
+    table: Crosstab, cells: Floats, margins: Sequence[Margin], junctions: Sequence[Margin]
+) -> float:
+    """Return the sum of o ln(o / e) of a decomposable model, without making e.
+
+    With e the product of margins over that of separators, spread evenly over variables that no margin
+    names, the sum is that of m ln m over cells, less margins, plus separators.
+    """
+    covered = {v for m in margins for v in m}
+    idle = math.prod(len(table.categories(v)) for v in table.variables if v not in covered)
+    n = float(cells.sum())
+    value = x_log_x(cells) + n * math.log(idle)
+    value -= sum(x_log_x(margin_of(table, cells, m)) for m in margins)
+    return value + sum(x_log_x(margin_of(table, cells, s)) for s in junctions)
+
+
+def x_log_x(values: Floats) -> float:
+    """Return the sum of x ln x, with 0 ln 0 = 0."""
+    flat = values.reshape(1, -1) if values.ndim == 1 else values
+    total = 0.0
+    for part in row_blocks(flat):
+        block = flat[part]
+        total += float(np.vdot(block, np.log(np.where(block > 0, block, 1.0))))
+    return total
+
+
+def margin_of(table: Crosstab, cells: Floats, names: Margin) -> Floats:
+    """Return a margin of the cells, flat; the sides are summed one after the other."""
+    for axis, side in ((0, table.rows), (1, table.columns)):
+        kept = [i for i, v in enumerate(side.names) if v in names]
+        if len(kept) < len(side.names):
+            sizes = [len(side.categories[i]) for i in kept]
+            ids, n = group_ids([side.codes[i] for i in kept], sizes, n_rows=len(side))
+            cells = summed(cells, ids, n, axis)
+    return np.ascontiguousarray(cells).ravel()
+
+
+def summed(cells: Floats, ids: Ints, n: int, axis: int) -> Floats:
+    """Return the cells with lines of the same number added along an axis."""
+    if n == 1:
+        return cells.sum(axis=axis, keepdims=True)
+    if len(ids) * n <= SMALL_PRODUCT:
+        belongs = np.zeros((len(ids), n))
+        belongs[np.arange(len(ids)), ids] = 1.0
+        return cells @ belongs if axis else belongs.T @ cells
+    order = np.argsort(ids, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(ids[order]) > 0])
+    return np.add.reduceat(np.take(cells, order, axis=axis), starts, axis=axis)
+
+
+def proportional_fitting(
+    table: Crosstab, cells: Floats, margins: Sequence[Margin]
+) -> tuple[Floats, int, bool]:
+    """Return fitted cells, flat; each round scales them to every margin in turn."""
+    flat = cells.ravel()
+    parts = []
+    for names in margins:
+        codes = [table.cell_codes(v) for v in names]
+        ids, n = group_ids(codes, [len(table.categories(v)) for v in names])
+        parts.append((ids, np.bincount(ids, flat, minlength=n), n))
+    fitted = np.ones(len(flat))
+    for ids, wanted, _ in parts:
+        fitted[wanted[ids] == 0] = 0.0
+    scale = float(flat.max())
+    for rounds in range(1, MOST_ROUNDS + 1):
+        worst = 0.0
+        for ids, wanted, n in parts:
+            have = np.bincount(ids, fitted, minlength=n)
+            worst = max(worst, float(np.abs(have - wanted).max()))
+            ratio = np.divide(wanted, have, out=np.zeros(n), where=have > 0)
+            fitted *= ratio[ids]
+        if rounds > 1 and worst <= CLOSE * scale:
+            return fitted, rounds, True
+    return fitted, MOST_ROUNDS, False

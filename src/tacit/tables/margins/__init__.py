@@ -1,0 +1,1 @@
+"""What published margins tell about the cells inside."""

@@ -1,0 +1,1 @@
+"""The cell-key method: consistent noise for counts and magnitudes."""

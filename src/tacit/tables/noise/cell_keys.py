@@ -1,0 +1,289 @@
+"""Cell keys: the record keys of a cell's records added up modulo 1, and what a perturbed table gives away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy import sparse
+
+from tacit.data.cells.tabulation import Columns, Tabulation
+from tacit.data.microdata import Microdata
+from tacit.data.table import Table
+from tacit.errors import ColumnNotFound, InputError
+from tacit.tables.files.p_tables import PTable
+from tacit.tables.noise import ptable as _ptable
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+#: Decimals of a key: 8 leading and 7 further ones, so that sums of parts stay exact in any order.
+DIGITS, HEAD, TAIL = 15, 10**8, 10**7
+KEY, VALUE = "__key__", "__value__"
+
+
+def with_cell_keys(table: Table, data: Microdata, record_key: str) -> Table:
+    """Return the table with the key of every cell: the sum of its records' keys, modulo 1.
+
+    Keys are added in whole units of 10^-15, so that a cell has the same key in every table, whatever the
+    engine and the order of the records. An empty cell has key 0.
+
+    Parameters
+    ----------
+    table
+        A table that was built from ``data``.
+    data
+        The records; the dimensions of the table are columns of theirs.
+    record_key
+        The column of record keys in [0, 1), as :class:`~tacit.protect.identifiers.record_keys.RecordKeys` makes it.
+
+    Returns
+    -------
+    Table
+        With ``extra["cell_key"]`` and, where the table's values are a column of the data,
+        ``extra["cell_key_nonzero"]`` (without the records whose value is 0) and ``extra["value_range"]``
+        (largest less smallest value in the cell).
+
+    Raises
+    ------
+    InputError
+        When keys are missing or not in [0, 1), or the records are not those of the table.
+    """
+    work = tabulation(table, data, record_key)
+    own = table.response if not table.frequency and table.response in data.columns else None
+    found = ground_sums(work, record_key, own)
+    cell = work.cells(found)
+    counts = pick(table, work.rolled(cell, column(found, "n")))
+    require_same_records(table, counts)
+    extra: dict[str, Any] = {**table.extra, "cell_key": keys_of(table, work, found, cell, "")}
+    if own is not None:
+        extra["cell_key_nonzero"] = keys_of(table, work, found, cell, "_nonzero")
+        extra["value_range"] = ranges(table, work, found, cell)
+    return table.with_(extra=extra)
+
+
+def tabulation(table: Table, data: Microdata, record_key: str) -> Tabulation:
+    """Return the tabulation by which records find their cells."""
+    if not table.dimensions or table.given is not None:
+        raise InputError(
+            "cell keys need a table with dimensions: a bare list of equations has no records"
+        )
+    lacking = [c for c in (*table.names, record_key) if c not in data.columns]
+    if lacking:
+        raise ColumnNotFound(lacking, list(data.columns), "the data")
+    if not data.frame.collect_schema()[record_key].is_numeric():
+        raise InputError(f"column {record_key!r} must hold record keys, numbers in [0, 1)")
+    codes = {c for given in dict(table.extra.get("missing", {})).values() for c in given}
+    missing = codes.pop() if len(codes) == 1 else None
+    columns = Columns(table.names, None, None, None, None, None, None, None, None)
+    return Tabulation(data, data.frame, columns, table.dimensions, 1, missing)
+
+
+def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
+    """Return one row a ground cell: records, sums of both parts of the keys, and extremes of values."""
+    key = nw.col(record_key).cast(nw.Float64)
+    value = nw.lit(1.0) if own is None else nw.col(own).cast(nw.Float64)
+    frame = work.frame.with_columns(key.alias(KEY), value.alias(VALUE))
+    bad = frame.select(
+        (nw.col(KEY).is_null() | (nw.col(KEY) < 0) | (nw.col(KEY) >= 1))
+        .cast(nw.Int64)
+        .sum()
+        .alias("n")
+    ).collect("pyarrow")
+    if bad.item(0, "n"):
+        raise InputError(
+            f"{int(bad.item(0, 'n')):,} records have no key in [0, 1) in column {record_key!r}"
+        )
+    scaled = nw.col(KEY) * float(HEAD)
+    frame = frame.with_columns(scaled.floor().alias("__head__"))
+    tail = ((nw.col(KEY) * float(HEAD) - nw.col("__head__")) * float(TAIL)).round(0)
+    frame = frame.with_columns(tail.alias("__tail__"))
+    counts = (nw.col(VALUE) != 0).cast(nw.Float64)
+    sums = {"head": nw.col("__head__"), "tail": nw.col("__tail__")}
+    parts = [expression.sum().alias(name) for name, expression in sums.items()]
+    parts += [(e * counts).sum().alias(f"{name}_nonzero") for name, e in sums.items()]
+    grouped = frame.group_by(*work.columns.dimensions).agg(
+        nw.len().cast(nw.Int64).alias("n"),
+        *parts,
+        nw.col(VALUE).min().alias("least"),
+        nw.col(VALUE).max().alias("most"),
+    )
+    return work.data.engine.to_arrow(grouped)
+
+
+def keys_of(table: Table, work: Tabulation, found: pa.Table, cell: Ints, suffix: str) -> Floats:
+    """Return the keys of all cells from the sums in ground cells; every number on the way is whole."""
+    head = np.mod(column(found, f"head{suffix}"), HEAD)
+    tail = column(found, f"tail{suffix}")
+    head = np.mod(head + np.floor(tail / TAIL), HEAD)
+    heads = work.rolled(cell, head).astype(np.int64)
+    tails = work.rolled(cell, np.mod(tail, TAIL)).astype(np.int64)
+    units = ((heads + tails // TAIL) % HEAD) * TAIL + tails % TAIL
+    return pick(table, units / 10.0**DIGITS)
+
+
+def pick(table: Table, values: Floats) -> Floats:
+    """Return the values of the table's own cells from those of the full product."""
+    if table.coordinates is None:
+        return values
+    at = np.ravel_multi_index(tuple(table.coordinates.T.astype(np.int64)), table.shape)
+    return np.asarray(values[at])
+
+
+def require_same_records(table: Table, counts: Floats) -> None:
+    """Raise when a table of unweighted counts was made from other records."""
+    if table.frequency and "weighted_count" not in table.extra:
+        wrong = np.flatnonzero(np.abs(table.value - counts) > 0.5)
+        if len(wrong):
+            raise InputError(
+                f"the records are not those of the table: {len(wrong):,} counts differ, the first at "
+                f"{table.describe_cell(int(wrong[0]))}"
+            )
+
+
+def ranges(table: Table, work: Tabulation, found: pa.Table, cell: Ints) -> Floats:
+    """Return the largest less the smallest value in each cell; 0 where there is none."""
+    size = int(np.prod(work.ground_shape, dtype=np.int64))
+    high, low = np.full(size, -np.inf), np.full(size, np.inf)
+    np.maximum.at(high, cell, column(found, "most"))
+    np.minimum.at(low, cell, column(found, "least"))
+    most = extremes(high.reshape(work.ground_shape), table, largest=True)
+    least = extremes(low.reshape(work.ground_shape), table, largest=False)
+    return pick(table, np.where(np.isfinite(most), most - least, 0.0))
+
+
+def extremes(ground: Floats, table: Table, *, largest: bool) -> Floats:
+    """Return the largest or smallest ground value below every cell of the full product."""
+    reduce = np.maximum.reduce if largest else np.minimum.reduce
+    array = ground
+    for axis, d in enumerate(table.dimensions):
+        moved = np.moveaxis(array, axis, 0)
+        below = np.split(d.closure.indices, d.closure.indptr[1:-1])
+        array = np.moveaxis(np.stack([reduce(moved[leaves]) for leaves in below]), 0, axis)
+    return np.ascontiguousarray(array).ravel()
+
+
+def column(table: pa.Table, name: str) -> Floats:
+    """Return a column as numbers."""
+    return np.asarray(table.column(name).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+# -- digits --------------------------------------------------------------------------------------------
+
+
+def digits_of(keys: Floats) -> int:
+    """Return how many decimals keys have: up to 8 where that is all there is, else 15."""
+    for digits in range(1, 9):
+        scaled = keys * 10.0**digits
+        if (np.abs(scaled - np.rint(scaled)) <= 1e-9 * 10.0**digits).all():
+            return digits
+    return DIGITS
+
+
+def rotated(keys: Floats, times: int, digits: int) -> Floats:
+    """Return keys with their decimals turned to the left: 0.123 becomes 0.231, then 0.312."""
+    base = 10**digits
+    units = np.mod(np.rint(keys * float(base)).astype(np.int64), base)
+    for _ in range(times):
+        units = (units * 10) % base + units // (base // 10)
+    return units / float(base)
+
+
+# -- what a perturbed table gives away -----------------------------------------------------------------
+
+
+def cell_key_study(table: Table, *, rounds: int = 50) -> dict[str, Any]:
+    """Return how a table was perturbed, and what an attacker learns from the sums that it breaks.
+
+    The attacker is assumed to know the perturbation table, but no key: each published count alone leaves
+    an interval of true counts. Sums of true counts hold, so that a total and its parts narrow each other's
+    intervals (differencing); this is followed through all relations until nothing changes. The intervals
+    are what propagation finds; an attacker with linear programming may find narrower ones.
+
+    Parameters
+    ----------
+    table
+        A table that :class:`~tacit.tables.noise.cell_key.CellKey` perturbed. Confidential, as is the answer.
+    rounds
+        Rounds of propagation at most.
+
+    Returns
+    -------
+    dict
+        ``cells`` (perturbed ones), ``share_unchanged``, ``mean``, ``variance`` and, for counts,
+        ``expected_variance``, ``distribution`` (change to share), ``width_alone`` and ``width_with_sums``
+        (mean number of values that a cell may have, before and after differencing), ``disclosed`` (cells
+        with a single possible value that were not known before) and ``largest_gap_of_sums``.
+    """
+    from tacit.tables.noise.cell_key import records, stored, unchanged
+
+    still = unchanged(table)
+    moved = (table.published - table.value)[~still]
+    out: dict[str, Any] = {
+        "cells": len(moved),
+        "share_unchanged": float((moved == 0).mean()) if len(moved) else 1.0,
+        "mean": float(moved.mean()) if len(moved) else 0.0,
+        "variance": float(moved.var()) if len(moved) else 0.0,
+        "largest_gap_of_sums": float(np.abs(table.equations @ table.published).max(initial=0.0)),
+    }
+    if not table.frequency:
+        return out
+    ptable = stored(table)
+    n = records(table)
+    weight = np.divide(table.value, n, out=np.zeros(len(n)), where=n > 0)
+    steps, _, variance = _ptable.moments(ptable)
+    line = np.searchsorted(steps, n[~still], side="right") - 1
+    out["expected_variance"] = (
+        float((variance[line] * weight[~still] ** 2).mean()) if len(line) else 0.0
+    )
+    change = np.rint(np.divide(moved, weight[~still], out=np.zeros(len(moved)), where=moved != 0))
+    kinds, times = np.unique(change, return_counts=True)
+    out["distribution"] = {int(k): float(t / len(moved)) for k, t in zip(kinds, times, strict=True)}
+    if (weight[n > 0] == 1).all():
+        out |= differencing(table, ptable, still, rounds)
+    return out
+
+
+def differencing(table: Table, ptable: PTable, still: Flags, rounds: int) -> dict[str, float]:
+    """Return how far intervals of true counts shrink when the sums are used."""
+    low, high = _ptable.truths(ptable, table.published)
+    low[still] = high[still] = table.value[still]
+    low, high = np.maximum(low, table.lower), np.minimum(high, table.upper)
+    alone = high - low + 1
+    least, most = propagated(table.equations, low, high, rounds)
+    after = most - least + 1
+    free = ~still
+    return {
+        "width_alone": float(alone[free].mean()) if free.any() else 1.0,
+        "width_with_sums": float(after[free].mean()) if free.any() else 1.0,
+        "disclosed": int(((after <= 1) & (alone > 1))[free].sum()),
+    }
+
+
+def propagated(
+    matrix: sparse.csr_array, low: Floats, high: Floats, rounds: int
+) -> tuple[Floats, Floats]:
+    """Return bounds of whole numbers narrowed by relations M x = 0 until nothing changes.
+
+    In a row, a cell's term is the opposite of the sum of the others, whose bounds are known.
+    """
+    m = matrix.tocoo()
+    row, cell, sign = m.coords[0], m.coords[1], m.data
+    low, high = low.copy(), high.copy()
+    for _ in range(rounds):
+        ends = np.stack([sign * low[cell], sign * high[cell]])
+        small, large = ends.min(axis=0), ends.max(axis=0)
+        least = np.bincount(row, weights=small, minlength=m.shape[0])
+        most = np.bincount(row, weights=large, minlength=m.shape[0])
+        ends = np.stack([(small - least[row]) / sign, (large - most[row]) / sign])
+        new_low, new_high = low.copy(), high.copy()
+        np.maximum.at(new_low, cell, np.ceil(ends.min(axis=0) - 1e-9))
+        np.minimum.at(new_high, cell, np.floor(ends.max(axis=0) + 1e-9))
+        if (new_low <= low).all() and (new_high >= high).all():
+            break
+        low, high = new_low, new_high
+    return low, high

@@ -1,0 +1,1 @@
+"""Rounding: controlled, random, of small counts."""

@@ -1,0 +1,350 @@
+"""Choosing and combining the ways of solving a rounding problem: flow, search, integer program."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.data.table import Table
+from tacit.errors import InputError
+from tacit.tables.rounding.flow import solve_flow
+from tacit.tables.rounding.mip import ANY, Answer, relaxed, solve_mip
+from tacit.tables.rounding.model import Model, Secondary, model_of, network_of
+from tacit.tables.rounding.search import search
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Strategy = Literal["auto", "flow", "mip", "local_search"]
+State = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+#: Movable cells up to which the integer program is tried for the proven optimum.
+EXACT_CELLS = 400
+#: Movable cells up to which nothing but the integer program is needed.
+TINY_CELLS = 60
+#: Elementary operations of the search where the integer program follows it.
+SHORT = 100_000_000
+#: Entries of the totals up to which the relaxation gives a bound on the objective.
+BOUND_ENTRIES = 30_000
+#: Bases by which free cells may move at most when relations leave no other rounding.
+MOST_SHIFT = 4
+
+
+@dataclass(frozen=True, eq=False)
+class RoundingOutcome:
+    """What was found for a rounding problem.
+
+    Attributes
+    ----------
+    status
+        ``optimal`` (y and the secondary objective are proven), ``feasible`` (they are not both),
+        ``infeasible`` (proven: there is no such rounding), ``unknown`` (none was found in time).
+    values
+        The rounded cells, all of them; None without one.
+    y, y_bound
+        The most bases by which a total leaves its adjacent multiples, and a proven lower bound on it.
+    objective, objective_bound
+        |I| base y + the secondary objective, and the bound on it for this y.
+    strategy
+        What gave the answer: flow, mip or local_search.
+    max_shift
+        The bases by which ground cells were allowed to move.
+    nodes, moves
+        Nodes of the branch and bound, moves of the search.
+    seconds
+        Processor seconds.
+    trace
+        (seconds, y) whenever a better y was found.
+    """
+
+    status: State
+    values: Floats | None
+    y: int | None
+    y_bound: int
+    objective: float
+    objective_bound: float
+    strategy: str
+    max_shift: int = 1
+    nodes: int = 0
+    moves: int = 0
+    seconds: float = 0.0
+    trace: tuple[tuple[float, int], ...] = ()
+
+
+@dataclass
+class Clock:
+    """The time that is left, and the user's wish to stop."""
+
+    limit: float
+    tick: Callable[[float | None], None] = lambda _share: None
+    should_stop: Callable[[], bool] = lambda: False
+    begun: float = field(default_factory=time.monotonic)
+    cpu: float = field(default_factory=time.process_time)
+
+    @property
+    def deadline(self) -> float:
+        """Return when to end, as time.monotonic()."""
+        return self.begun + self.limit
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def spent(self) -> float:
+        """Return the processor seconds spent."""
+        return time.process_time() - self.cpu
+
+
+def solve_rounding(
+    table: Table,
+    base: float,
+    *,
+    strict: bool = False,
+    secondary: Secondary = "nearest",
+    count_totals: bool = False,
+    free_zeros: bool = False,
+    max_shift: int = 1,
+    protection: bool = False,
+    strategy: Strategy = "auto",
+    time_limit: float = 60.0,
+    rng: np.random.Generator | None = None,
+    clock: Clock | None = None,
+) -> RoundingOutcome:
+    """Round a table to multiples of the base so that every relation holds.
+
+    Parameters
+    ----------
+    table, base
+        What is rounded, to multiples of what.
+    strict
+        Every total must be adjacent to its value as well (zero-restricted controlled rounding).
+    secondary, count_totals, free_zeros, max_shift, protection, strategy, time_limit
+        As in :class:`tacit.ControlledRounding`.
+    rng
+        Random numbers of the search and of ``secondary="random"``.
+
+    Returns
+    -------
+    RoundingOutcome
+        With ``status`` ``infeasible`` where it is proven that there is no such rounding.
+    """
+    rng = rng or np.random.default_rng(0)
+    clock = clock or Clock(time_limit)
+    model = model_of(
+        table,
+        base,
+        secondary=secondary,
+        count_totals=count_totals,
+        free_zeros=free_zeros,
+        max_shift=max_shift,
+        protection=protection,
+        rng=rng,
+    )
+    outcome = by_flow(model, strict, strategy, max_shift, clock)
+    if outcome is not None:
+        return outcome
+    shift = max_shift
+    while True:
+        outcome = general(model, strict, strategy, shift, clock, rng)
+        tied = outcome.status == "infeasible" and len(model.right) and not strict
+        if not tied or shift >= MOST_SHIFT:
+            return outcome
+        # Several definitions of one total may leave no adjacent rounding: move further.
+        model, shift = model.shifted(1), shift + 1
+
+
+def by_flow(
+    model: Model, strict: bool, strategy: Strategy, shift: int, clock: Clock
+) -> RoundingOutcome | None:
+    """Return the optimum of a one- or two-way table; None when it is no network."""
+    network = network_of(model.table) if strategy in ("auto", "flow") and shift == 1 else None
+    if network is None:
+        if strategy == "flow":
+            raise InputError(
+                "strategy='flow' needs a one- or two-way table with subtotals in at most one "
+                "dimension and max_shift=1; strategy='auto' finds another way"
+            )
+        return None
+    for y in range(int(np.abs(model.high).max(initial=1)) + 2):
+        if y and model.unit[model.margin].any():
+            return None
+        steps = solve_flow(model, network, y, clock.tick)
+        if steps is not None:
+            return outcome_of(model, Answer("optimal", steps, 0.0, 0.0), y, "flow", shift, clock)
+        if strict:
+            return nothing("infeasible", 1, "flow", shift, clock)
+    return None
+
+
+def general(
+    model: Model,
+    strict: bool,
+    strategy: Strategy,
+    shift: int,
+    clock: Clock,
+    rng: np.random.Generator,
+) -> RoundingOutcome:
+    """Return the rounding of any table: a search for y, then proofs where the size allows them."""
+    movable = int((model.high[model.free] > model.low[model.free]).sum())
+    small = movable <= EXACT_CELLS
+    exact = strategy == "mip" or (strategy == "auto" and (small or len(model.right) > 0))
+    share = 0.3 if exact else 0.9
+    first = None
+    if not exact or movable > TINY_CELLS:
+        first = search(
+            model,
+            rng,
+            clock.begun + share * clock.limit,
+            clock.tick,
+            polish=not (exact and small),
+            **({"effort": SHORT} if exact and small else {}),
+        )
+        clock.tick(None)
+    best = (
+        None if first is None or not first.sound else Answer("feasible", first.steps, 0.0, -np.inf)
+    )
+    y = first.y if first is not None and best is not None else None
+    moves = 0 if first is None else first.moves
+    trace = ((clock.spent, y),) if y is not None else ()
+    must_prove = strict and y != 0
+    if exact or must_prove:
+        return proven(model, best, y, strict, shift, clock, moves, trace)
+    if best is None:
+        return nothing("unknown", 0, "local_search", shift, clock, moves=moves)
+    assert y is not None
+    bound = -float("inf")
+    if model.sums.nnz <= BOUND_ENTRIES and clock.left > 1:
+        _, bound = relaxed(model, y, clock.left)
+    answer = Answer("feasible", best.steps, 0.0, bound)
+    return outcome_of(model, answer, y, "local_search", shift, clock, moves=moves, trace=trace)
+
+
+def proven(
+    model: Model,
+    best: Answer | None,
+    best_y: int | None,
+    strict: bool,
+    shift: int,
+    clock: Clock,
+    moves: int,
+    trace: tuple[tuple[float, int], ...],
+) -> RoundingOutcome:
+    """Raise y from 0 by integer programs until one has an answer; keep the best when time is up."""
+    bound, nodes, y = 0, 0, 0
+    settled = True
+    more: dict[str, Any] = {"moves": moves}
+    while best_y is None or y <= best_y:
+        known = best.steps if best is not None and y == best_y else None
+        answer = solve_mip(
+            model, y, time_limit=clock.left, start=known, should_stop=clock.should_stop
+        )
+        clock.tick(None)
+        nodes += answer.nodes
+        if answer.steps is not None:
+            if known is not None and model.secondary(model.spread(known)) < answer.value:
+                answer = Answer("feasible", known, 0.0, answer.bound)
+            trace = (*trace, (clock.spent, y))
+            state = answer if settled or answer.state != "optimal" else replaced(answer)
+            return outcome_of(
+                model, state, y, "mip", shift, clock, bound=bound, nodes=nodes, trace=trace, **more
+            )
+        if answer.state == "infeasible":
+            if settled:
+                bound = y + 1
+            if strict:
+                return nothing("infeasible", 1, "mip", shift, clock, nodes=nodes, **more)
+            if y == 0 and len(model.right) and best is None:
+                loose = solve_mip(model, ANY, time_limit=clock.left, should_stop=clock.should_stop)
+                if loose.state == "infeasible":
+                    return nothing("infeasible", 1, "mip", shift, clock, nodes=nodes, **more)
+        elif strict or clock.left <= 0 or best_y is not None:
+            break
+        else:
+            settled = False
+        y += 1
+        if clock.left <= 0 and best_y is not None:
+            break
+        if y > 10_000:
+            break
+    if best is None or best_y is None or (strict and best_y):
+        return nothing("unknown", bound, "mip", shift, clock, nodes=nodes, **more)
+    kept = Answer("feasible", best.steps, 0.0, -float("inf"))
+    return outcome_of(
+        model,
+        kept,
+        best_y,
+        "local_search",
+        shift,
+        clock,
+        bound=bound,
+        nodes=nodes,
+        trace=trace,
+        **more,
+    )
+
+
+def replaced(answer: Answer) -> Answer:
+    """Return an answer whose y is not proven."""
+    return Answer("feasible", answer.steps, answer.value, answer.bound, answer.nodes)
+
+
+def outcome_of(
+    model: Model,
+    answer: Answer,
+    y: int,
+    strategy: str,
+    shift: int,
+    clock: Clock,
+    *,
+    bound: int | None = None,
+    nodes: int = 0,
+    moves: int = 0,
+    trace: tuple[tuple[float, int], ...] = (),
+) -> RoundingOutcome:
+    """Return the outcome for an answer, with y and objective recomputed from the steps."""
+    assert answer.steps is not None
+    spread = model.spread(answer.steps)
+    reached = int(model.excess(spread)[model.margin].max(initial=0))
+    objective = len(model.free) * model.base * reached + model.secondary(spread)
+    least = 0 if bound is None else bound
+    done = answer.state == "optimal" and (strategy == "flow" or reached == least)
+    if strategy == "flow":
+        least = y
+    most = len(model.free) * model.base * reached + answer.bound
+    return RoundingOutcome(
+        status="optimal" if done else "feasible",
+        values=model.values(answer.steps),
+        y=reached,
+        y_bound=min(least, reached),
+        objective=objective,
+        objective_bound=objective if done else most,
+        strategy=strategy,
+        max_shift=shift,
+        nodes=nodes,
+        moves=moves,
+        seconds=clock.spent,
+        trace=trace,
+    )
+
+
+def nothing(
+    status: State,
+    bound: int,
+    strategy: str,
+    shift: int,
+    clock: Clock,
+    *,
+    nodes: int = 0,
+    moves: int = 0,
+) -> RoundingOutcome:
+    """Return the outcome without a rounding."""
+    inf = float("inf")
+    return RoundingOutcome(
+        status, None, None, bound, inf, inf, strategy, shift, nodes, moves, clock.spent
+    )

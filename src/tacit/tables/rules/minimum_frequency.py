@@ -1,0 +1,86 @@
+"""The minimum frequency rule: a cell needs enough contributors."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Status
+from tacit.data.table import Table
+from tacit.errors import InputError, SdcError
+from tacit.registry import register
+from tacit.tables.rules.concentration import Level, missing_cells
+from tacit.tables.rules.rule import Floats, Rule, Verdict
+
+
+@register
+class MinimumFrequency(Rule):
+    """A cell with fewer than n contributors is unsafe.
+
+    A cell is unsafe when 0 < contributors < n. Its protection levels are a percentage of its value,
+    and at least the smallest unit of a table of counts. In a weighted table a record of weight w counts
+    as w contributors.
+
+    References
+    ----------
+    Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346.
+    """
+
+    kind: Literal["minimum_frequency"] = "minimum_frequency"
+    n: Annotated[int, Field(ge=1)] = Field(3, description="contributors that a cell must have")
+    range: Annotated[float, Field(ge=0)] = Field(
+        30.0, description="protection levels in per cent of the cell's value"
+    )
+    level: Level = Field(
+        "auto", description="count records or holdings; auto takes holdings where they are known"
+    )
+    weighted: bool = Field(
+        True, description="in a weighted table, count a record of weight w as w contributors"
+    )
+    missing_safe: bool = Field(
+        False, description="cells of a code for missing values are never unsafe"
+    )
+    keep_levels: bool = Field(
+        False,
+        description="a cell that another rule calls unsafe keeps that rule's levels, as in tau-ARGUS; "
+        "by default it gets the larger ones",
+    )
+
+    mark: ClassVar[Status] = Status.UNSAFE_FREQUENCY
+
+    def faults(self, data: object) -> list[SdcError]:
+        """Return what is wrong: the contributors must be known."""
+        found = super().faults(data)
+        if isinstance(data, Table):
+            if self.level == "holding" and data.holdings is None:
+                found.append(InputError(f"{self.kind}: the table knows of no holdings"))
+            elif data.holdings is None and not data.frequency and (data.count < 0).all():
+                found.append(InputError(f"{self.kind} needs the contributors of each cell"))
+        return found
+
+    def _judge(self, table: Table, ctx: Context) -> Verdict:
+        del ctx
+        count = contributors_of(table, self.level, self.weighted)
+        smallest = 1.0 if table.frequency else 0.0
+        level = np.maximum(self.range / 100 * np.abs(table.value), smallest)
+        # A rule that fires without a level asks for one unit at least.
+        level = np.where(level > 0, level, 1.0)
+        unsafe = (count > 0) & (count < self.n)
+        if self.missing_safe:
+            unsafe &= ~missing_cells(table)
+        if self.keep_levels:
+            level = np.where(table.primary, 0.0, level)
+        return Verdict(unsafe, level, level)
+
+
+def contributors_of(table: Table, level: Level, weighted: bool) -> Floats:
+    """Return the number of contributors of each cell; the value of a table of counts without any."""
+    if level != "record" and table.holdings is not None:
+        return table.holdings.count.astype(np.float64)
+    if weighted and "weighted_count" in table.extra:
+        return np.asarray(table.extra["weighted_count"], dtype=np.float64)
+    count = table.count.astype(np.float64)
+    return np.where(count < 0, table.value, count) if table.frequency else count

@@ -1,0 +1,94 @@
+"""The request rule: those who asked for protection get it."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Status
+from tacit.data.table import Table
+from tacit.errors import InputError, SdcError
+from tacit.registry import register
+from tacit.tables.rules.concentration import Level, at_level, behind, level_faults, missing_cells
+from tacit.tables.rules.rule import Rule, Verdict
+
+
+@register
+class Request(Rule):
+    r"""A cell is unsafe when a respondent in it asked for protection and stands out.
+
+    It is unsafe when its largest contributor asked for protection and has more than ``share`` per cent
+    of it, or when any contributor asked and there are fewer than ``minimum``. Respondents whose request
+    has the code 2 are judged by ``second_share``. Its levels are ``range`` per cent of its value. Foreign
+    trade statistics use it: all cells are published except those that somebody objects to.
+
+    References
+    ----------
+    Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.2.
+    """
+
+    kind: Literal["request"] = "request"
+    share: Annotated[float, Field(gt=0, lt=100)] = Field(
+        70.0, description="share of the cell, in per cent, above which a requester is protected"
+    )
+    second_share: Annotated[float, Field(gt=0, lt=100)] | None = Field(
+        None, description="the share for requests with code 2; by default the same"
+    )
+    minimum: Annotated[int, Field(ge=0)] = Field(
+        0, description="with fewer contributors than this any requester is protected; 0: never"
+    )
+    range: Annotated[float, Field(gt=0)] = Field(
+        20.0, description="protection levels in per cent of the cell's value"
+    )
+    level: Level = Field(
+        "auto", description="judge records or holdings; auto takes holdings where they are known"
+    )
+    missing_safe: bool = Field(
+        False, description="cells of a code for missing values are never unsafe"
+    )
+
+    mark: ClassVar[Status] = Status.UNSAFE_REQUEST
+
+    def faults(self, data: object) -> list[SdcError]:
+        """Return what is wrong: requests must be known, and as many contributions as are judged."""
+        found = super().faults(data)
+        if not isinstance(data, Table):
+            return found
+        lacking = level_faults(self.kind, data, self.level)
+        if lacking:
+            return [*found, *lacking]
+        given = at_level(data, self.level)
+        assert given is not None
+        if given.asked is None:
+            found.append(
+                InputError(f"{self.kind}: the table knows of no requests; tabulate with request=")
+            )
+        if self.minimum - 1 > given.t:
+            found.append(
+                InputError(
+                    f"{self.kind} with minimum={self.minimum} needs the {self.minimum - 1} largest "
+                    f"contributions of each cell, and the table keeps {given.t}"
+                )
+            )
+        return found
+
+    def _judge(self, table: Table, ctx: Context) -> Verdict:
+        del ctx
+        given = at_level(table, self.level)
+        assert given is not None
+        assert given.asked is not None
+        cells = behind(table, self.level, expand=True)
+        asked = np.asarray(given.asked).astype(np.int8)
+        second = self.share if self.second_share is None else self.second_share
+        share = np.where(asked[:, 0] >= 2, second, self.share)
+        dominant = (asked[:, 0] > 0) & (cells.top[:, 0] > share / 100 * cells.total)
+        few = (given.count > 0) & (given.count < self.minimum) & (asked > 0).any(axis=1)
+        unsafe = dominant | few
+        if self.missing_safe:
+            unsafe &= ~missing_cells(table)
+        level = self.range / 100 * np.abs(table.value)
+        level = np.where(level > 0, level, 1.0)
+        return Verdict(unsafe, level, level)

@@ -1,0 +1,119 @@
+"""Decisions by hand: cells that are safe, unsafe, to be published, or dear to hide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Status
+from tacit.data.table import Table
+from tacit.errors import InputError
+from tacit.registry import register
+from tacit.spec import TableMethod
+
+
+@register
+class SetStatus(TableMethod):
+    """Set the status, levels or cost of listed cells by hand.
+
+    What is known beforehand: cells that others publish must be published, cells that were hidden last
+    year are cheap to hide again, a respondent's complaint makes a cell unsafe, a waiver makes it safe.
+    A cell called unsafe gets levels of ``range`` per cent of its value, at least 1, or those that are
+    given.
+
+    References
+    ----------
+    Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.3.
+    """
+
+    kind: Literal["set_status"] = "set_status"
+    family: ClassVar[str] = "rules"
+    example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
+
+    cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Field(
+        description="the cells: their codes in the order of the dimensions, or dimension to code"
+    )
+    status: Literal["safe", "unsafe", "protect", "keep"] = Field(
+        "keep",
+        description="safe: no rule applies; unsafe; protect: must be published; keep: as it is",
+    )
+    range: Annotated[float, Field(ge=0)] = Field(
+        20.0, description="levels of an unsafe cell in per cent of its value"
+    )
+    lower: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="the lower protection level, in units of the table"
+    )
+    upper: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="the upper protection level, in units of the table"
+    )
+    cost: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="the cost of hiding each of the cells"
+    )
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        at = table.positions([self._named(c, table) for c in self.cells])
+        ctx.note(cells=len(at))
+        if self.cost is not None:
+            costs = np.array(table.costs())
+            costs[at] = self.cost
+            table = table.with_weight(costs)
+        if self.status == "safe":
+            return cleared(table, at, Status.SAFE_MANUAL)
+        if self.status == "protect":
+            return table.freeze(at)
+        if self.status == "unsafe":
+            lower, upper = self._levels(table, at)
+            return table.with_protection(at, lower, upper)
+        if self.lower is not None or self.upper is not None:
+            return releveled(table, at, self.lower, self.upper)
+        return table
+
+    def _named(self, cell: Any, table: Table) -> Any:
+        """Return the name of a cell; a bare list of equations has numbers only."""
+        if not table.dimensions:
+            if not isinstance(cell, tuple) or len(cell) != 1:
+                raise InputError(
+                    "set_status: a table of bare equations has its cells numbered: [7]"
+                )
+            return int(cell[0])
+        return cell
+
+    def _levels(self, table: Table, at: Any) -> tuple[Any, Any]:
+        """Return the levels of cells called unsafe."""
+        level = np.maximum(self.range / 100 * np.abs(table.value[at]), 1.0)
+        return (
+            level if self.lower is None else self.lower,
+            level if self.upper is None else self.upper,
+        )
+
+
+def cleared(table: Table, at: Any, status: Status) -> Table:
+    """Return the table with cells called safe, and nothing asked for them; empty cells stay so."""
+    own = at[~table.empty[at]]
+    levels = {}
+    for name in ("lower_level", "upper_level", "sliding_level"):
+        array = np.array(getattr(table, name), dtype=np.float64)
+        array[own] = 0.0
+        levels[name] = array
+    return table.with_status(own, status).with_(**levels)
+
+
+def releveled(table: Table, at: Any, lower: float | None, upper: float | None) -> Table:
+    """Return the table with other levels for unsafe cells."""
+    other = at[~table.primary[at]]
+    if len(other):
+        raise InputError(
+            f"set_status: {table.describe_cell(int(other[0]))} is not unsafe, so it has no protection "
+            "levels; say status: unsafe"
+        )
+    levels = {}
+    for name, level in (("lower_level", lower), ("upper_level", upper)):
+        array = np.array(getattr(table, name), dtype=np.float64)
+        if level is not None:
+            array[at] = level
+        levels[name] = array
+    return table.with_(**levels)

@@ -1,0 +1,1 @@
+"""Block structure of the relations of a table: finding, judging and using it."""

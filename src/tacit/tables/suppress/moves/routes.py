@@ -1,0 +1,395 @@
+"""Routes: for every need of the unsafe cells a movement that meets it, and the cells these hide.
+
+The pattern is what the movements use, so it is safe at every moment; improving it means finding
+movements that share more, or cheaper, cells.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags
+from tacit.errors import SolverError
+from tacit.tables.attack.attacker import Attacker
+from tacit.tables.suppress.moves.flows import NOISE, Flows, Movement
+from tacit.tables.suppress.problem import Problem
+
+Floats = npt.NDArray[np.float64]
+
+#: A movement is accepted when no relation is out by more than this share of the amount asked for.
+EXACT = 1e-6
+#: Cleaning up goes on while a pass lowers the price by this share.
+WORTH = 0.005
+#: It ends when its linear programs have had this many columns, and this many a cell of the table.
+LEAST_WORK, WORK = 150_000, 250
+#: Later passes leave cells that more needs than this use.
+MANY = 40
+#: Needs that are taken up together, how far prices go astray meanwhile, and the draws' seed.
+TOGETHER, ASTRAY, TRIES_SEED = 12, 0.3, 20010701
+
+
+@dataclass(frozen=True)
+class Need:
+    """One need of an unsafe cell.
+
+    Attributes
+    ----------
+    cell
+        The cell.
+    options
+        Alternatives; each is a tuple of signed amounts by all of which the cell must be able to move.
+    known
+        A cell that stands still: its only respondent is the attacker; -1 for an outsider.
+    """
+
+    cell: int
+    options: tuple[tuple[float, ...], ...]
+    known: int = -1
+
+    @property
+    def size(self) -> float:
+        """Return the largest amount."""
+        return max(abs(a) for option in self.options for a in option)
+
+
+def needs_of(problem: Problem) -> list[Need]:
+    """Return every need of a table, largest first; those of singletons last."""
+    needs = []
+    cells = np.flatnonzero(problem.primary)
+    for cell, up, down, width in zip(
+        cells.tolist(),
+        problem.need_up[cells].tolist(),
+        problem.need_down[cells].tolist(),
+        problem.need_width[cells].tolist(),
+        strict=True,
+    ):
+        if up > 0:
+            needs.append(Need(cell, ((up,),)))
+        if down > 0:
+            needs.append(Need(cell, ((-down,),)))
+        if width > up + down:
+            half = width / 2
+            options: list[tuple[float, ...]] = [(width - down,), (-(width - up),)]
+            if half > max(up, down) and max(up, down) > 0:
+                options.append((half, -half))
+            needs.append(Need(cell, tuple(options)))
+    needs.sort(key=lambda need: -need.size)
+    tiny = problem.tiny(problem.pairs[:, 1]).tolist() if len(problem.pairs) else []
+    needs += [
+        Need(target, ((least,), (-least,)), known)
+        for (known, target), least in zip(problem.pairs.tolist(), tiny, strict=True)
+    ]
+    return needs
+
+
+class Routes:
+    """Movements that meet needs, over cells of which ``base`` are hidden in any case.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    base
+        Cells that cost nothing.
+    allowed
+        Cells that may be hidden (``base`` included).
+    """
+
+    def __init__(self, problem: Problem, base: Flags, allowed: Flags) -> None:
+        self.problem = problem
+        self.base = base
+        self.cost = np.where(base, 0.0, problem.cost)
+        self.tariff = self.cost.copy()
+        self.used = np.zeros(problem.n, dtype=np.int64)
+        self.flows = Flows(problem, allowed | base, self.cost.copy(), self.cost)
+        self.nearby = False
+        self.needs = needs_of(problem)
+        self.movements: dict[int, Movement] = {}
+        self.serving: dict[int, set[int]] = {}
+        self.through: dict[int, set[int]] = {}
+        self.met: list[tuple[int, ...]] = [()] * len(self.needs)
+        self.journal: list[tuple[int, tuple[int, ...]]] = []
+        self.total = 0.0
+        self.next = 0
+
+    # -- state ---------------------------------------------------------------------------------
+
+    @property
+    def pattern(self) -> Flags:
+        """Return the cells that are hidden."""
+        return self.base | (self.used > 0)
+
+    def assign(self, need: int, by: tuple[int, ...]) -> None:
+        """Let a need be met by other movements; those that meet none no longer hide anything."""
+        old = self.met[need]
+        self.journal.append((need, old))
+        self.met[need] = by
+        for m in by:
+            mine = self.serving[m]
+            if not mine:
+                self._take(m)
+            mine.add(need)
+        for m in old:
+            if m not in by:
+                mine = self.serving[m]
+                mine.discard(need)
+                if not mine:
+                    self._leave(m)
+
+    def _take(self, m: int) -> None:
+        cells = self.movements[m].cells
+        new = cells[self.used[cells] == 0]
+        self.used[cells] += 1
+        self.total += float(self.cost[new].sum())
+        self.flows.price[new] = 0.0
+        for cell in cells.tolist():
+            self.through.setdefault(cell, set()).add(m)
+
+    def _leave(self, m: int) -> None:
+        cells = self.movements[m].cells
+        self.used[cells] -= 1
+        free = cells[self.used[cells] == 0]
+        self.total -= float(self.cost[free].sum())
+        self.flows.price[free] = self.tariff[free]
+        for cell in cells.tolist():
+            self.through[cell].discard(m)
+
+    def undo(self, mark: int) -> None:
+        """Go back to an earlier length of the journal."""
+        while len(self.journal) > mark:
+            need, old = self.journal.pop()
+            self.assign(need, old)
+            self.journal.pop()
+
+    def forget(self) -> None:
+        """Keep the present state: drop the journal and movements that meet no need."""
+        self.journal.clear()
+        idle = [m for m, serves in self.serving.items() if not serves]
+        for m in idle:
+            del self.movements[m], self.serving[m]
+
+    # -- meeting needs -------------------------------------------------------------------------
+
+    def meet(self, need: int) -> bool:
+        """Meet one need as cheaply as its options allow; False when it cannot be met."""
+        options = self.needs[need].options
+        for option in options:
+            ready = self._ready(need, option)
+            if ready is not None:
+                self.assign(need, ready)
+                return True
+        found = self._routed(need, options[0]) if len(options) == 1 else self._cheapest(need)
+        if found is None:
+            return False
+        self.assign(need, found)
+        return True
+
+    def _cheapest(self, need: int) -> tuple[int, ...] | None:
+        best, least = None, np.inf
+        for option in self.needs[need].options:
+            mark, before = len(self.journal), self.total
+            found = self._routed(need, option)
+            if found is None:
+                continue
+            self.assign(need, found)
+            price = self.total - before
+            self.undo(mark)
+            if price < least:
+                best, least = found, price
+            if price <= 0:
+                break
+        return best
+
+    def _ready(self, need: int, option: tuple[float, ...]) -> tuple[int, ...] | None:
+        """Return movements in use that meet an option already."""
+        one = self.needs[need]
+        found = []
+        for amount in option:
+            for m in sorted(self.through.get(one.cell, ())):
+                if self.movements[m].serves(one.cell, amount, one.known):
+                    found.append(m)
+                    break
+            else:
+                return None
+        return tuple(found)
+
+    def _routed(self, need: int, option: tuple[float, ...]) -> tuple[int, ...] | None:
+        one = self.needs[need]
+        found = []
+        for amount in option:
+            movement = self.flows.find(one.cell, amount, one.known, nearby=self.nearby)
+            if movement is None or not self._exact(movement, amount):
+                return None
+            self.movements[self.next] = movement
+            self.serving[self.next] = set()
+            found.append(self.next)
+            self.next += 1
+        return tuple(found)
+
+    def _exact(self, movement: Movement, amount: float) -> bool:
+        columns = self.problem.by_cell[:, movement.cells]
+        out = np.abs(columns @ movement.by).max(initial=0.0)
+        return bool(out <= EXACT * abs(amount)) and movement.forward >= 1 - EXACT
+
+    def meet_all(self, ctx: Context, order: Iterable[int] | None = None) -> list[int]:
+        """Meet every need that is not met; return those that cannot be."""
+        failed = []
+        todo = [n for n in (range(len(self.needs)) if order is None else order) if not self.met[n]]
+        for k, need in enumerate(todo):
+            if k % 50 == 0:
+                ctx.tick("routing what unsafe cells need", k / len(todo))
+            if not self.meet(need) and not self._split(need):
+                failed.append(need)
+        self.forget()
+        return failed
+
+    def _split(self, need: int) -> bool:
+        """Divide a width between up and down as the table allows, when no option does."""
+        one, p = self.needs[need], self.problem
+        if one.known >= 0 or len(one.options) == 1:
+            return False
+        attacker = Attacker(p, self.flows.allowed)
+        up, down = (attacker.reach(one.cell, up=flag) for flag in (True, False))
+        width = float(p.need_width[one.cell])
+        if up + down < width * (1 - EXACT):
+            return False
+        above = min(max(width / 2, width - down), up)
+        self.needs[need] = Need(one.cell, ((above, -(width - above)),))
+        return self.meet(need)
+
+    def set_tariff(self, tariff: Floats) -> None:
+        """Change what hiding a cell seems to cost; ``total`` keeps counting what it does cost."""
+        self.tariff = tariff
+        self.flows.price[:] = np.where(self.used > 0, 0.0, tariff)
+
+    # -- improving -----------------------------------------------------------------------------
+
+    def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
+        """Publish secondaries again, dearest first, where other ways cost less; return how many."""
+        gone, end = 0, self.flows.work + max(LEAST_WORK, WORK * self.problem.n)
+        for turn in range(passes):
+            before = self.total
+            cells = np.flatnonzero((self.used > 0) & ~self.base)
+            cells = cells[np.argsort(-self.cost[cells], kind="stable")]
+            for k, cell in enumerate(cells.tolist()):
+                if k % 20 == 0:
+                    ctx.tick(f"cleaning up, pass {turn + 1}", k / len(cells))
+                late = until is not None and time.monotonic() > until
+                if late or self.flows.work > end:
+                    return gone
+                if self.used[cell] > 0 and (turn == 0 or len(self.needing(cell)) <= MANY):
+                    gone += self.spare(cell)
+            if self.total >= before * (1 - WORTH):
+                break
+        return gone
+
+    def shake(self, ctx: Context, *, tries: int, until: float | None = None) -> int:
+        """Take up parts of the pattern and lay them anew, in another order and with prices a little off.
+
+        What is cheaper in truth is kept; return how often. Draws are the same in every run.
+        """
+        rng = np.random.default_rng(TRIES_SEED)
+        kept = 0
+        self.nearby = True
+        for k in range(tries):
+            if k % 10 == 0:
+                ctx.tick("trying other ways", k / tries)
+            if until is not None and time.monotonic() > until:
+                break
+            cells = np.flatnonzero((self.used > 0) & ~self.base)
+            if not len(cells):
+                break
+            chance = self.cost[cells] / self.cost[cells].sum()
+            needs = self.entangled(int(rng.choice(cells, p=chance)), rng)
+            kept += self.lay_anew([needs[i] for i in rng.permutation(len(needs))], rng)
+        self.nearby = False
+        return kept
+
+    def needing(self, cell: int) -> set[int]:
+        """Return the needs whose movements use a cell."""
+        return {n for m in self.through.get(cell, ()) for n in self.serving[m]}
+
+    def entangled(self, cell: int, rng: np.random.Generator) -> list[int]:
+        """Return needs whose movements use a cell, and some that share other cells with them."""
+        needs = self.needing(cell)
+        beside = sorted({c for m in self.through[cell] for c in self.movements[m].cells.tolist()})
+        for i in rng.permutation(len(beside)):
+            if len(needs) >= TOGETHER:
+                break
+            if not self.base[beside[i]]:
+                needs |= self.needing(beside[i])
+        return sorted(needs)
+
+    def lay_anew(self, needs: list[int], rng: np.random.Generator) -> bool:
+        """Meet some needs in another way if that is cheaper."""
+        price, mark = self.total, len(self.journal)
+        for n in needs:
+            self.assign(n, ())
+        self.set_tariff(self.cost * np.exp(ASTRAY * rng.standard_normal(len(self.cost))))
+        done = all(self.meet(n) and self.total < price * (1 - NOISE) for n in needs)
+        if not done:
+            self.undo(mark)
+        self.set_tariff(self.cost)
+        self.forget_if_long()
+        return done
+
+    def spare(self, cell: int) -> bool:
+        """Publish one secondary if everything it served can go another way for less."""
+        price = self.total
+        order = sorted(self.needing(cell), key=lambda n: -self.needs[n].size)
+        mark = len(self.journal)
+        for n in order:
+            self.assign(n, ())
+        self.flows.allowed[cell], self.nearby = False, True
+        done = self.total < price
+        for n in order:
+            done = done and self.meet(n) and self.total < price * (1 - NOISE)
+            if not done:
+                break
+        self.flows.allowed[cell], self.nearby = True, False
+        if not done:
+            self.undo(mark)
+        self.forget_if_long()
+        return done
+
+    def forget_if_long(self) -> None:
+        """Drop what is no longer needed now and then."""
+        self.journal.clear()
+        if len(self.movements) > 4 * len(self.needs) + 100:
+            self.forget()
+
+    # -- proof ---------------------------------------------------------------------------------
+
+    def require_proof(self) -> None:
+        """Check every movement in use against all relations and bounds, and every need against them."""
+        p = self.problem
+        live = [m for m, serves in self.serving.items() if serves]
+        place = {m: i for i, m in enumerate(live)}
+        moves = [self.movements[m] for m in live]
+        if not moves:
+            return
+        cells = np.concatenate([m.cells for m in moves])
+        by = np.concatenate([m.by for m in moves])
+        ends = np.cumsum([0, *(len(m.cells) for m in moves)])
+        d = sparse.csc_array((by, cells, ends), shape=(p.n, len(moves)))
+        rest = sparse.csc_array(p.equations @ d)
+        out = np.zeros(len(moves))
+        np.maximum.at(out, np.repeat(np.arange(len(moves)), np.diff(rest.indptr)), abs(rest.data))
+        least = np.full(len(moves), np.inf)
+        for need, by_these in enumerate(self.met):
+            one = self.needs[need]
+            if not by_these:
+                raise SolverError("a need was left without a movement")
+            for m in by_these:
+                times = abs(self.movements[m].moves[one.cell])
+                least[place[m]] = min(least[place[m]], times)
+        bad = out > EXACT * least
+        if bad.any() or not self.pattern[cells].all():
+            raise SolverError("a movement breaks a relation; the table's scales are too far apart")

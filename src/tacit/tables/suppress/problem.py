@@ -1,0 +1,167 @@
+"""The suppression problem of a table, in the form that every engine and the attacker work on."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.data.cells.status import Flags, is_fixed, is_secondary
+from tacit.data.table import Table
+from tacit.errors import Infeasible
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: An unsafe cell without levels must still not be deducible: it needs this share of its value.
+SMALLEST_SHARE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Arrays over all cells; deviations d = y - value are what an attacker cannot rule out.
+
+    With a set of hidden cells, d is possible when ``equations @ d = 0``, d = 0 on published cells and
+    ``-down <= d <= up`` on hidden ones. A pattern protects an unsafe cell p when some possible d has
+    d_p >= need_up[p], some has d_p <= -need_down[p], and the two together reach need_width[p].
+
+    Attributes
+    ----------
+    table
+        The table.
+    equations
+        All relations.
+    down, up
+        How far outsiders think a cell could lie below and above its value (may be infinite).
+    need_down, need_up, need_width
+        The protection asked for, 0 where a cell is not unsafe.
+    cost
+        The cost of hiding a cell.
+    primary, forced, fixed
+        Cells that are unsafe, that are to be hidden in any case, and that may not be hidden.
+    pairs
+        Singletons: rows (known, target). The only respondent of ``known``, who can take its own value
+        away, must not be able to deduce ``target``: with d_known = 0 some possible d has d_target != 0.
+    """
+
+    table: Table
+    equations: sparse.csr_array
+    down: Floats
+    up: Floats
+    need_down: Floats
+    need_up: Floats
+    need_width: Floats
+    cost: Floats
+    primary: Flags
+    forced: Flags
+    fixed: Flags
+    pairs: Ints
+    #: Whether unsafe cells are to be kept from single respondents at all.
+    guards_singletons: bool = False
+
+    @property
+    def n(self) -> int:
+        """Return the number of cells."""
+        return len(self.cost)
+
+    @functools.cached_property
+    def by_cell(self) -> sparse.csc_array:
+        """Return the relations by column."""
+        return sparse.csc_array(self.equations)
+
+    @functools.cached_property
+    def start(self) -> Flags:
+        """Return the cells that are hidden whatever is decided."""
+        return self.primary | self.forced
+
+    @functools.cached_property
+    def suppressible(self) -> Flags:
+        """Return the cells that may be hidden in addition."""
+        return ~self.fixed & ~self.start & ((self.down > 0) | (self.up > 0))
+
+    def price(self, hidden: Flags) -> float:
+        """Return the cost of a pattern's secondary cells."""
+        return float(self.cost[hidden & ~self.start].sum())
+
+    def tiny(self, cells: npt.ArrayLike) -> Floats:
+        """Return the smallest movement that counts as not deducible."""
+        return tiny_range(self.table, np.asarray(cells))
+
+
+def problem_of(
+    table: Table, *, cost: str = "value", power: float = 1.0, singletons: bool = True
+) -> Problem:
+    """State the suppression problem of a table.
+
+    Raises
+    ------
+    Infeasible
+        When an unsafe cell's levels reach beyond what outsiders know already, naming the cells.
+    """
+    primary = table.primary
+    every = np.arange(len(table))
+    least = np.where(primary, tiny_range(table, every), 0.0)
+    down = np.maximum(table.value - table.lower, 0.0)
+    up = np.maximum(table.upper - table.value, 0.0)
+    # Nobody can be made to think that a cell lies below what all know to be its least.
+    need_down = np.where(primary, np.minimum(table.lower_level, down), 0.0)
+    need_up = np.where(primary, table.upper_level, 0.0)
+    # A cell whose levels ask for nothing, or for nothing that is possible, must still not be deducible.
+    nothing = (need_down == 0) & (need_up == 0) & (table.sliding_level == 0)
+    need_width = np.where(
+        primary, np.maximum(table.sliding_level, np.where(nothing, least, 0.0)), 0.0
+    )
+    short = np.flatnonzero(primary & (need_up > up * (1 + 1e-9)))
+    if len(short):
+        listed = "; ".join(table.describe_cell(int(c)) for c in short[:10])
+        raise Infeasible(
+            f"{len(short):,} unsafe cells cannot be protected by any pattern: their upper level "
+            f"reaches beyond the bound that outsiders know ({listed})"
+        )
+    return Problem(
+        table=table,
+        equations=table.equations,
+        down=down,
+        up=up,
+        need_down=need_down,
+        need_up=need_up,
+        need_width=need_width,
+        cost=table.costs(cost, power),
+        primary=primary,
+        forced=is_secondary(table.status),
+        fixed=is_fixed(table.status) & ~primary,
+        pairs=singleton_pairs(table) if singletons else np.zeros((0, 2), dtype=np.int64),
+        guards_singletons=singletons,
+    )
+
+
+def tiny_range(table: Table, cells: Ints) -> Floats:
+    """Return one unit of a table of counts, else a thousandth of the value (at least of 1)."""
+    if table.frequency:
+        return np.ones(len(cells))
+    return SMALLEST_SHARE * np.maximum(1.0, np.abs(table.value[cells]))
+
+
+def singleton_pairs(table: Table) -> Ints:
+    """Return (known, target) for unsafe cells that share a relation, where known is a singleton.
+
+    The respondent of ``known`` must not learn a ``target`` of somebody else. Only cells of one
+    respondent can be known exactly by somebody, so only they act as ``known``; every unsafe cell of
+    one other respondent, or of several, can be a target.
+    """
+    lone = table.primary & table.singleton
+    if not lone.any():
+        return np.zeros((0, 2), dtype=np.int64)
+    m = table.equations
+    rows = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
+    known = np.flatnonzero(lone)
+    targets = np.flatnonzero(table.primary)
+    shared = (rows[:, known].T @ rows[:, targets]).tocoo()
+    a, b = known[shared.coords[0]], targets[shared.coords[1]]
+    owner = table.owner
+    keep = (a != b) & (owner[a] != owner[b])
+    pairs = np.stack([a[keep], b[keep]], axis=1)
+    return np.asarray(np.unique(pairs, axis=0), dtype=np.int64)

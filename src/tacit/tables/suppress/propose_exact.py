@@ -1,0 +1,715 @@
+"""Exact suppression: cuts from the attacker's duals, and the cut loop on HiGHS.
+
+The master problem chooses binary x over the cells that may be hidden. A need (target t may move by at
+least ``amount`` in a direction) holds for x when the attacker's program
+
+    maximise s d_t   subject to   M d = 0,   -down_i x_i <= d_i <= up_i x_i
+
+reaches the amount. For every vector of multipliers l, r = s e_t - M'l gives s d_t = r d for all d with
+M d = 0, hence the valid cut sum_i c_i x_i >= amount with c_i = r_i up_i where r_i > 0 and -r_i down_i
+where r_i < 0 (Fischetti and Salazar-Gonzalez 2001, section 4). Validity rests on r being computed from
+l, not on the solver's tolerances.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags
+from tacit.errors import Infeasible, SolverError
+from tacit.solve import Lp
+from tacit.tables.attack.attacker import CLOSE
+from tacit.tables.suppress.clean_up import clean
+from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.repair import repair, suppress
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Stop = Callable[[], bool]
+
+#: A fractional point must violate a cut by this share of its right-hand side.
+VIOLATED = 1e-3
+#: Share of every free cell that separation adds to a fractional point, so that cuts are tight on cells
+#: outside its support too (a core point in the sense of Magnanti and Wong 1981).
+NUDGE = 1e-5
+NOTHING = np.zeros(0)
+
+
+class Need(NamedTuple):
+    """One thing that a pattern must allow.
+
+    Attributes
+    ----------
+    target
+        The cell that must be able to move.
+    kind
+        ``up``, ``down``, ``width`` (both together) or ``either`` (up or down).
+    amount
+        By how much.
+    known
+        A cell that cannot move then, or -1.
+    """
+
+    target: int
+    kind: str
+    amount: float
+    known: int = -1
+
+
+class Cut(NamedTuple):
+    """sum of values * x[columns] >= 1, columns counted among the free cells."""
+
+    columns: Ints
+    values: Floats
+
+    def left(self, x: Floats) -> float:
+        """Return the left-hand side at a point."""
+        return float(self.values @ x[self.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class ExactOutcome:
+    """What an exact search found.
+
+    Attributes
+    ----------
+    pattern
+        The best safe pattern (unsafe and forced cells included).
+    price
+        The cost of its secondary cells.
+    bound
+        No safe pattern costs less.
+    gap
+        (price - bound) / price.
+    proven
+        True when the pattern is optimal (within the gap that was asked for).
+    cuts
+        How many cuts were made.
+    seconds
+        Elapsed time.
+    engine
+        Which solver finished the search.
+    """
+
+    pattern: Flags
+    price: float
+    bound: float
+    gap: float
+    proven: bool
+    cuts: int
+    seconds: float
+    engine: str = "highs"
+
+
+def needs_of(problem: Problem) -> list[Need]:
+    """Return everything a pattern must allow, the most demanding first."""
+    found = []
+    for cell in np.flatnonzero(problem.primary).tolist():
+        up, down = float(problem.need_up[cell]), float(problem.need_down[cell])
+        width = float(problem.need_width[cell])
+        if up > 0:
+            found.append(Need(cell, "up", up))
+        if down > 0:
+            found.append(Need(cell, "down", down))
+        if width > up + down:
+            found.append(Need(cell, "width", width))
+    found.sort(key=lambda need: -need.amount)
+    pairs = problem.pairs
+    tiny = problem.tiny(pairs[:, 1]) if len(pairs) else np.zeros(0)
+    for (known, target), amount in zip(pairs.tolist(), tiny.tolist(), strict=True):
+        found.append(Need(target, "either", amount, known))
+    return found
+
+
+class Mover:
+    """The attacker's program over a set of cells, solved again and again from earlier bases."""
+
+    def __init__(self, problem: Problem, cells: Ints) -> None:
+        self.cells = cells
+        self.k = len(cells)
+        self.place = np.full(problem.n, -1, dtype=np.int64)
+        self.place[cells] = np.arange(self.k)
+        m = problem.by_cell[:, cells].tocsr()
+        self.matrix = sparse.csr_array(m[np.diff(m.indptr) > 0])
+        self.turned = sparse.csr_array(self.matrix.T)
+        self.down, self.up = problem.down[cells], problem.up[cells]
+        self.lp = Lp(0.0, sparse.csc_array(self.matrix), 0.0, 0.0, 0.0, 0.0)
+        self.all = np.arange(self.k, dtype=np.int32)
+        self.bases: dict[tuple[Need, int], Any] = {}
+
+    def move(
+        self, need: Need, sign: int, x: Floats, cap: float | Floats, *, cut: bool = True
+    ) -> Leg:
+        """Solve one direction of a need at a point x (one share a cell), in units of the amount.
+
+        ``cap`` bounds every movement; the cut is computed with the true bounds whatever it is.
+        """
+        low = -np.minimum(self.down / need.amount, cap)
+        high = np.minimum(self.up / need.amount, cap)
+        with np.errstate(invalid="ignore"):
+            low = np.where(x > 0, low * x, 0.0)
+            high = np.where(x > 0, high * x, 0.0)
+        at = int(self.place[need.target])
+        if need.known >= 0 and self.place[need.known] >= 0:
+            low[self.place[need.known]] = high[self.place[need.known]] = 0.0
+        # More than the need is never asked for; this keeps the program bounded.
+        low[at], high[at] = max(low[at], -1.0), min(high[at], 1.0)
+        lp, highs = self.lp, self.lp.highs
+        highs.changeColsBounds(self.k, self.all, low, high)
+        highs.changeColCost(at, -float(sign))
+        basis = self.bases.get((need, sign))
+        if basis is not None:
+            highs.setBasis(basis)
+        found = lp.solve()
+        if found.state != "optimal" or found.x is None or found.duals is None:
+            # A basis of another point can leave the solver with a point it does not trust.
+            self.bases.pop((need, sign), None)
+            highs.clearSolver()
+            found = lp.solve()
+        if found.state == "optimal":
+            self.bases[need, sign] = highs.getBasis()
+        highs.changeColCost(at, 0.0)
+        if found.state != "optimal" or found.x is None or found.duals is None:
+            raise SolverError(f"the attacker's program ended as {found.state}")
+        c, r = self.coefficients(need, sign, -found.duals) if cut else (NOTHING, NOTHING)
+        return Leg(max(0.0, -found.value), found.x, c, r)
+
+    def coefficients(self, need: Need, sign: int, multipliers: Floats) -> tuple[Floats, Floats]:
+        """Return the cut that belongs to multipliers of the relations, and r, for all cells."""
+        snapped = np.round(multipliers * 5040) / 5040
+        multipliers = np.where(np.abs(snapped - multipliers) < 1e-7, snapped, multipliers)
+        r = -(self.turned @ multipliers)
+        at = int(self.place[need.target])
+        r[at] += sign
+        r[np.abs(r) < 1e-11] = 0.0
+        with np.errstate(invalid="ignore"):
+            c = np.where(r > 0, r * self.up, np.where(r < 0, -r * self.down, 0.0)) / need.amount
+        if need.known >= 0 and self.place[need.known] >= 0:
+            c[self.place[need.known]] = 0.0
+        # The program asks for no more than the amount, so the target itself moves by 1 at most.
+        c[at] = min(c[at], abs(float(r[at])))
+        return c, r
+
+
+class Leg(NamedTuple):
+    """One direction of a need: how far (in units of the amount), by which movement, which cut."""
+
+    reach: float
+    d: Floats
+    c: Floats
+    r: Floats
+
+
+def met(need: Need, legs: Sequence[Leg]) -> bool:
+    """Return True when the movements found are enough."""
+    keep = 1 - CLOSE
+    if need.kind == "width":
+        return sum(leg.reach for leg in legs) >= keep
+    return max(leg.reach for leg in legs) >= keep
+
+
+SIGNS = {"up": (1,), "down": (-1,), "width": (1, -1), "either": (1, -1)}
+
+
+def merged(need: Need, legs: Sequence[Leg]) -> Floats:
+    """Return the cut of a need from those of its directions."""
+    if len(legs) == 1:
+        return legs[0].c
+    if need.kind == "width":
+        return legs[0].c + legs[1].c
+    # Either direction will do, so only what both cuts imply is valid.
+    return np.maximum(legs[0].c, legs[1].c)
+
+
+class Separator:
+    """Finds violated cuts for points over the free cells of a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.needs = needs_of(problem)
+        self.free = np.flatnonzero(problem.suppressible)
+        cells = np.flatnonzero(problem.start | problem.suppressible)
+        self.mover = Mover(problem, cells)
+        self.given = problem.start[cells]
+        self.cost = problem.cost[self.free]
+        m = problem.by_cell[:, cells].tocsr()
+        m = sparse.csr_array(m[np.diff(m.indptr) > 0])
+        self.rows = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
+        self.made = 0
+        self.turn = 0
+        self.order = list(range(len(self.needs)))
+
+    @property
+    def tangled(self) -> bool:
+        """Return True when cells lie in more relations than those of two-way tables do.
+
+        There the master problem takes many rounds and one search tree is faster than solving it
+        again and again; in two-way tables it is the other way round (by measurement).
+        """
+        return self.rows.nnz > 2.6 * len(self.given)
+
+    # -- points --------------------------------------------------------------------------------
+
+    def spread(self, x: Floats) -> Floats:
+        """Return a point over free cells as one over all cells of the program."""
+        full = np.ones(len(self.given))
+        full[~self.given] = x
+        return full
+
+    def pattern(self, x: Floats) -> Flags:
+        """Return a binary point as a pattern of the whole table."""
+        hidden = self.problem.start.copy()
+        hidden[self.free[x > 0.5]] = True
+        return hidden
+
+    def point(self, pattern: Flags) -> Floats:
+        """Return a pattern as a point over the free cells."""
+        return pattern[self.free].astype(np.float64)
+
+    # -- cuts ----------------------------------------------------------------------------------
+
+    def tidy(self, c: Floats) -> Cut | None:
+        """Turn coefficients of sum c x >= 1 over all cells into a cut on the free ones."""
+        right = 1.0 - float(c[self.given].sum())
+        if not right > 1e-6:
+            return None
+        values = np.minimum(c[~self.given] / right, 1.0)
+        small = (values > 0) & (values < 1e-4)
+        if small.any():
+            # Small coefficients are moved to the right-hand side at their largest.
+            left = 1.0 - float(values[small].sum())
+            if left < 0.5:
+                return Cut(*picked(values))
+            values = np.minimum(np.where(small, 0.0, values) / left, 1.0)
+        values[values > 1 - 1e-6] = 1.0
+        self.made += 1
+        return Cut(*picked(values))
+
+    def lines(self) -> list[Cut]:
+        """Return for each relation that must move: some other cell of it is hidden."""
+        given = self.given
+        place = self.mover.place
+        needed = {
+            (int(place[n.target]), int(place[n.known]) if n.known >= 0 else -1) for n in self.needs
+        }
+        columns = sparse.csc_array(self.rows)
+        number = np.cumsum(~given) - 1
+        cuts: dict[bytes, Cut] = {}
+        for target, known in needed:
+            for row in columns.indices[columns.indptr[target] : columns.indptr[target + 1]]:
+                inside = self.rows.indices[self.rows.indptr[row] : self.rows.indptr[row + 1]]
+                others = inside[(inside != target) & (inside != known)]
+                if given[others].any():
+                    continue
+                at = np.sort(number[others]).astype(np.int64)
+                cuts[at.tobytes()] = Cut(at, np.ones(len(at)))
+        self.made += len(cuts)
+        return list(cuts.values())
+
+    def bridges(self, x: Floats, most: int = 200) -> list[tuple[int, Ints]]:
+        """Return (cell, others) where a hidden cell is nearly alone in a relation.
+
+        A secondary cell that is alone in a relation cannot move and protects nothing, so
+        x_cell <= sum of the others holds for every pattern without idle cells.
+        """
+        full = self.spread(x)
+        totals = self.rows @ full
+        entries = full[self.rows.indices] * ~self.given[self.rows.indices]
+        starts = self.rows.indptr[:-1]
+        largest = np.maximum.reduceat(entries, starts)
+        excess = 2 * largest - totals
+        rows = np.flatnonzero(excess > 0.02)
+        rows = rows[np.argsort(-excess[rows], kind="stable")][:most]
+        number = np.cumsum(~self.given) - 1
+        found = []
+        for row in rows:
+            inside = self.rows.indices[self.rows.indptr[row] : self.rows.indptr[row + 1]]
+            first = inside[np.argmax(full[inside] * ~self.given[inside])]
+            others = inside[inside != first]
+            if not self.given[others].any():
+                found.append((int(number[first]), number[others].astype(np.int64)))
+        return found
+
+    def fractional(self, x: Floats, *, stop: Stop | None = None) -> list[Cut]:
+        """Return cuts that a fractional point violates.
+
+        A quarter of the needs is enough to go on with; the next call begins where this one ended.
+        """
+        full = self.spread(np.minimum(x + NUDGE, 1.0))
+        cuts: list[Cut] = []
+        n = len(self.needs)
+        for _ in range(n):
+            if len(cuts) >= max(10, n // 4) or (stop is not None and stop()):
+                break
+            cut = self.sharp(self.needs[self.turn % n], x, full, 1 - VIOLATED)
+            self.turn += 1
+            if cut is not None:
+                cuts.append(cut)
+        return cuts
+
+    def sharp(self, need: Need, x: Floats, full: Floats, least: float) -> Cut | None:
+        """Return a cut for one need that x violates, if the search finds one.
+
+        Coefficients are capped at the right-hand side, which favours multipliers with few entries;
+        raising the bounds of cells with small entries and solving again looks for those.
+        """
+        caps: list[float | Floats] = [1.0 for _ in SIGNS[need.kind]]
+        for _ in range(3):
+            legs = [
+                self.mover.move(need, sign, full, cap)
+                for sign, cap in zip(SIGNS[need.kind], caps, strict=True)
+            ]
+            if met(need, legs):
+                return None
+            cut = self.tidy(merged(need, legs))
+            if cut is not None and cut.left(x) < least:
+                return cut
+            sizes = [np.abs(leg.r) for leg in legs]
+            caps = [1.0 / np.where(r > 0, np.clip(r, 0.1, 1.0), 1.0) for r in sizes]
+            if all((cap == 1.0).all() for cap in caps if isinstance(cap, np.ndarray)):
+                return None
+        return None
+
+    def integral(self, x: Floats, *, most: int | None = None) -> list[Cut]:
+        """Return cuts that a binary point violates; none proves that its pattern is safe."""
+        small = Mover(self.problem, np.flatnonzero(self.pattern(x)))
+        ones = np.ones(small.k)
+        nudged = self.spread(np.minimum(x + NUDGE, 1.0))
+        cuts: list[Cut] = []
+        failed = []
+        for number in self.order:
+            need = self.needs[number]
+            if movement(small, need, ones) is not None:
+                continue
+            failed.append(number)
+            cut = self.sharp(need, x, nudged, 1 - 1e-4)
+            cuts.append(cut or self.exact(need, x))
+            if most is not None and len(cuts) >= most:
+                break
+        # Needs that fail now are likely to fail next time: they are looked at first.
+        self.order = [*failed, *(n for n in self.order if n not in set(failed))]
+        return cuts
+
+    def exact(self, need: Need, x: Floats) -> Cut:
+        """Return a cut for a need that a binary point does not meet, from the true bounds."""
+        full = self.spread(x)
+        legs = [self.mover.move(need, sign, full, np.inf) for sign in SIGNS[need.kind]]
+        cut = self.tidy(merged(need, legs))
+        return cut if cut is not None and cut.left(x) < 1 - 1e-4 else self.no_good(x)
+
+    def no_good(self, x: Floats) -> Cut:
+        """Return the cut that asks for one more cell: an unsafe pattern's parts are unsafe as well."""
+        at = np.flatnonzero(x < 0.5)
+        if not len(at):
+            raise Infeasible("no pattern of the cells that may be hidden is safe")
+        self.made += 1
+        return Cut(at, np.ones(len(at)))
+
+
+def picked(values: Floats) -> tuple[Ints, Floats]:
+    """Return the places and values of the entries that are not zero."""
+    at = np.flatnonzero(values)
+    return at.astype(np.int64), values[at]
+
+
+# -- patterns ------------------------------------------------------------------------------------
+
+
+def movement(mover: Mover, need: Need, x: Floats) -> Floats | None:
+    """Return how far each cell moves to meet a need, or None when it cannot be met."""
+    legs = []
+    for sign in SIGNS[need.kind]:
+        legs.append(mover.move(need, sign, x, np.inf, cut=False))
+        if need.kind == "either" and met(need, legs):
+            legs = legs[-1:]
+            break
+    if not met(need, legs):
+        return None
+    moved = np.zeros(mover.k)
+    for leg in legs:
+        moved = np.maximum(moved, np.abs(leg.d))
+    moved[moved < 1e-12] = 0.0
+    return moved
+
+
+def guided(problem: Problem, x: Floats, free: Ints, seconds: float) -> Flags:
+    """Return a safe pattern that follows a fractional point: cells with large shares are cheap."""
+    cost = problem.cost.copy()
+    cost[free] *= np.maximum(1.0 - x, 1e-3)
+    quiet = Context.start(0)
+    pattern, _ = suppress(replace(problem, cost=cost), quiet, tries=20, limit_seconds=seconds)
+    return clean(problem, pattern, quiet, limit_seconds=seconds)
+
+
+# -- the search ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Search:
+    """State of one search: cuts, bound, best pattern."""
+
+    separator: Separator
+    best: Flags
+    price: float
+    deadline: float
+    asked: Stop
+    gap: float = 0.0
+    bound: float = 0.0
+    cuts: list[Cut] = field(default_factory=list)
+    bridges: list[tuple[int, Ints]] = field(default_factory=list)
+    #: Cells that no cheaper pattern hides, and cells that every cheaper one hides.
+    out: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    into: Flags = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    root: Floats | None = None
+
+    def stop(self) -> bool:
+        """Return True when time is over or the caller asks to stop."""
+        return time.monotonic() > self.deadline or self.asked()
+
+    @property
+    def left(self) -> float:
+        """Return the seconds left."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def target(self) -> float:
+        """Return the bound at which the best pattern counts as optimal."""
+        whole = self.separator.cost
+        grain = 1.0 if len(whole) and (whole == np.round(whole)).all() else 0.0
+        return min(self.price - grain + 1e-6, self.price * (1 - max(self.gap, 1e-9)))
+
+    @property
+    def done(self) -> bool:
+        """Return True when the best pattern is proven."""
+        return self.bound >= self.target - 1e-9 * max(1.0, self.price)
+
+    def offer(self, pattern: Flags) -> bool:
+        """Take a safe pattern when it is cheaper than the best."""
+        price = self.separator.problem.price(pattern)
+        if price < self.price - 1e-9 * max(1.0, self.price):
+            self.best, self.price = pattern, price
+            return True
+        return False
+
+    def mend(self, x: Floats) -> bool:
+        """Make an unsafe binary point safe and take it when it is cheaper than the best."""
+        sep = self.separator
+        quiet = Context.start(0)
+        safe = repair(sep.problem, sep.pattern(x), quiet)
+        return self.offer(clean(sep.problem, safe, quiet, limit_seconds=self.left))
+
+
+def solve_exact(
+    problem: Problem,
+    *,
+    time_limit: float = 60.0,
+    gap: float = 0.0,
+    start: Flags | None = None,
+    should_stop: Stop | None = None,
+    engine: str = "auto",
+) -> ExactOutcome:
+    """Find the cheapest safe pattern, or the best one found in time with a bound on the cheapest.
+
+    Parameters
+    ----------
+    problem
+        The suppression problem.
+    time_limit
+        Seconds; a safe pattern is returned in any case.
+    gap
+        Relative gap at which to stop.
+    start
+        A pattern to begin with; it is made safe first.
+    should_stop
+        Asked now and then; True ends the search with the best pattern so far.
+    engine
+        ``highs`` (cut loop), ``scip`` (branch and cut with lazy cuts; the cut loop where it is not
+        installed) or ``auto``, which takes ``scip`` for tables of three and more dimensions.
+
+    Raises
+    ------
+    Infeasible
+        Naming the cells that no pattern can protect.
+    Cancelled
+        When ``should_stop`` says so before there is a first pattern.
+    """
+    begun = time.monotonic()
+    asked = should_stop or never
+    quiet = Context.start(0)
+    # A quarter of the time at most goes into the first pattern.
+    first = Context.start(0, should_stop=asked)
+    # A pattern that is given has been improved already; a first look of our own is then enough.
+    tries = 60 if start is None else 5
+    pattern, _ = suppress(problem, first, tries=tries, limit_seconds=time_limit / 4)
+    separator = Separator(problem)
+    search = Search(separator, pattern, problem.price(pattern), begun + time_limit, asked, gap)
+    if start is not None:
+        given = repair(problem, start, quiet)
+        search.offer(clean(problem, given, quiet, limit_seconds=search.left / 4))
+    free = len(separator.free)
+    search.out, search.into = np.zeros(free, dtype=bool), np.zeros(free, dtype=bool)
+    used = "highs"
+    try:
+        if free:
+            root_phase(search)
+            if not search.done and not search.stop():
+                used = integer_phase(search, engine)
+        else:
+            search.bound = search.price
+    except KeyboardInterrupt:
+        # One interrupt ends the search, not the run: a safe pattern is at hand.
+        pass
+    bound = search.price if search.done and gap == 0 else min(search.bound, search.price)
+    share = 0.0 if search.price <= 0 else (search.price - bound) / search.price
+    return ExactOutcome(
+        search.best,
+        search.price,
+        bound,
+        share,
+        search.done,
+        separator.made,
+        time.monotonic() - begun,
+        used,
+    )
+
+
+def never() -> bool:
+    """Return False."""
+    return False
+
+
+def integer_phase(search: Search, engine: str) -> str:
+    """Run the branching part on the engine asked for; return its name."""
+    from tacit.tables.suppress import propose_exact_scip as _scip
+
+    wanted = engine == "scip" or (engine == "auto" and search.separator.tangled)
+    if wanted and _scip.available():
+        _scip.branch_and_cut(search)
+        return "scip"
+    cut_loop(search)
+    return "highs"
+
+
+def root_phase(search: Search) -> None:
+    """Solve the linear relaxation by cuts, with patterns that follow its points."""
+    sep = search.separator
+    search.cuts.extend(sep.lines())
+    n = len(sep.free)
+    lp = Lp(sep.cost, sparse.csc_array((0, n)), np.zeros(0), np.zeros(0), 0.0, 1.0)
+    add_cuts(lp, search.cuts)
+    last, stalled = -1.0, 0
+    for turn in range(500):
+        found = lp.solve(time_limit=search.left + 0.1)
+        if found.state == "infeasible":
+            # Cells were fixed so that only cheaper patterns than the best are left: there is none.
+            search.bound = search.price
+        if found.state != "optimal" or found.x is None or found.reduced is None:
+            break
+        x = found.x
+        search.bound = max(search.bound, found.value)
+        search.root = x
+        fix(search, found.value, found.reduced, lp)
+        if search.done or search.stop():
+            break
+        if turn in (5, 15, 40):
+            search.offer(guided(sep.problem, x, sep.free, search.left / 4))
+        cuts = sep.fractional(x, stop=search.stop)
+        bridges = sep.bridges(x)
+        stalled = stalled + 1 if found.value < last + 1e-4 * max(1.0, search.price - last) else 0
+        last = max(last, found.value)
+        if (not cuts and not bridges) or stalled >= 8:
+            break
+        add_cuts(lp, cuts)
+        add_bridges(lp, bridges)
+        search.cuts.extend(cuts)
+        search.bridges.extend(bridges)
+    if not search.done and not search.stop() and search.root is not None:
+        search.offer(guided(sep.problem, search.root, sep.free, search.left / 4))
+        keep_tight(search)
+
+
+def fix(search: Search, value: float, reduced: Floats, lp: Lp) -> None:
+    """Fix cells by reduced costs: those whose change would cost more than the best pattern."""
+    room = search.price - value + 1e-6 * max(1.0, search.price)
+    out = (reduced > room) & ~search.out
+    into = (reduced < -room) & ~search.into
+    search.out |= out
+    search.into |= into
+    if out.any():
+        lp.set_bounds(np.flatnonzero(out), 0.0, 0.0)
+    if into.any():
+        lp.set_bounds(np.flatnonzero(into), 1.0, 1.0)
+
+
+def keep_tight(search: Search) -> None:
+    """Drop cuts that are slack at the end of the root phase."""
+    x = search.root
+    assert x is not None
+    search.cuts = [c for c in search.cuts if c.left(x) < 1.2]
+    search.bridges = [(i, others) for i, others in search.bridges if x[others].sum() < x[i] + 0.2]
+
+
+def add_cuts(lp: Lp, cuts: Sequence[Cut]) -> None:
+    """Add cuts as rows."""
+    for cut in cuts:
+        lp.add_row(cut.columns, cut.values, 1.0)
+
+
+def add_bridges(lp: Lp, bridges: Sequence[tuple[int, Ints]]) -> None:
+    """Add the rows sum of others - x >= 0."""
+    for cell, others in bridges:
+        values = np.append(np.ones(len(others)), -1.0)
+        lp.add_row(np.append(others, cell), values, 0.0)
+
+
+def cut_loop(search: Search) -> None:
+    """Branch on HiGHS: solve the master in whole numbers, separate its answer, repeat."""
+    sep = search.separator
+    n = len(sep.free)
+    upper = np.where(search.out, 0.0, 1.0)
+    lower = np.where(search.into, 1.0, 0.0)
+    lp = Lp(
+        sep.cost,
+        sparse.csc_array((0, n)),
+        np.zeros(0),
+        np.zeros(0),
+        lower,
+        upper,
+        integer=np.ones(n, dtype=bool),
+    )
+    add_cuts(lp, search.cuts)
+    add_bridges(lp, search.bridges)
+    exact = False
+    while not search.done and not search.stop():
+        lp.start_from(sep.point(search.best))
+        # Early answers are not worth a proof: a third of the gap that is left will do.
+        rest = (search.price - search.bound) / search.price
+        loose = search.gap if exact else max(search.gap, 0.3 * rest)
+        found = lp.solve(time_limit=search.left, gap=loose, should_stop=search.asked)
+        if found.state == "infeasible":
+            # Fixing by reduced costs leaves only patterns cheaper than the best: there is none.
+            search.bound = search.price
+            return
+        if np.isfinite(found.bound):
+            search.bound = max(search.bound, found.bound)
+        if found.x is None:
+            return
+        x = np.round(found.x)
+        cuts = sep.integral(x)
+        if not cuts:
+            search.offer(sep.pattern(x))
+            if exact and found.state == "optimal":
+                search.bound = max(search.bound, min(found.bound, search.price))
+                return
+            exact = True
+            continue
+        add_cuts(lp, cuts)
+        search.mend(x)

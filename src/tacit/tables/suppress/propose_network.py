@@ -1,0 +1,675 @@
+"""Two-way tables as networks: cells are arcs, and a movement of hidden cells is a circulation.
+
+With one hierarchy at most, the relations of a two-way table are those of a network as a whole. Take
+the sums of the tree in each column and the sums of the ground rows; all other relations follow. After
+turning the signs of the ground rows and of the column of totals, each cell stands once with +1 and
+once with -1: (r, c) leads from the sum in which r is a child to the sum of which r is the parent (for
+a ground row: to the row's own node), the other way round in the column of totals; a last node takes
+the ends of the grand total's row. So no hierarchy needs to be cut into pieces.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.status import Flags
+from tacit.data.table import Table
+from tacit.solve.kernels import compile_all, has_numba
+from tacit.tables.suppress.problem import Problem
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Cells from which compiling the kernels pays.
+COMPILE_FROM = 400
+#: Amounts below this share of a need are nothing.
+NOISE = 1e-9
+#: Length of a hidden arc, as a share of the least cost: of ways that cost nothing, take the shortest.
+HOP = 1e-7
+#: Arcs that the paths of one need may hold together.
+MOST_ARCS = 100_000
+#: Paths that one need may be sent along.
+MOST_PATHS = 60
+#: Paths that one need may be sent along when a single one will do as well.
+FEW_PATHS = 6
+#: Cells up to which several paths are tried although one will do.
+BOTH_WAYS = 50_000
+#: Ways of looking for paths.
+WITHIN, ONE_PATH, SEVERAL = 0, 1, 2
+
+
+class Net(NamedTuple):
+    """The network and the work space of a search.
+
+    Attributes
+    ----------
+    tail, head
+        The nodes of each cell's arc.
+    start, arc, other, price, free
+        For each node its arcs that may be hidden, cheapest first: the cell, the node at the other end,
+        the cost and the room at the start (side by side in memory, as the search reads them in turn).
+    cost, up, down
+        Price and room of each cell.
+    """
+
+    tail: Ints
+    head: Ints
+    start: Ints
+    arc: Ints
+    other: Ints
+    price: Floats
+    free: Floats
+    cost: Floats
+    up: Floats
+    down: Floats
+    hidden: npt.NDArray[np.int8]  # 1 hidden, 2 hidden for the time being
+    listed: npt.NDArray[np.int8]
+    first: Ints  # chains of the hidden arcs of each node
+    following: Ints
+    moved: Floats  # the movement under construction
+    distance: Floats
+    before: Ints  # 2 * arc + direction by which a node was reached
+    heap: Ints
+    place: Ints  # of a node in the heap, -1: never in it, -2: left it
+    seen: Ints
+    path: Ints
+    counter: Ints  # heap size, nodes seen, arcs in path, paths allowed
+    budget: Floats  # what new arcs may still cost, and the length of a hidden arc
+
+
+@dataclass(eq=False)
+class Circulation:
+    """A movement that meets one need: the proof that the need is met.
+
+    Attributes
+    ----------
+    cell, amount
+        The unsafe cell and how far it moves (down: negative).
+    known
+        A cell that must not move, -1: none.
+    arcs, flow
+        The cells that move (the unsafe one not among them), and by how much.
+    """
+
+    cell: int
+    amount: float
+    known: int
+    arcs: Ints
+    flow: Floats
+
+
+def not_a_network(table: Table) -> str:
+    """Return why a table is not a network; empty when it is."""
+    if not table.is_product or len(table.dimensions) != 2:
+        return "works on two-way tables that are a full product of their dimensions"
+    if any(not d.sums for d in table.dimensions):
+        return "needs a total in both dimensions"
+    if any(not d.is_tree or len(d.roots) != 1 for d in table.dimensions):
+        return "takes dimensions with one grouping only"
+    if any(s.signs for d in table.dimensions for s in d.sums):
+        return "takes sums without subtraction only"
+    if not any(d.is_flat for d in table.dimensions):
+        return (
+            "takes tables with one hierarchical dimension at most; with two the table is no network"
+        )
+    return ""
+
+
+def ends(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, int]:
+    """Return tail and head of every cell's arc, and the number of nodes."""
+    turned = dimensions[0].is_flat and not dimensions[1].is_flat
+    tree, flat = (dimensions[1], dimensions[0]) if turned else dimensions
+    rows, columns = len(tree), len(flat)
+    inside = np.full(rows, -1, dtype=np.int64)
+    own = np.full(rows, -1, dtype=np.int64)
+    for i, s in enumerate(tree.sums):
+        inside[list(s.children)] = i
+        own[s.parent] = i
+    n_sums = len(tree.sums)
+    ground = n_sums * columns + len(tree.leaves)
+    leaf = np.full(rows, -1, dtype=np.int64)
+    leaf[tree.leaves] = np.arange(len(tree.leaves))
+    column = np.arange(columns)
+    above = np.where(inside[:, None] >= 0, inside[:, None] * columns + column, ground)
+    below = np.where(
+        own[:, None] >= 0, own[:, None] * columns + column, n_sums * columns + leaf[:, None]
+    )
+    total = column == flat.total
+    tail, head = np.where(total, below, above), np.where(total, above, below)
+    if turned:
+        tail, head = tail.T, head.T
+    return np.ascontiguousarray(tail).ravel(), np.ascontiguousarray(head).ravel(), ground + 1
+
+
+def no_ints(n: int) -> Ints:
+    """Return room for whole numbers."""
+    return np.zeros(n, dtype=np.int64)
+
+
+def network_of(problem: Problem) -> Net:
+    """Return the network of a problem, with the cells hidden that must be."""
+    tail, head, n = ends(problem.table.dimensions)
+    usable = np.flatnonzero(problem.suppressible)
+    by_cost = usable[np.argsort(problem.cost[usable], kind="stable")]
+    nodes = np.concatenate([tail[by_cost], head[by_cost]])
+    others = np.concatenate([head[by_cost], tail[by_cost]])
+    free = np.concatenate([problem.up[by_cost], problem.down[by_cost]])
+    # Both ends of the cheapest arc first: a stable sort by node then keeps the order of costs.
+    order = np.argsort(np.concatenate([np.arange(len(by_cost))] * 2), kind="stable")
+    order = order[np.argsort(nodes[order], kind="stable")]
+    net = Net(
+        tail=tail,
+        head=head,
+        start=np.searchsorted(nodes[order], np.arange(n + 1)).astype(np.int64),
+        arc=np.concatenate([by_cost, by_cost])[order],
+        other=others[order],
+        price=np.concatenate([problem.cost[by_cost]] * 2)[order],
+        free=free[order],
+        cost=problem.cost,
+        up=problem.up,
+        down=problem.down,
+        hidden=np.zeros(problem.n, dtype=np.int8),
+        listed=np.zeros(problem.n, dtype=np.int8),
+        first=np.full(n, -1, dtype=np.int64),
+        following=np.full(2 * problem.n, -1, dtype=np.int64),
+        moved=np.zeros(problem.n),
+        distance=np.full(n, np.inf),
+        before=np.full(n, -1, dtype=np.int64),
+        heap=no_ints(n),
+        place=np.full(n, -1, dtype=np.int64),
+        seen=no_ints(n),
+        path=no_ints(MOST_ARCS),
+        counter=no_ints(4),
+        budget=np.array([np.inf, HOP * problem.cost.min(initial=1.0)]),
+    )
+    for cell in np.flatnonzero(problem.start).tolist():
+        hide(net, cell, 1)
+    return net
+
+
+class Circulations:
+    """Finds a circulation for every need, and hides the cells that they use.
+
+    The pattern is what the circulations use, so it is safe at every moment.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.net = network_of(problem)
+        run = kernels(problem.n)
+        self.send, self.hide = run["send"], run["hide"]
+        self.used = np.where(problem.start, 1, 0).astype(np.int64)
+        self.found: dict[int, Circulation] = {}
+        self.users: dict[int, set[int]] = {}
+        self.unmet: list[tuple[int, float, int]] = []
+
+    @property
+    def pattern(self) -> Flags:
+        """Return the hidden cells."""
+        return np.asarray(self.net.hidden > 0)
+
+    # -- one need ------------------------------------------------------------------------------
+
+    def route(
+        self, cell: int, amount: float, known: int = -1, barred: int = -1
+    ) -> tuple[Circulation, float] | None:
+        """Return a cheap circulation for a need and what it costs in new cells, hiding nothing.
+
+        What hidden cells carry by themselves is sent first. The rest goes along the one cheapest
+        path that can carry it all, or along several, whichever costs less.
+        """
+        net, size = self.net, abs(amount)
+        limit = net.up[cell] if amount > 0 else net.down[cell]
+        if size > limit * (1 + NOISE):
+            return None
+        source, sink = int(net.head[cell]), int(net.tail[cell])
+        if amount < 0:
+            source, sink = sink, source
+        net.counter[2] = 0
+        net.budget[0] = np.inf
+        net.counter[3] = MOST_PATHS
+        left = float(self.send(net, source, sink, size, size * NOISE, WITHIN, cell, known, barred))
+        if left <= size * NOISE:
+            return self._taken(cell, amount, known), 0.0
+        before = self._snapshot()
+        options: list[tuple[float, Circulation]] = []
+        for way in (ONE_PATH, SEVERAL):
+            if options and self.problem.n > BOTH_WAYS:
+                break
+            net.budget[0] = options[0][0] if options else np.inf
+            net.counter[3] = FEW_PATHS if options else MOST_PATHS
+            rest = float(self.send(net, source, sink, left, size * NOISE, way, cell, known, barred))
+            price = self._price_of_tentative()
+            if rest <= size * NOISE:
+                options.append((price, self._taken(cell, amount, known, clear=False)))
+            self._return_to(before)
+        self._clear()
+        if not options:
+            return None
+        price, best = min(options, key=lambda option: option[0])
+        return best, price
+
+    def _snapshot(self) -> tuple[Ints, Floats]:
+        arcs = np.unique(self.net.path[: self.net.counter[2]])
+        return arcs, self.net.moved[arcs]
+
+    def _return_to(self, state: tuple[Ints, Floats]) -> None:
+        net = self.net
+        arcs = np.unique(net.path[: net.counter[2]])
+        net.moved[arcs] = 0.0
+        net.hidden[arcs[net.hidden[arcs] == 2]] = 0
+        kept, flow = state
+        net.moved[kept] = flow
+        net.path[: len(kept)] = kept
+        net.counter[2] = len(kept)
+
+    def _clear(self) -> None:
+        self._return_to((np.zeros(0, dtype=np.int64), np.zeros(0)))
+
+    def _price_of_tentative(self) -> float:
+        net = self.net
+        arcs = np.unique(net.path[: net.counter[2]])
+        arcs = arcs[(net.hidden[arcs] == 2) & (np.abs(net.moved[arcs]) > 0)]
+        return float(net.cost[arcs].sum())
+
+    def _taken(self, cell: int, amount: float, known: int, *, clear: bool = True) -> Circulation:
+        net = self.net
+        arcs = np.unique(net.path[: net.counter[2]])
+        flow = net.moved[arcs]
+        real = np.abs(flow) > abs(amount) * NOISE
+        found = Circulation(cell, amount, known, arcs[real], flow[real])
+        if clear:
+            self._clear()
+        return found
+
+    # -- keeping -------------------------------------------------------------------------------
+
+    def take(self, number: int, one: Circulation) -> None:
+        """Keep a circulation and hide its cells."""
+        self.found[number] = one
+        for arc in one.arcs.tolist():
+            self.users.setdefault(arc, set()).add(number)
+            self.used[arc] += 1
+            if self.net.hidden[arc] == 0:
+                self.hide(self.net, arc, 1)
+
+    def drop(self, number: int) -> Circulation:
+        """Forget a circulation and publish the cells that no other one uses."""
+        one = self.found.pop(number)
+        for arc in one.arcs.tolist():
+            self.users[arc].discard(number)
+            self.used[arc] -= 1
+            if self.used[arc] == 0:
+                self.net.hidden[arc] = 0
+        return one
+
+    def meet(self, cell: int, options: Iterable[float], known: int = -1) -> bool:
+        """Meet a need in the cheapest of several ways; return False when none is possible."""
+        best: tuple[Circulation, float] | None = None
+        for amount in options:
+            way = self.route(cell, amount, known)
+            if way is not None and (best is None or way[1] < best[1]):
+                best = way
+        if best is None:
+            return False
+        self.take(len(self.found), best[0])
+        return True
+
+    # -- all needs -----------------------------------------------------------------------------
+
+    def meet_all(self, ctx: Context) -> None:
+        """Meet every need of the problem, the largest first; note those that cannot be met."""
+        p = self.problem
+        needs = all_needs(p)
+        for i, (cell, options, known) in enumerate(needs):
+            if i % 50 == 0:
+                ctx.tick("cheapest paths", i / len(needs))
+            if not self.meet(cell, options, known):
+                self.unmet.append((cell, options[0], known))
+
+    def improve(self, ctx: Context, passes: int) -> float:
+        """Route all needs of a cell again, given all others, cell by cell; return what is saved."""
+        groups: dict[int, list[int]] = {}
+        for number, one in self.found.items():
+            groups.setdefault(one.cell, []).append(number)
+        saved = 0.0
+        for _ in range(passes):
+            gain = 0.0
+            for i, numbers in enumerate(groups.values()):
+                if i % 50 == 0:
+                    ctx.tick("looking for cheaper paths", i / len(groups))
+                gain += self._again(numbers)
+            saved += gain
+            if gain <= 0:
+                break
+        return saved
+
+    def _again(self, numbers: list[int], barred: int = -1) -> float:
+        """Drop some circulations and route them again; return what that saves, never less than 0."""
+        cost, net = self.problem.cost, self.net
+        old = [self.drop(number) for number in numbers]
+        arcs = np.unique(np.concatenate([one.arcs for one in old]))
+        price = float(cost[arcs[net.hidden[arcs] == 0]].sum())
+        now, taken = 0.0, []
+        if price > 0:
+            for number, one in zip(numbers, old, strict=True):
+                way = self.route(one.cell, one.amount, one.known, barred)
+                now += np.inf if way is None else way[1]
+                if way is None or now >= price:
+                    break
+                self.take(number, way[0])
+                taken.append(number)
+            if now < price * (1 - 1e-9):
+                return price - now
+        for number in taken:
+            self.drop(number)
+        for number, one in zip(numbers, old, strict=True):
+            self.take(number, one)
+        return 0.0
+
+    def spare(self, ctx: Context, *, exchange: bool) -> int:
+        """Publish secondary cells, dearest first; return how many.
+
+        A cell goes when its circulations find another way within the hidden cells or (``exchange``)
+        a way over new cells that cost less.
+        """
+        p = self.problem
+        cells = np.flatnonzero(self.pattern & ~p.start)
+        cells = cells[np.argsort(-p.cost[cells], kind="stable")]
+        spared = 0
+        for i, cell in enumerate(cells.tolist()):
+            if i % 50 == 0:
+                ctx.tick("publishing what is not needed", i / len(cells))
+            if self.net.hidden[cell] == 0 or self._without(cell):
+                spared += 1
+            elif exchange:
+                spared += self._again(sorted(self.users[cell]), barred=cell) > 0
+        return spared
+
+    def _without(self, cell: int) -> bool:
+        """Publish one cell if every circulation through it finds another way."""
+        other = []
+        for number in sorted(self.users.get(cell, ())):
+            found = self._around(self.found[number], cell)
+            if found is None:
+                return False
+            other.append((number, found))
+        for number, found in other:
+            self.drop(number)
+            self.take(number, found)
+        return True
+
+    def _around(self, one: Circulation, cell: int) -> Circulation | None:
+        """Return a circulation led around a cell, within the hidden cells; None: there is no way."""
+        net = self.net
+        net.moved[one.arcs] = one.flow
+        net.path[: len(one.arcs)] = one.arcs
+        net.counter[2] = len(one.arcs)
+        flow = float(net.moved[cell])
+        net.moved[cell] = 0.0
+        source, sink = int(net.tail[cell]), int(net.head[cell])
+        if flow < 0:
+            source, sink = sink, source
+        least = abs(one.amount) * NOISE
+        net.budget[0] = np.inf
+        net.counter[3] = MOST_PATHS
+        left = float(
+            self.send(net, source, sink, abs(flow), least, WITHIN, one.cell, one.known, cell)
+        )
+        found = self._taken(one.cell, one.amount, one.known)
+        return found if left <= least else None
+
+    def faults(self) -> int:
+        """Return how many circulations break a relation or a bound: none, or the code is wrong."""
+        p = self.problem
+        rows: list[Any] = []
+        columns: list[Any] = []
+        flows: list[Any] = []
+        for i, one in enumerate(self.found.values()):
+            rows += [one.arcs, [one.cell]]
+            columns.append(np.full(len(one.arcs) + 1, i))
+            flows += [one.flow, [one.amount]]
+        if not rows:
+            return 0
+        at: Ints = np.concatenate(rows).astype(np.int64)
+        flow: Floats = np.concatenate(flows)
+        number = np.concatenate(columns)
+        moves = sparse.csc_array((flow, (at, number)), shape=(p.n, len(self.found)))
+        size = np.array([abs(one.amount) for one in self.found.values()])
+        gap = abs(p.equations @ moves).max(axis=0).toarray().ravel()
+        slack = 1e-6 * size[number]
+        out = (flow > p.up[at] + slack) | (flow < -p.down[at] - slack) | ~self.pattern[at]
+        bad = gap > 1e-6 * size
+        bad[number[out]] = True
+        return int(bad.sum())
+
+
+def all_needs(problem: Problem) -> list[tuple[int, tuple[float, ...], int]]:
+    """Return (cell, amounts of which one will do, known cell), the largest first."""
+    needs: list[tuple[int, tuple[float, ...], int]] = []
+    for cell in np.flatnonzero(problem.primary).tolist():
+        up, down = float(problem.need_up[cell]), float(problem.need_down[cell])
+        width = float(problem.need_width[cell])
+        if up > 0:
+            needs.append((cell, (up,), -1))
+        if down > 0:
+            needs.append((cell, (-down,), -1))
+        if width > up + down:
+            needs.append((cell, (width - down, up - width), -1))
+    needs.sort(key=lambda need: -max(map(abs, need[1])))
+    for known, target in problem.pairs.tolist():
+        tiny = float(problem.tiny([target])[0])
+        needs.append((target, (tiny, -tiny), known))
+    return needs
+
+
+@functools.cache
+def compiled() -> dict[str, Any]:
+    """Return the kernels compiled; they call each other's compiled selves."""
+    return compile_all(KERNELS, globals())
+
+
+def kernels(n_cells: int) -> dict[str, Any]:
+    """Return the kernels, compiled when that pays and numba is there."""
+    if n_cells >= COMPILE_FROM and has_numba():
+        return compiled()
+    return globals()
+
+
+# -- kernels: numbers and arrays only -------------------------------------------------------------
+
+
+def hide(net: Net, cell: int, how: int) -> None:
+    """Hide a cell: its arc joins the chains of both its nodes."""
+    net.hidden[cell] = how
+    if net.listed[cell] == 0:
+        net.listed[cell] = 1
+        tail, head = net.tail[cell], net.head[cell]
+        net.following[2 * cell] = net.first[tail]
+        net.first[tail] = 2 * cell
+        net.following[2 * cell + 1] = net.first[head]
+        net.first[head] = 2 * cell + 1
+
+
+def rise(net: Net, i: int) -> None:
+    """Move a heap entry up to its place."""
+    node = net.heap[i]
+    key = net.distance[node]
+    while i > 0:
+        above = (i - 1) >> 1
+        other = net.heap[above]
+        if net.distance[other] <= key:
+            break
+        net.heap[i] = other
+        net.place[other] = i
+        i = above
+    net.heap[i] = node
+    net.place[node] = i
+
+
+def sink_down(net: Net, i: int) -> None:
+    """Move a heap entry down to its place."""
+    n = net.counter[0]
+    node = net.heap[i]
+    key = net.distance[node]
+    while True:
+        child = 2 * i + 1
+        if child >= n:
+            break
+        if child + 1 < n and net.distance[net.heap[child + 1]] < net.distance[net.heap[child]]:
+            child += 1
+        other = net.heap[child]
+        if net.distance[other] >= key:
+            break
+        net.heap[i] = other
+        net.place[other] = i
+        i = child
+    net.heap[i] = node
+    net.place[node] = i
+
+
+def reached(net: Net, node: int, distance: float, by: int) -> None:
+    """Note a shorter way to a node."""
+    if distance >= net.distance[node]:
+        return
+    net.distance[node] = distance
+    net.before[node] = by
+    if net.place[node] == -1:
+        net.seen[net.counter[1]] = node
+        net.counter[1] += 1
+        i = net.counter[0]
+        net.counter[0] += 1
+        net.heap[i] = node
+        net.place[node] = i
+    rise(net, net.place[node])
+
+
+def forget(net: Net) -> None:
+    """Make the work space ready for another search."""
+    for i in range(net.counter[1]):
+        node = net.seen[i]
+        net.distance[node] = np.inf
+        net.before[node] = -1
+        net.place[node] = -1
+    net.counter[0] = 0
+    net.counter[1] = 0
+
+
+def room(net: Net, arc: int, forwards: bool) -> float:
+    """Return how much more an arc can carry."""
+    return net.up[arc] - net.moved[arc] if forwards else net.down[arc] + net.moved[arc]
+
+
+def find_path(
+    net: Net, source: int, sink: int, amount: float, least: float, new: bool, a: int, b: int, c: int
+) -> bool:
+    """Find the cheapest path (Dijkstra) over arcs with room for ``least``; not over a, b, c.
+
+    A hidden arc costs nothing, another its price, and more where it cannot carry the whole amount.
+    Arcs come by price, so that the search at a node ends where they cannot better the way known.
+    """
+    forget(net)
+    reached(net, source, 0.0, -1)
+    while net.counter[0] > 0:
+        node = net.heap[0]
+        net.counter[0] -= 1
+        net.place[node] = -2
+        if net.counter[0] > 0:
+            net.heap[0] = net.heap[net.counter[0]]
+            sink_down(net, 0)
+        if node == sink:
+            return True
+        here = net.distance[node]
+        chain = net.first[node]
+        while chain >= 0:
+            arc = chain >> 1
+            forwards = (chain & 1) == 0
+            chain = net.following[chain]
+            if net.hidden[arc] == 0 or arc in (a, b, c) or room(net, arc, forwards) < least:
+                continue
+            other = net.head[arc] if forwards else net.tail[arc]
+            if net.place[other] != -2:
+                reached(net, other, here + net.budget[1], 2 * arc + (0 if forwards else 1))
+        if not new:
+            continue
+        for i in range(net.start[node], net.start[node + 1]):
+            price = net.price[i]
+            if here + price >= min(net.distance[sink], net.budget[0]):
+                break
+            other = net.other[i]
+            # An arc that is not hidden has all its room, but for what this movement has taken.
+            if here + price >= net.distance[other] or net.free[i] < least:
+                continue
+            arc = net.arc[i]
+            if net.hidden[arc] > 0 or arc in (a, b, c):
+                continue
+            length = price * max(1.0, amount / net.free[i])
+            if net.place[other] != -2:
+                forwards = net.tail[arc] == node
+                reached(net, other, here + length, 2 * arc + (0 if forwards else 1))
+    return False
+
+
+def push(net: Net, source: int, sink: int, amount: float) -> float:
+    """Send as much as the path found can carry; return it, or -1 when the path list is full."""
+    most = amount
+    node = sink
+    while node != source:
+        by = net.before[node]
+        forwards = (by & 1) == 0
+        most = min(most, room(net, by >> 1, forwards))
+        node = net.tail[by >> 1] if forwards else net.head[by >> 1]
+    node = sink
+    while node != source:
+        by = net.before[node]
+        arc = by >> 1
+        forwards = (by & 1) == 0
+        net.moved[arc] += most if forwards else -most
+        if net.counter[2] >= len(net.path):
+            return -1.0
+        net.path[net.counter[2]] = arc
+        net.counter[2] += 1
+        if net.hidden[arc] == 0:
+            hide(net, arc, 2)
+            net.budget[0] -= net.cost[arc]
+        node = net.tail[arc] if forwards else net.head[arc]
+    return most
+
+
+def send(
+    net: Net, source: int, sink: int, amount: float, noise: float, way: int, a: int, b: int, c: int
+) -> float:
+    """Send an amount from source to sink; return what is left over.
+
+    Within the hidden arcs (0) large paths are taken first; one path (1) must carry it all; several
+    paths (2) are each the cheapest of their moment.
+    """
+    left = amount
+    least = amount if way < 2 else noise
+    for _ in range(net.counter[3]):
+        if left <= noise or net.budget[0] <= 0:
+            break
+        if find_path(net, source, sink, left, min(least, left), way > 0, a, b, c):
+            sent = push(net, source, sink, left)
+            if sent < 0:
+                break
+            left -= sent
+        elif way == 0 and least > noise:
+            least = max(noise, least / 8)
+        else:
+            break
+    forget(net)
+    return left
+
+
+#: In an order in which each is compiled after those that it calls.
+KERNELS = (hide, rise, sink_down, reached, forget, room, find_path, push, send)

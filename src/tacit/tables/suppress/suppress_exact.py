@@ -1,0 +1,109 @@
+"""Suppression with a proven optimum."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags
+from tacit.data.table import Table
+from tacit.errors import Approximate, InputError, require
+from tacit.registry import register
+from tacit.tables.suppress import propose_exact_scip as _scip
+from tacit.tables.suppress.problem import Problem
+from tacit.tables.suppress.propose_exact import ExactOutcome, solve_exact
+from tacit.tables.suppress.suppression import Suppression
+
+__all__ = ["ExactOutcome", "SuppressExact", "solve_exact"]
+
+
+@register
+class SuppressExact(Suppression):
+    """Hide the cheapest set of cells that protects every unsafe cell, and prove that it is cheapest.
+
+    minimise sum of w_i x_i over binary x, such that an attacker who knows all published cells and the
+    bounds lower <= y <= upper of hidden ones finds for every unsafe cell an interval that reaches its
+    levels. Each level is a family of linear inequalities in x, found one by one from the duals of the
+    attacker's linear program. When time runs out the best safe pattern is returned, with the gap to
+    the bound that has been proven (``history[-1].details``: price, bound, gap, proven).
+
+    References
+    ----------
+    Fischetti and Salazar-Gonzalez (2001), Solving the cell suppression problem on tabular data with
+    linear constraints, Management Science 47(7), 1008-1027.
+    """
+
+    kind: Literal["suppress_exact"] = "suppress_exact"
+
+    #: The pattern stays optimal when singletons far from a cell have to be guarded as well.
+    solves_again: ClassVar[bool] = True
+
+    time_limit: Annotated[float, Field(gt=0)] = Field(
+        60.0, description="seconds after which the best safe pattern is returned with its gap"
+    )
+    gap: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.0, description="relative gap at which a pattern counts as good enough"
+    )
+    engine: Literal["auto", "highs", "scip"] = Field(
+        "auto", description="highs: a loop of cuts; scip: branch and cut (extra 'exact')"
+    )
+    allowed: tuple[Mapping[str, str | tuple[str, ...]], ...] | None = Field(
+        None,
+        description="only cells that match one of these masks (dimension to codes) may be hidden",
+    )
+
+    def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        if self.engine == "scip" and not _scip.available():
+            raise require("pyscipopt", "exact", "engine='scip'")
+        if self.allowed is not None:
+            closed = ~mask(problem.table, self.allowed) & ~problem.start
+            problem = replace(problem, fixed=problem.fixed | closed)
+        ctx.tick("searching for the cheapest pattern", 0.1)
+        found = solve_exact(
+            problem,
+            time_limit=self.time_limit,
+            gap=self.gap,
+            should_stop=ctx.should_stop,
+            engine=self.engine,
+        )
+        ctx.tick("searching for the cheapest pattern", 0.9)
+        ctx.note(
+            bound=found.bound,
+            gap=found.gap,
+            proven=found.proven,
+            cuts=found.cuts,
+            engine=found.engine,
+        )
+        if not found.proven:
+            warnings.warn(
+                f"the search stopped after {found.seconds:.0f} s: the pattern is safe, and at most "
+                f"{100 * found.gap:.1f} % dearer than the cheapest. Raise time_limit to go on.",
+                Approximate,
+                stacklevel=2,
+            )
+        return found.pattern
+
+
+def mask(table: Table, masks: tuple[Mapping[str, str | tuple[str, ...]], ...]) -> Flags:
+    """Return which cells match at least one mask; a dimension that a mask leaves out is free."""
+    inside = np.zeros(len(table), dtype=bool)
+    for one in masks:
+        unknown = sorted(set(one) - set(table.names))
+        if unknown:
+            raise InputError(f"allowed names the dimension {unknown[0]!r}; there are {table.names}")
+        fits = np.ones(len(table), dtype=bool)
+        for axis, dimension in enumerate(table.dimensions):
+            codes = one.get(dimension.name)
+            if codes is None:
+                continue
+            listed = (codes,) if isinstance(codes, str) else codes
+            places = [table.code_of(dimension, code) for code in listed]
+            fits &= np.isin(table.places[:, axis], places)
+        inside |= fits
+    return inside

@@ -1,0 +1,116 @@
+"""Suppression by Gaussian elimination, with or without interval protection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags
+from tacit.data.claims import Claim, check_for
+from tacit.data.table import Table
+from tacit.errors import Infeasible
+from tacit.registry import register
+from tacit.tables.attack.exactness import deducing_pairs
+from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.propose_gauss import Choice, chosen, deducible
+from tacit.tables.suppress.propose_modular import mended
+from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+
+
+@register
+class SuppressGauss(Suppression):
+    """Publish cells in order of their value, unless an unsafe cell would become deducible.
+
+    Let every cell be a vector over the ground cells. A candidate x is published when no unsafe cell u
+    lies in span(published, x), and no target t of a pair in span(published, x, known): the only
+    respondent of a cell can take it away. Ranks are taken exactly over a prime field. The pattern is
+    minimal: no hidden cell could go out alone. It is a heuristic for the price, and has no bound.
+
+    References
+    ----------
+    Langsrud (2024), Secondary cell suppression by Gaussian elimination: an algorithm suitable for
+    handling issues with zeros and singletons, Privacy in Statistical Databases 2024, LNCS 14915.
+    """
+
+    kind: Literal["suppress_gauss"] = "suppress_gauss"
+    repaired: ClassVar[bool] = True
+    intervals: bool = Field(
+        True,
+        description="reach the protection levels too; else unsafe cells are only not deducible exactly",
+    )
+    clean_seconds: Annotated[float, Field(ge=0)] = Field(
+        60.0, description="seconds for publishing again what the levels do not need; 0: none"
+    )
+
+    def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        return mended(problem, self._choose(problem, ctx).hidden, ctx, self.clean_seconds)
+
+    def _choose(self, problem: Problem, ctx: Context) -> Choice:
+        choice = chosen(problem, ctx)
+        ctx.note(
+            coordinates=choice.unknowns,
+            combinations=choice.mixed,
+            answer="heuristic, without a bound",
+        )
+        return choice
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        if self.intervals:
+            return super()._apply(table, ctx)
+        problem = problem_of(
+            without_levels(table), cost=self.cost, power=self.power, singletons=self.singletons
+        )
+        choice = self._choose(problem, ctx)
+        refuse_lost(table, choice)
+        problem, pattern = kept_from_respondents(problem, choice.hidden, ctx)
+        hidden = pattern & ~problem.primary
+        ctx.note(
+            primary=int(problem.primary.sum()),
+            secondary=int(hidden.sum()),
+            price=problem.price(pattern),
+        )
+        return table.with_hidden(np.flatnonzero(hidden))
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        if self.intervals:
+            yield from super()._claims(table, result)
+            return
+        yield Claim(
+            "not-deducible",
+            {"singletons": self.singletons},
+            "all unsafe cells",
+            result.names or ("equations",),
+            ("an attacker who can place a hidden value in a narrow interval learns nothing by it",),
+        )
+
+
+def without_levels(table: Table) -> Table:
+    """Return a table whose levels ask for nothing and whose cells have no bounds: only sums count."""
+    zero, endless = np.zeros(len(table)), np.full(len(table), np.inf)
+    return table.with_(
+        lower_level=zero, upper_level=zero, sliding_level=zero, lower=-endless, upper=endless
+    )
+
+
+def refuse_lost(table: Table, choice: Choice) -> None:
+    """Raise when unsafe cells follow from cells that are published in any case."""
+    if len(choice.lost):
+        names = "; ".join(table.describe_cell(int(c)) for c in choice.lost[:10])
+        raise Infeasible(
+            f"{len(choice.lost):,} unsafe cells follow from cells that are empty or must be published, "
+            f"whatever is hidden: {names}. Free cells that must be published, or recode the table."
+        )
+
+
+@check_for("not-deducible")
+def nothing_deducible(table: Table, claim: Claim) -> bool:
+    """Return True when no unsafe cell follows from published ones by the relations alone."""
+    guarded = bool(claim.parameters.get("singletons"))
+    problem = problem_of(without_levels(table), singletons=guarded)
+    if guarded and len(deducing_pairs(table, table.hidden)):
+        return False
+    return not deducible(problem, table.hidden).any()

@@ -1,0 +1,414 @@
+"""Suppression by hypercubes, with and without interval protection."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.cells.dimension import Dimension, Sum
+from tacit.data.cells.relations import roll_up
+from tacit.data.cells.status import Flags
+from tacit.data.claims import Claim, check_for
+from tacit.data.table import Contributors, Table
+from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
+from tacit.registry import register
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.suppress import propose_hypercube as cubes
+from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.repair import repair
+from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Subtables that the check of a claim audits by linear programs besides all proofs by cubes.
+SAMPLE = 100
+#: Rounds of hiding, proving and repairing subtables.
+ROUNDS = 20
+
+
+@register
+class SuppressHypercube(Suppression):
+    """Hide hypercubes: a cell of an n-dimensional subtable with 2^n - 1 others at its corners.
+
+    Every cell q that differs from the unsafe cell p in all coordinates spans a cube. When its corners
+    are hidden an attacker of the subtable cannot tell p from p - down to p + up, where
+
+        up = min(ub - a over plus corners, a - lb over minus corners),
+        down = min(a - lb over plus corners, ub - a over minus corners);
+
+    a corner's sign changes with each coordinate in which it differs from p, except between a code and
+    its own total. The cheapest cube that reaches the levels is hidden; what it hides must have a cube
+    in every other subtable too, and so on until nothing changes. No solver is needed, so the largest
+    tables can be done; more cells are hidden than by the other methods.
+
+    Below ``size`` cells the pattern is then audited on all relations at once and repaired, as with
+    every method. Beyond it the proof is made subtable by subtable: that is the promise of the method
+    (PS1*), and less than a full audit; a warning, the history and the claim say so.
+
+    References
+    ----------
+    Giessing and Dittrich (2006), Harmonizing table protection: results of a study, PSD 2006, LNCS
+    4302, 35-47.
+    Repsilber (1994), Preservation of confidentiality in aggregated data, 2nd International Seminar on
+    Statistical Confidentiality, Luxembourg.
+    Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.
+    """
+
+    kind: Literal["suppress_hypercube"] = "suppress_hypercube"
+    cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
+        "log",
+        description="what hiding a cell costs: its value, 1, its contributors, log(1 + value)",
+    )
+    variant: Literal["interval", "exact", "sequence"] = Field(
+        "interval",
+        description=(
+            "interval: the levels must be reached; exact (Hyper0): no value may be deduced exactly; "
+            "sequence (HyperSeq): details first, higher cells hidden only as a last resort"
+        ),
+    )
+    choose: Literal["fewest", "cheapest"] = Field(
+        "fewest",
+        description=(
+            "the cube with fewest new cells (then fewest margins, then least cost), or of least cost"
+        ),
+    )
+    apriori: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="outsiders know each value to this many per cent; None: the table's own bounds",
+    )
+    audit: Literal["auto", "full", "subtable"] = Field(
+        "auto",
+        description="prove the pattern on all relations at once, or subtable by subtable",
+    )
+    size: Annotated[int, Field(ge=0)] = Field(
+        300_000, description="cells up to which audit='auto' means the full audit"
+    )
+
+    def faults(self, data: object) -> list[SdcError]:
+        """Return what is wrong: only product tables of up to six dimensions have hypercubes."""
+        found = super().faults(data)
+        if isinstance(data, Table):
+            reason = not_for_cubes(data)
+            if reason:
+                found.append(InputError(f"{self.kind} {reason}"))
+        return found
+
+    def scope(self, table: Table) -> str:
+        """Return which proof a table gets: ``full`` or ``subtable``."""
+        if self.audit == "auto":
+            return "full" if len(table) <= self.size else "subtable"
+        return self.audit
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        known = narrowed(table, self.apriori)
+        if self.scope(table) == "full":
+            problem = problem_of(
+                known, cost=self.cost, power=self.power, singletons=self.singletons
+            )
+        else:
+            known = identified(known)
+            problem = light_problem(known, cost=self.cost, power=self.power)
+        problem = asked(problem, intervals=self.variant != "exact")
+        if not problem.primary.any():
+            ctx.note(secondary=0, price=0.0, repaired=0, proof=self.scope(table))
+            return table.with_hidden(np.flatnonzero(problem.forced))
+        if self.variant == "exact":
+            warnings.warn(
+                "suppress_hypercube: variant 'exact' keeps values from being deduced exactly; the "
+                "protection levels of unsafe cells are not looked at",
+                WeakProtection,
+                stacklevel=4,
+            )
+        if self.scope(table) == "full":
+            proposed = self._pattern(problem, ctx)
+            pattern = repair(problem, proposed, ctx)
+            problem, pattern = kept_from_respondents(problem, pattern, ctx)
+        else:
+            proposed, pattern = self._by_subtables(problem, ctx)
+        ctx.note(
+            primary=int(problem.primary.sum()),
+            secondary=int((pattern & ~problem.primary).sum()),
+            price=problem.price(pattern),
+            repaired=int((pattern & ~proposed).sum()),
+            proof=self.scope(table),
+        )
+        return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
+
+    def _rules(self) -> cubes.Rules:
+        return cubes.Rules(
+            fewest=self.choose == "fewest",
+            sequence=self.variant == "sequence",
+            singletons=self.singletons,
+        )
+
+    def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        grid = cubes.grid_of(problem.table.dimensions)
+        state = cubes.state_of(problem, grid, problem.start, singletons=self.singletons)
+        sweeps = cubes.hide_cubes(grid, state, self._rules(), ctx)
+        ctx.note(sweeps=sweeps, subtables=cubes.n_subtables(grid), **reductions(state))
+        return np.asarray(state.flag == cubes.HIDDEN)
+
+    def _by_subtables(self, problem: Problem, ctx: Context) -> tuple[Flags, Flags]:
+        """Return the cubes' pattern, and the one in which every subtable is proven."""
+        grid = cubes.grid_of(problem.table.dimensions)
+        state = cubes.state_of(problem, grid, problem.start, singletons=self.singletons)
+        sweeps = cubes.hide_cubes(grid, state, self._rules(), ctx)
+        proposed = state.flag == cubes.HIDDEN
+        lone = known_singletons(problem.table, singletons=self.singletons)
+        solved = 0
+        intervals = self.variant != "exact"
+        for _ in range(ROUNDS):
+            left, proofs = cubes.without_cube(grid, state, ctx, lone=lone)
+            hidden = state.flag == cubes.HIDDEN
+            state.dirty[:] = 0
+            for i, subtable in enumerate(map(int, left)):
+                if i % 20 == 0:
+                    ctx.tick("auditing subtables", i / len(left))
+                part, cells = part_of(problem.table, grid, subtable, hidden)
+                new = repaired_part(part, hidden[cells], ctx, self.singletons, intervals)
+                solved += 1
+                hidden[cells[new]] = True
+            fresh = np.flatnonzero(hidden & (state.flag != cubes.HIDDEN))
+            if not len(fresh):
+                break
+            mark_subtables(grid, state, fresh)
+            sweeps += cubes.hide_cubes(grid, state, self._rules(), ctx, everywhere=False)
+        else:
+            raise Infeasible("the pattern did not become safe in every subtable")
+        ctx.note(
+            sweeps=sweeps,
+            subtables=cubes.n_subtables(grid),
+            proven_by_cubes=proofs,
+            subtables_by_programs=solved,
+            **reductions(state),
+        )
+        warnings.warn(
+            "suppress_hypercube: the pattern is proven within each subtable, not on all relations of "
+            "the table at once; audit the table where that can be afforded",
+            WeakProtection,
+            stacklevel=5,
+        )
+        return proposed, np.asarray(state.flag == cubes.HIDDEN)
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        scope = self.scope(table)
+        intervals = self.variant != "exact"
+        if scope == "full" and intervals and self.apriori is None:
+            yield from super()._claims(table, result)
+            return
+        parameters: dict[str, Any] = {"singletons": self.singletons, "intervals": intervals}
+        if self.apriori is not None:
+            parameters["apriori"] = self.apriori
+        about = "all unsafe cells" if scope == "full" else "all unsafe cells, subtable by subtable"
+        assumptions = [
+            "outsiders know no more of hidden cells than the stated external bounds",
+        ]
+        if scope != "full":
+            assumptions.append("attackers use the relations of one subtable at a time")
+        yield Claim(
+            "protected-in-table" if scope == "full" else "protected-in-subtables",
+            parameters,
+            about,
+            result.names,
+            tuple(assumptions),
+        )
+
+
+# -- the problem -----------------------------------------------------------------------------------
+
+
+def not_for_cubes(table: Table) -> str:
+    """Return why a table has no hypercubes; empty when it has."""
+    if not table.is_product:
+        return (
+            "works on tables that are a full product of their dimensions; use suppress_linear for "
+            "linked tables and bare equations"
+        )
+    if len(table.dimensions) > cubes.MOST_DIMENSIONS:
+        return f"takes tables of up to {cubes.MOST_DIMENSIONS} dimensions, this one has {len(table.dimensions)}"
+    return ""
+
+
+def narrowed(table: Table, apriori: float | None) -> Table:
+    """Return the table with bounds no wider than a percentage of each value."""
+    if apriori is None:
+        return table
+    around = apriori / 100 * np.abs(table.value)
+    return table.with_(
+        lower=np.maximum(table.lower, table.value - around),
+        upper=np.minimum(table.upper, table.value + around),
+    )
+
+
+def light_problem(table: Table, *, cost: str = "value", power: float = 1.0) -> Problem:
+    """State the problem without its relations, which a very large table should not store."""
+    bare = table.with_(given=sparse.csr_array((0, len(table))))
+    problem = problem_of(bare, cost=cost, power=power, singletons=False)
+    return replace(problem, table=table)
+
+
+def asked(problem: Problem, *, intervals: bool) -> Problem:
+    """Return the problem with its levels, or with the smallest movement in place of them."""
+    if intervals:
+        return problem
+    nothing = np.zeros(problem.n)
+    least = np.where(problem.primary, problem.tiny(np.arange(problem.n)), 0.0)
+    return replace(problem, need_down=nothing, need_up=nothing, need_width=least)
+
+
+def known_singletons(table: Table, *, singletons: bool) -> Ints:
+    """Return the only respondent of every unsafe cell that has one; -1 elsewhere."""
+    if not singletons:
+        return np.full(len(table), -1, dtype=np.int64)
+    return np.where(table.primary, table.owner, -1)
+
+
+def identified(table: Table) -> Table:
+    """Return the table with the single respondents of cells told apart, where nobody names them.
+
+    Contributors add up, so a total with one contributor has that of its only filled ground cell: it is
+    enough to add up the ground cells' numbers.
+    """
+    if table.holdings is not None or table.contributors is not None or (table.count < 0).any():
+        return table
+    ground = np.ix_(*(d.leaves for d in table.dimensions))
+    base = table.count.reshape(table.shape)[ground].astype(np.float64)
+    number = np.arange(base.size, dtype=np.float64).reshape(base.shape)
+    lone = table.count == 1
+    if (roll_up(base, table.dimensions).ravel()[lone] != 1).any():
+        return table
+    who = np.where(lone, roll_up(number * base, table.dimensions).ravel(), -1.0)
+    behind = Contributors(
+        table.count, np.zeros((len(table), 1)), np.rint(who).astype(np.int64)[:, None]
+    )
+    return table.with_(contributors=behind)
+
+
+def reductions(state: cubes.State) -> dict[str, Any]:
+    """Return, for the history, how many cells found no cube for their full level."""
+    degrees, n = np.unique(state.reduced[state.reduced > 1], return_counts=True)
+    words = {cubes.HUGE: "any movement", cubes.NONE: "no cube"}
+    return {
+        "reduced": {
+            words.get(int(k), f"level / {k}"): int(i) for k, i in zip(degrees, n, strict=True)
+        }
+    }
+
+
+# -- subtables -------------------------------------------------------------------------------------
+
+
+def part_of(table: Table, grid: cubes.Grid, subtable: int, hidden: Flags) -> tuple[Table, Ints]:
+    """Return one subtable as a table of its own, with its cells in the whole; parents first."""
+    cells, axes = cubes.cells_of(grid, subtable)
+    at = cells.ravel()
+    dimensions = []
+    for d, (codes, coefficients, related) in zip(table.dimensions, axes, strict=True):
+        signs = tuple(int(c) for c in coefficients[1:])
+        plain = () if min(signs, default=1) > 0 else signs
+        sums = (Sum(0, tuple(range(1, len(codes))), plain),) if related else ()
+        dimensions.append(Dimension(d.name, tuple(d.codes[c] for c in codes), sums))
+    part = table.with_(
+        dimensions=tuple(dimensions),
+        **{
+            name: getattr(table, name)[at]
+            for name in (
+                "value",
+                "count",
+                "status",
+                "lower",
+                "upper",
+                "lower_level",
+                "upper_level",
+                "sliding_level",
+            )
+        },
+        weight=None if table.weight is None else table.weight[at],
+        contributors=None if table.contributors is None else table.contributors.take(at),
+        holdings=None if table.holdings is None else table.holdings.take(at),
+        changed=None,
+        interval=None,
+        history=(),
+        extra={},
+    )
+    return part.with_hidden(np.flatnonzero(hidden[at] & ~part.primary)), at
+
+
+def repaired_part(
+    part: Table, hidden: Flags, ctx: Context, singletons: bool, intervals: bool
+) -> Flags:
+    """Return the cells of a subtable to hide, by linear programs on its own relations."""
+    problem = asked(problem_of(part, singletons=singletons), intervals=intervals)
+    return repair(problem, hidden, ctx)
+
+
+def mark_subtables(grid: cubes.Grid, state: cubes.State, cells: Ints) -> None:
+    """Hide cells, and mark every subtable with one of them."""
+    state.flag[cells] = cubes.HIDDEN
+    run, scratch = cubes.kernels(len(state.value)), np.zeros(len(grid.stride) + 1, dtype=np.int64)
+    for cell in cells.tolist():
+        run["mark"](grid, state.dirty, scratch, cell)
+
+
+# -- claims ----------------------------------------------------------------------------------------
+
+
+@check_for("protected-in-table")
+def table_is_protected(table: Table, claim: Claim) -> bool:
+    """Return True when the attacker of all relations leaves every unsafe cell what was claimed."""
+    given = claim.parameters
+    known = narrowed(table, given.get("apriori"))
+    problem = problem_of(known, singletons=bool(given.get("singletons")))
+    return not shortfalls(asked(problem, intervals=bool(given.get("intervals"))), table.hidden)
+
+
+@check_for("protected-in-subtables")
+def subtables_are_protected(table: Table, claim: Claim) -> bool:
+    """Return True when the attacker of each subtable leaves every unsafe cell what was claimed.
+
+    Every unsafe cell is proven by hidden cubes or, where those do not suffice, by linear programs on
+    its subtable; a fixed sample of the subtables proven by cubes is solved as well.
+    """
+    given = claim.parameters
+    singletons, intervals = bool(given.get("singletons")), bool(given.get("intervals"))
+    known = identified(narrowed(table, given.get("apriori")))
+    problem = asked(light_problem(known), intervals=intervals)
+    if not problem.primary.any():
+        return True
+    grid = cubes.grid_of(table.dimensions)
+    hidden = table.hidden
+    state = cubes.state_of(problem, grid, hidden, singletons=singletons)
+    ctx = Context.start(0)
+    lone = known_singletons(known, singletons=singletons)
+    left, _ = cubes.without_cube(grid, state, ctx, lone=lone)
+    for subtable in {*map(int, left), *sampled(grid, problem)}:
+        part, cells = part_of(known, grid, subtable, hidden)
+        alone = asked(problem_of(part, singletons=singletons), intervals=intervals)
+        if shortfalls(alone, hidden[cells]):
+            return False
+    return True
+
+
+def sampled(grid: cubes.Grid, problem: Problem) -> list[int]:
+    """Return some subtables that hold unsafe cells, spread evenly over the table."""
+    cells = np.flatnonzero(problem.primary)
+    cells = cells[np.linspace(0, len(cells) - 1, min(SAMPLE, len(cells))).astype(np.int64)]
+    chosen = []
+    for cell in cells.tolist():
+        number, rest = 0, cell
+        for d, stride in enumerate(grid.stride.tolist()):
+            code = int(grid.first_code[d]) + rest // stride
+            rest %= stride
+            group = int(grid.member[grid.member_start[code + 1] - 1])
+            number = number * int(grid.groups[d]) + group
+        chosen.append(number)
+    return chosen

@@ -1,0 +1,298 @@
+"""Partial suppression: publish intervals in place of values."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+from scipy import sparse
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags
+from tacit.data.claims import Claim, check_for
+from tacit.data.table import Table
+from tacit.errors import Approximate, SolverError
+from tacit.registry import register
+from tacit.solve import Lp
+from tacit.spec import TableMethod
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
+from tacit.tables.suppress.repair import repair
+
+Floats = npt.NDArray[np.float64]
+#: Reaches are computed to this share of the need; intervals are widened by it in the end.
+SLACK = 1e-7
+
+
+@register
+class SuppressPartial(TableMethod):
+    """Publish the narrowest intervals that protect every unsafe cell.
+
+    minimise sum of v_i (z-_i + z+_i), such that an attacker who knows value - z- <= y <= value + z+ for
+    every cell (and the relations) finds for every unsafe cell an interval that reaches its levels;
+    v_i is the cost of the cell for each unit of its value. A linear program, solved by cuts from the
+    duals of the attacker's programs; cells with z = 0 are published as they are.
+
+    References
+    ----------
+    Fischetti and Salazar-Gonzalez (2003), Partial cell suppression: a new methodology for statistical
+    disclosure control, Statistics and Computing 13, 13-21.
+    """
+
+    kind: Literal["suppress_partial"] = "suppress_partial"
+    techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)
+
+    cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
+        "value",
+        description="what an interval as wide as the cell's value costs: its value, 1, ...",
+    )
+    power: Annotated[float, Field(ge=0)] = Field(
+        1.0, description="exponent of the cost; 0 takes log(1 + cost)"
+    )
+    singletons: bool = Field(
+        True, description="protect unsafe cells from the only respondent of another cell"
+    )
+    rounded: bool = Field(
+        True,
+        description="move the ends of intervals outwards to round numbers, so that they do not "
+        "give away the value from which they were computed",
+    )
+    time_limit: Annotated[float, Field(gt=0)] = Field(
+        60.0, description="seconds after which safe, possibly wider intervals are returned"
+    )
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        found = narrowest(problem, ctx, time_limit=self.time_limit)
+        low, high = found.down, found.up
+        loss = float((widths(problem) * (low + high)).sum())
+        interval = ends(table, low, high, rounded=self.rounded)
+        hidden = ~np.isnan(interval[:, 0])
+        ctx.note(
+            intervals=int(hidden.sum()),
+            loss=loss,
+            bound=found.bound,
+            gap=found.gap,
+            proven=found.proven,
+            cuts=found.cuts,
+        )
+        if not found.proven:
+            warnings.warn(
+                f"the search for the narrowest intervals stopped: these are safe, and cost at most "
+                f"{100 * found.gap:.1f} % more than the best. Raise time_limit to go on.",
+                Approximate,
+                stacklevel=2,
+            )
+        return table.with_hidden(np.flatnonzero(hidden & ~problem.primary)).with_(interval=interval)
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        del table
+        yield Claim(
+            "protected-by-published-intervals",
+            {"singletons": self.singletons},
+            "all unsafe cells",
+            result.names or ("equations",),
+            (
+                "outsiders know no more of a cell than its published interval and external bounds",
+                "the ends of intervals carry no information beyond that",
+            ),
+        )
+
+
+@check_for("protected-by-published-intervals")
+def intervals_are_wide_enough(table: Table, claim: Claim) -> bool:
+    """Return True when an attacker who uses the published intervals learns no more than allowed."""
+    problem = problem_of(table, singletons=bool(claim.parameters.get("singletons")))
+    if table.interval is None:
+        return not problem.primary.any()
+    low, high = table.interval.T
+    hidden = table.hidden & ~np.isnan(low)
+    narrow = replace(
+        problem,
+        down=np.where(hidden, np.minimum(problem.down, table.value - low), 0.0),
+        up=np.where(hidden, np.minimum(problem.up, high - table.value), 0.0),
+    )
+    return not shortfalls(narrow, hidden | problem.primary)
+
+
+# -- the program -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """How far each cell's interval reaches below and above its value, and how good that is."""
+
+    down: Floats
+    up: Floats
+    loss: float
+    bound: float
+    proven: bool
+    cuts: int
+
+    @property
+    def gap(self) -> float:
+        """Return the relative distance of the loss from its bound."""
+        return 0.0 if self.loss <= 0 else max(0.0, (self.loss - self.bound) / self.loss)
+
+
+def widths(problem: Problem) -> Floats:
+    """Return the cost of one unit of width: the cell's cost for each unit of its value."""
+    return problem.cost / np.maximum(np.abs(problem.table.value), 1.0)
+
+
+def narrowest(problem: Problem, ctx: Context, *, time_limit: float = 60.0) -> Intervals:
+    """Return the cheapest intervals that meet every need, or safe ones when time runs out.
+
+    Raises
+    ------
+    Infeasible
+        Naming the cells that no intervals can protect.
+    """
+    n = problem.n
+    if not problem.primary.any():
+        return Intervals(np.zeros(n), np.zeros(n), 0.0, 0.0, True, 0)
+    # Intervals as wide as the external bounds are suppression: feasible or nothing is.
+    full = repair(problem, problem.start, ctx)
+    cells = np.flatnonzero(problem.start | problem.suppressible)
+    master = Master(problem, cells)
+    reach = enclosing(problem, full, cells)
+    deadline = time.monotonic() + time_limit
+    mover = Mover(problem, cells)
+    needs = [directed(mover, need) for need in needs_of(problem)]
+    for turn in range(10_000):
+        ctx.tick("narrowing the intervals", min(0.9, turn / 50))
+        found = master.lp.solve()
+        if found.state != "optimal" or found.x is None:
+            raise SolverError(f"the program of intervals ended as {found.state}")
+        z = np.maximum(found.x, 0.0)
+        short = master.separate(mover, needs, z, ctx)
+        if not short:
+            return master.result(z, found.value, proven=True)
+        if time.monotonic() > deadline:
+            best = master.mixed(z, reach, mover, needs)
+            return master.result(best, found.value, proven=False)
+    raise SolverError("the intervals did not settle; the table's scales may be too far apart")
+
+
+def directed(mover: Mover, need: Need) -> Need:
+    """Return a need with a direction: a singleton's target must be able to move up, else down.
+
+    Either would do, and the choice is made beforehand to keep the program linear.
+    """
+    if need.kind != "either":
+        return need
+    up = need._replace(kind="up")
+    leg = mover.move(up, 1, np.ones(mover.k), np.inf, cut=False)
+    return up if met(up, [leg]) else need._replace(kind="down")
+
+
+def enclosing(problem: Problem, pattern: Flags, cells: npt.NDArray[np.int64]) -> Floats:
+    """Return the reaches (down, then up) of a suppression pattern, cut to a finite size."""
+    most = 10.0 * float(np.abs(problem.table.value).sum()) + 1.0
+    hidden = pattern[cells]
+    down = np.where(hidden, np.minimum(problem.down[cells], most), 0.0)
+    up = np.where(hidden, np.minimum(problem.up[cells], most), 0.0)
+    return np.concatenate([down, up])
+
+
+class Master:
+    """The linear program in z- and z+ (in that order), with the cuts found so far."""
+
+    def __init__(self, problem: Problem, cells: npt.NDArray[np.int64]) -> None:
+        self.problem, self.cells, self.k = problem, cells, len(cells)
+        weight = widths(problem)[cells]
+        low = np.concatenate([problem.need_down[cells], problem.need_up[cells]])
+        high = np.concatenate([problem.down[cells], problem.up[cells]])
+        self.cost = np.concatenate([weight, weight])
+        self.lp = Lp(
+            self.cost,
+            sparse.csc_array((0, 2 * self.k)),
+            np.zeros(0),
+            np.zeros(0),
+            np.minimum(low, high),
+            high,
+        )
+        self.cuts = 0
+
+    def separate(self, mover: Mover, needs: list[Need], z: Floats, ctx: Context) -> int:
+        """Add a row for every need that z does not meet; return how many there are."""
+        added = 0
+        narrowed(mover, self.k, z)
+        for number, need in enumerate(needs):
+            if number % 50 == 0:
+                ctx.tick("narrowing the intervals")
+            legs = [mover.move(need, s, np.ones(self.k), np.inf) for s in SIGNS[need.kind]]
+            if sum(leg.reach for leg in legs) >= 1 - SLACK:
+                continue
+            added += 1
+            down = sum(np.maximum(-leg.r, 0.0) for leg in legs)
+            up = sum(np.maximum(leg.r, 0.0) for leg in legs)
+            row = np.concatenate([down, up])
+            if need.known >= 0 and mover.place[need.known] >= 0:
+                at = int(mover.place[need.known])
+                row[[at, at + self.k]] = 0.0
+            columns = np.flatnonzero(row)
+            self.lp.add_row(columns, row[columns], need.amount)
+        self.cuts += added
+        return added
+
+    def mixed(self, z: Floats, reach: Floats, mover: Mover, needs: list[Need]) -> Floats:
+        """Return the best safe point found between z and a safe one."""
+        low, high = 0.0, 1.0
+        for _ in range(6):
+            share = (low + high) / 2
+            narrowed(mover, self.k, np.maximum(z, share * reach))
+            if safe(mover, needs):
+                high = share
+            else:
+                low = share
+        return np.maximum(z, high * reach)
+
+    def result(self, z: Floats, bound: float, *, proven: bool) -> Intervals:
+        """Return reaches for all cells."""
+        n = self.problem.n
+        down, up = np.zeros(n), np.zeros(n)
+        down[self.cells], up[self.cells] = z[: self.k], z[self.k :]
+        return Intervals(down, up, float(self.cost @ z), bound, proven, self.cuts)
+
+
+def narrowed(mover: Mover, k: int, z: Floats) -> None:
+    """Let cells move as far as their intervals reach."""
+    mover.down, mover.up = z[:k], z[k:]
+
+
+def safe(mover: Mover, needs: list[Need]) -> bool:
+    """Return True when the mover's bounds meet every need."""
+    ones = np.ones(mover.k)
+    return all(
+        met(need, [mover.move(need, s, ones, np.inf, cut=False) for s in SIGNS[need.kind]])
+        for need in needs
+    )
+
+
+# -- publishing ------------------------------------------------------------------------------------
+
+
+def ends(table: Table, down: Floats, up: Floats, *, rounded: bool) -> Floats:
+    """Return the intervals to publish, cells x 2; NaN where the value itself goes out."""
+    wide = (down + up) > 1e-7 * np.maximum(1.0, np.abs(table.value))
+    wide |= table.primary
+    low = table.value - down * (1 + 10 * SLACK)
+    high = table.value + up * (1 + 10 * SLACK)
+    if rounded:
+        base = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-9)))
+        low, high = np.floor(low / base) * base, np.ceil(high / base) * base
+        # An end that is the value itself would be the best guess of an attacker.
+        low = np.where(low >= table.value, low - base, low)
+        high = np.where(high <= table.value, high + base, high)
+    low, high = np.maximum(low, table.lower), np.minimum(high, table.upper)
+    interval = np.stack([low, high], axis=1)
+    interval[~wide] = np.nan
+    return interval

@@ -1,0 +1,127 @@
+"""What the suppression engines share: costs, singletons, the repair and the proof at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.cells.status import Flags
+from tacit.data.claims import Claim, check_for
+from tacit.data.table import Table
+from tacit.spec import TableMethod
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.attack.exactness import deducing_pairs
+from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.repair import repair
+
+#: How often a pattern is mended for respondents who can deduce a cell through several relations.
+ROUNDS = 10
+
+
+class Suppression(TableMethod):
+    """Base of the suppression engines: ``_pattern`` proposes, the attacker disposes.
+
+    Whatever an engine proposes is audited on the full table; what it leaves exposed is repaired by
+    the linear-programming heuristic and counted in ``history[-1].details``.
+    """
+
+    techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
+    #: An engine that is asked again when respondents far from a cell turn out to be able to deduce it.
+    solves_again: ClassVar[bool] = False
+    #: An engine whose proposals have been made safe by :func:`repair` already.
+    repaired: ClassVar[bool] = False
+
+    cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
+        "value",
+        description="what hiding a cell costs: its value, 1, its contributors, log(1 + value)",
+    )
+    power: Annotated[float, Field(ge=0)] = Field(
+        1.0, description="exponent of the cost; 0 takes log(1 + cost)"
+    )
+    singletons: bool = Field(
+        True, description="protect unsafe cells from the only respondent of another cell"
+    )
+
+    def _pattern(self, problem: Problem, ctx: Context) -> Flags:
+        raise NotImplementedError
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        if not problem.primary.any():
+            ctx.note(secondary=0, price=0.0, repaired=0)
+            return table.with_hidden(np.flatnonzero(problem.forced))
+        for _ in range(ROUNDS):
+            proposed = self._pattern(problem, ctx) | problem.start
+            pattern = proposed if self.repaired else repair(problem, proposed, ctx)
+            wider = with_far_pairs(problem, pattern)
+            if wider is problem or not self.solves_again:
+                break
+            problem = wider
+        problem, pattern = kept_from_respondents(problem, pattern, ctx)
+        ctx.note(
+            primary=int(problem.primary.sum()),
+            secondary=int((pattern & ~problem.primary).sum()),
+            price=problem.price(pattern),
+            repaired=int((pattern & ~proposed).sum()),
+        )
+        return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
+
+    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
+        del table
+        yield Claim(
+            "protected-intervals",
+            {"singletons": self.singletons},
+            "all unsafe cells",
+            result.names or ("equations",),
+            (
+                "outsiders know no more of hidden cells than the stated external bounds",
+                "a respondent who is alone in several hidden cells does not combine them",
+            )
+            if self.singletons
+            else ("outsiders know no more of hidden cells than the stated external bounds",),
+        )
+
+
+def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
+    """Return the problem with the singletons that, by all relations together, give a cell away.
+
+    Two cells need not share a relation for one to follow from the other. The problem itself comes back
+    when nothing is new, or when singletons are not asked for.
+    """
+    if not problem.guards_singletons:
+        return problem
+    far = deducing_pairs(problem.table, pattern)
+    if not len(far):
+        return problem
+    every = np.unique(np.concatenate([problem.pairs, far]), axis=0).astype(np.int64)
+    return problem if len(every) == len(problem.pairs) else replace(problem, pairs=every)
+
+
+def kept_from_respondents(problem: Problem, pattern: Flags, ctx: Context) -> tuple[Problem, Flags]:
+    """Repair a pattern until no single respondent can deduce the cell of another."""
+    for _ in range(ROUNDS):
+        wider = with_far_pairs(problem, pattern)
+        if wider is problem:
+            break
+        problem = wider
+        pattern = repair(problem, pattern, ctx)
+    return problem, pattern
+
+
+@check_for("protected-intervals")
+def intervals_are_wide(table: Table, claim: Claim) -> bool:
+    """Return True when an attacker's interval for every unsafe cell reaches its levels.
+
+    Each need must be shown by a movement that has been put into the table's own relations and bounds;
+    what a solver says without one does not count.
+    """
+    guarded = bool(claim.parameters.get("singletons"))
+    problem = problem_of(table, singletons=guarded)
+    if guarded and len(deducing_pairs(table, table.hidden)):
+        return False
+    return not shortfalls(problem, table.hidden, verify=True)

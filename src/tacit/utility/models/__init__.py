@@ -1,0 +1,1 @@
+"""Models and estimates: what an analyst would conclude from the release."""

@@ -1,0 +1,1 @@
+"""Moments and distributions: how far the released numbers moved."""
