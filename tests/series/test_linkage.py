@@ -15,8 +15,8 @@ from tacit.series import (
     microaggregated,
     normalise,
     paired_distances,
-    warping,
 )
+from tacit.stats.series import warping
 
 TIED = 1e-9
 
