@@ -143,8 +143,10 @@ def test_large_groups_are_split_first():
 def test_works_without_numba(monkeypatch):
     x = rng(5).normal(size=(60, 2))
     start = mdav(x, 3, rng=rng(), tick=silent)
-    for name in ("_search", "_tree", "improve"):
-        monkeypatch.setattr(f"tacit.microaggregation.{name}.has_numba", lambda: False)
+    for name in ("search", "tree", "improve"):
+        monkeypatch.setattr(
+            f"tacit.protect.microaggregate.grouping.{name}.has_numba", lambda: False
+        )
     found = improve(x, start, 3, rng=rng(), tick=silent)
     assert loss(x, found).within < loss(x, start).within
     assert group_sizes(found).min() >= 3

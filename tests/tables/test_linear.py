@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.context import Context
+from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status
 from tacit.errors import Cancelled, Infeasible
 from tacit.tables.attack.attacker import shortfalls
@@ -122,8 +123,8 @@ def make(rng, dimensions, share=0.15, zeros=0.1):
     shape = [len(d.leaves) for d in dimensions]
     base = rng.integers(1, 60, shape) * (rng.random(shape) > zeros)
     counts = np.where(base > 0, rng.integers(1, 6, shape), 0)
-    value = tacit.data.relations.roll_up(base.astype(float), dimensions)
-    count = tacit.data.relations.roll_up(counts.astype(float), dimensions)
+    value = roll_up(base.astype(float), dimensions)
+    count = roll_up(counts.astype(float), dimensions)
     table = tacit.Table.from_cells(dimensions, value, count=count)
     return unsafe(rng, table, share)
 
@@ -153,12 +154,8 @@ def drawn(kind, seed):
     if kind == "linked":
         sizes = rng.integers(1, 60, (5, 3, 3)).astype(float)
         tree, a, b = region_tree(), flat("a", "klm"), flat("b", "pqr")
-        first = tacit.Table.from_cells(
-            [tree, a], tacit.data.relations.roll_up(sizes.sum(axis=2), [tree, a])
-        )
-        second = tacit.Table.from_cells(
-            [tree, b], tacit.data.relations.roll_up(sizes.sum(axis=1), [tree, b])
-        )
+        first = tacit.Table.from_cells([tree, a], roll_up(sizes.sum(axis=2), [tree, a]))
+        second = tacit.Table.from_cells([tree, b], roll_up(sizes.sum(axis=1), [tree, b]))
         return unsafe(rng, tacit.Table.link(first, second), 0.15)
     table = make(rng, [region_tree(), flat("size", "abc")])
     return tacit.Table.from_cells(

@@ -145,7 +145,7 @@ def format_of(path: Path) -> Format:
             f"cannot tell the format of {path.name!r} from its ending. {hint + ' ' if hint else ''}"
             f"Known endings: {', '.join(FORMATS)}."
         )
-    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")
+    return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
 
 def require_file(path: Path) -> None:
@@ -195,7 +195,7 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
 
 def format_of_ending(ending: str) -> Format:
     """Return the module of an ending that is known."""
-    return importlib.import_module(f"tacit.data.files.{FORMATS[ending]}")
+    return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
 
 def companions(target: Path) -> tuple[Path, ...]:

@@ -52,9 +52,9 @@ class Grouping:
 
 
 METHODS: dict[str, Grouping] = {
-    "mdav": Grouping("mdav:mdav"),
-    "mdav_one_seed": Grouping("mdav:mdav_one_seed"),
-    "v_mdav": Grouping("v_mdav:v_mdav", ("gamma",)),
+    "mdav": Grouping("mdav_groups:mdav"),
+    "mdav_one_seed": Grouping("mdav_groups:mdav_one_seed"),
+    "v_mdav": Grouping("v_mdav_groups:v_mdav", ("gamma",)),
     "learning_automaton": Grouping(
         "automaton:learning_automaton", ("memory", "theta", "restarts", "start", "neighbours")
     ),
@@ -79,4 +79,6 @@ METHODS: dict[str, Grouping] = {
 def grouping_function(name: str) -> Callable[..., Any]:
     """Return the function behind a method; its module is imported only now."""
     module, function = METHODS[name].home.split(":")
-    return getattr(importlib.import_module(f"tacit.microaggregation.{module}"), function)
+    return getattr(
+        importlib.import_module(f"tacit.protect.microaggregate.grouping.{module}"), function
+    )
