@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from tacit.context import Progress, silent
 from tacit.errors import Infeasible
 from tacit.protect.microaggregate.grouping.loss import group_means
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.risk.linkage.series_attack import Tick, no_tick
 from tacit.stats.moments import Ints
 from tacit.stats.series.normalise import Normalisation, normalise
 from tacit.stats.series.panel import Panel
 
 
 def series_groups(
-    panel: Panel, k: int, how: Normalisation = "series_standard", tick: Tick = no_tick
+    panel: Panel, k: int, how: Normalisation = "series_standard", tick: Progress = silent
 ) -> list[Ints]:
     """Return MDAV's groups of at least k records, for each series by itself, on normalised series."""
     if len(panel) < k:
@@ -32,7 +32,7 @@ def microaggregated(
     *,
     pieces: int = 1,
     how: Normalisation = "series_standard",
-    tick: Tick = no_tick,
+    tick: Progress = silent,
 ) -> Panel:
     """Return the panel with each series replaced by the mean of the raw series of its group.
 
