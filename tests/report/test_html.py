@@ -63,7 +63,7 @@ def plan(**changes):
         access="SPr",
         seed=SEED,
     )
-    return dataclasses.replace(base, **changes)
+    return base.with_(**changes)
 
 
 @pytest.fixture(scope="module")

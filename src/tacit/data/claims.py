@@ -68,6 +68,17 @@ class Claim:
             f"({', '.join(self.columns)})"
         )
 
+    @classmethod
+    def from_dict(cls, entry: Mapping[str, Any]) -> Claim:
+        """Return the claim that a statement holds."""
+        return cls(
+            entry["model"],
+            entry["parameters"],
+            entry["quasi_identifier"],
+            tuple(entry["columns"]),
+            tuple(entry.get("assumptions", ())),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as plain data."""
         return {

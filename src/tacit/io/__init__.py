@@ -21,6 +21,7 @@ import narwhals.stable.v2 as nw
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
+from tacit.io.options import Options as Options
 
 FORMATS: Mapping[str, str] = {
     ".csv": "text",
@@ -47,40 +48,6 @@ FORMATS: Mapping[str, str] = {
 
 #: Formats a release can be written in.
 WRITABLE: tuple[str, ...] = ("csv", "tsv", "parquet", "xlsx", "sav", "zsav", "dta", "asc", "saf")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to read a file, where its ending does not say all.
-
-    Attributes
-    ----------
-    separator, quote, encoding, header
-        For separated text; the separator is guessed from the first line when not given.
-    missing
-        Texts or codes that stand for a missing answer and become null on reading.
-    types
-        Types to force by column: ``text``, ``integer``, ``number``, ``date``.
-    sheet
-        Name of an Excel sheet (by default the first).
-    metadata
-        Path of a mu-ARGUS ``.rda`` file (by default the one beside the data).
-    query
-        SQL to run on a database.
-    table
-        A table of a database, instead of a query.
-    """
-
-    separator: str | None = None
-    quote: str = '"'
-    encoding: str = "utf-8"
-    header: bool = True
-    missing: tuple[Any, ...] = ()
-    types: Mapping[str, str] = field(default_factory=dict)
-    sheet: str | None = None
-    metadata: str | None = None
-    query: str | None = None
-    table: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +79,7 @@ class Format(Protocol):
 
 def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     """Return options with lists as tuples; refuse unknown ones."""
-    known = sorted(Options.__dataclass_fields__)
+    known = sorted(Options.model_fields)
     unknown = sorted(set(options) - set(known))
     if unknown:
         hint = near_match(unknown[0], known)

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
+from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.claims import Claim
-from tacit.data.microdata import Action
 from tacit.data.table import Contributors, Table
 from tacit.errors import DisclosureRefused, UnreadableFile
 

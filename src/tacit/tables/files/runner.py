@@ -31,7 +31,7 @@ from tacit.errors import (
 )
 from tacit.io import argus_metadata as meta
 from tacit.registry import lookup
-from tacit.spec import TableMethod
+from tacit.spec import Method
 from tacit.tables.files._records import (
     REQUEST_COLUMN,
     lowest,
@@ -474,7 +474,7 @@ class Job:
 
     def apply(self, kind: str, table: Table, **given: Any) -> Table:
         """Apply a method of ours; its warnings go to the log."""
-        spec = cast(TableMethod, lookup(kind)(**given))
+        spec = cast(Method[Table], lookup(kind)(**given))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = spec.apply(table, context=self.context())

@@ -13,11 +13,11 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method
 
 
 @register
-class SetStatus(TableMethod):
+class SetStatus(Method[Table]):
     """Set the status, levels or cost of listed cells by hand.
 
     What is known beforehand: cells that others publish must be published, cells that were hidden last
@@ -32,6 +32,7 @@ class SetStatus(TableMethod):
 
     kind: Literal["set_status"] = "set_status"
     family: ClassVar[str] = "rules"
+    prepares: ClassVar[bool] = True
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
 
     cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Field(

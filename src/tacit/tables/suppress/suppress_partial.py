@@ -20,7 +20,7 @@ from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.registry import register
 from tacit.solve import Lp
-from tacit.spec import TableMethod
+from tacit.spec import Method
 from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
@@ -32,7 +32,7 @@ SLACK = 1e-7
 
 
 @register
-class SuppressPartial(TableMethod):
+class SuppressPartial(Method[Table]):
     """Publish the narrowest intervals that protect every unsafe cell.
 
     minimise sum of v_i (z-_i + z+_i), such that an attacker who knows value - z- <= y <= value + z+ for
@@ -45,6 +45,8 @@ class SuppressPartial(TableMethod):
     Fischetti and Salazar-Gonzalez (2003), Partial cell suppression: a new methodology for statistical
     disclosure control, Statistics and Computing 13, 13-21.
     """
+
+    family: ClassVar[str] = "tables"
 
     kind: Literal["suppress_partial"] = "suppress_partial"
     techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)

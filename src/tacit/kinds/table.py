@@ -1,0 +1,238 @@
+"""Tables in a plan and a release: built from records or read, judged, protected, published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from tacit.data.base import Data
+from tacit.data.fingerprint import table_fingerprint
+from tacit.data.microdata import Microdata
+from tacit.data.table import Table
+from tacit.errors import DisclosureRefused, InputError, PlanError
+from tacit.kinds.base import Kind
+from tacit.registry import lookup
+
+#: Endings of files that hold a ready table and nothing else.
+READY = (".table", ".jj", ".csp", ".tab")
+FULL = "full.table"
+
+
+class Tables(Kind[Table]):
+    """A table: every cell with its truth inside, and what goes out of each."""
+
+    name: ClassVar[str] = "table"
+    noun: ClassVar[str] = "cells"
+    formats: ClassVar[tuple[str, ...]] = ("csv", "parquet", "xlsx")
+    stem: ClassVar[str] = "table"
+
+    # -- coming in -----------------------------------------------------------------------------
+
+    def holds_source(self, plan: Any) -> bool:
+        """Return True for a file of a ready table."""
+        if plan.table is not None and plan.table.ready:
+            return True
+        return Path(plan.source.path).suffix.lower() in READY
+
+    def read(self, plan: Any) -> Table:
+        """Read a ready table by its ending."""
+        path = plan.resolve(plan.source.path)
+        ready = plan.table is not None and plan.table.ready
+        suffix = Path(path).suffix.lower()
+        if suffix in READY:
+            return read_table_file(path, metadata_of(plan))
+        if not ready:
+            raise InputError(f"{Path(path).name!r} is not a table file ({', '.join(READY)})")
+        from tacit.tables import read_table
+
+        options = plan.table.reading()
+        options["dimensions"] = resolve_dimensions(plan)
+        return read_table(path, **options)
+
+    def build(self, plan: Any, other: Data) -> Table:
+        """Tabulate records as the plan's table section says."""
+        assert isinstance(other, Microdata)
+        if plan.table is None or not plan.table.dimensions:
+            raise PlanError("the table section names no dimensions")
+        options = plan.table.building()
+        table = Table.from_microdata(
+            other, resolve_dimensions(plan), options.pop("value", None), **options
+        )
+        # What was claimed of the records says nothing of the table.
+        history = tuple(replace(action, claims=()) for action in other.history)
+        return table.with_(history=history, source=other.source)
+
+    def build_faults(self, plan: Any, other: Data) -> list[str]:
+        """Return columns that the table section names and the records do not have."""
+        if not isinstance(other, Microdata):
+            return super().build_faults(plan, other)
+        if plan.table is None or not plan.table.dimensions:
+            return ["table: name the dimensions, such as {dimensions: {region: regions.hrc}}"]
+        named = plan.table.columns_named()
+        return [
+            f"table: there is no column {c!r} in the data" for c in named if c not in other.columns
+        ]
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def fingerprint(self, data: Table) -> str:
+        """Return the SHA-256 of codes, values, status, levels and published values."""
+        return table_fingerprint(data)
+
+    def compare(self, before: Table, after: Table) -> dict[str, Any]:
+        """Return how many cells have each status before and after."""
+        return {"status before": before.tally(), "status after": after.tally()}
+
+    def describe(self, data: Table) -> dict[str, Any]:
+        """Return cells and columns."""
+        return {"cells": len(data), "columns": [*data.names, data.response]}
+
+    def outline(self, before: int, data: Table) -> dict[str, str]:
+        """Return dimensions, cells and how many have each status."""
+        del before
+        by = " x ".join(f"{d.name} ({len(d)})" for d in data.dimensions) or "equations"
+        states = ", ".join(f"{n:,} {word}" for word, n in data.tally().items())
+        return {"table": by, "cells": f"{len(data):,}", "status": states}
+
+    def size(self, before: int, data: Table) -> str:
+        """Return how large the table is and how much of it is hidden, in words."""
+        del before
+        return f"{len(data):,} cells, {int(data.hidden.sum()):,} of them hidden"
+
+    def default_measures(self, data: Table) -> list[str]:
+        """Return the audit and what was lost."""
+        del data
+        return ["audit", "cell_loss"]
+
+    # -- going out -----------------------------------------------------------------------------
+
+    def check(self, data: Table) -> list[str]:
+        """Refuse unsafe cells that would go out as they are, and tables that no rule has judged."""
+        return [*unsafe_cells(data), *unjudged(data)]
+
+    def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
+        """Write codes, published values (or intervals) and marks."""
+        file = folder / f"{self.stem}.{form}"
+        write_released(data, file)
+        return {self.stem: file.name}
+
+    def read_back(self, data: Table | None, folder: Path, names: Mapping[str, str]) -> Table | None:
+        """Return the table as the file shows it; a file that shows anything else is refused."""
+        if data is None:
+            return None
+        refuse_mismatch(data, folder / names[self.stem])
+        return data
+
+    def write_private(self, data: Table, folder: Path) -> None:
+        """Keep the full table."""
+        data.save(folder / FULL)
+
+    def read_private(self, folder: Path) -> Table | None:
+        """Read the full table."""
+        return Table.load(folder / FULL) if (folder / FULL).exists() else None
+
+
+def read_table_file(path: Path, metadata: Path | None = None) -> Table:
+    """Read a table by the ending of its file."""
+    from tacit.tables import read_jj, read_tab
+
+    suffix = Path(path).suffix.lower()
+    if suffix == ".table":
+        return Table.load(path)
+    if suffix in (".jj", ".csp"):
+        return read_jj(path)
+    return read_tab(path, metadata)
+
+
+def metadata_of(plan: Any) -> Path | None:
+    """Return the description of a .tab file, where the plan names one."""
+    given = plan.table.metadata if plan.table is not None else None
+    return plan.resolve(given) if given else None
+
+
+def resolve_dimensions(plan: Any) -> Any:
+    """Return the dimensions with file names relative to the plan."""
+    dimensions = plan.table.dimensions
+    if not isinstance(dimensions, Mapping):
+        return dimensions
+    return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in dimensions.items()}
+
+
+def unsafe_cells(table: Table) -> list[str]:
+    """Refuse a table whose unsafe cells would go out as they are."""
+    open_cells = table.primary & ~table.hidden
+    if table.changed is not None:
+        open_cells &= table.changed == table.value
+        needed = (table.lower_level > 0) | (table.upper_level > 0) | (table.sliding_level > 0)
+        open_cells &= needed
+    if not open_cells.any():
+        return []
+    n = int(open_cells.sum())
+    return [f"{n:,} unsafe cells would be published unchanged; protect the table first"]
+
+
+def unjudged(table: Table) -> list[str]:
+    """Refuse to publish a table as it is when nobody has looked for unsafe cells."""
+    judged = any(lookup(action.kind).family == "rules" for action in table.history)
+    if judged or table.changed is not None or table.hidden.any() or table.interval is not None:
+        return []
+    advice = "apply a rule first (p_percent, dominance, minimum_frequency, ...)"
+    return [f"no rule has judged this table, and all of it would be published as it is; {advice}"]
+
+
+def write_released(table: Table, file: Path) -> None:
+    """Write what may be given away."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    frame = table.released().to_native()
+    form = file.suffix[1:]
+    if form == "csv":
+        pyarrow.csv.write_csv(frame, file)
+    elif form == "parquet":
+        pyarrow.parquet.write_table(frame, file)
+    elif form == "xlsx":
+        write_excel(frame, file)
+    else:
+        raise DisclosureRefused(f"a table is released as csv, parquet or xlsx (got {form!r})")
+
+
+def write_excel(frame: Any, file: Path) -> None:
+    """Write a frame as a sheet."""
+    try:
+        import openpyxl
+    except ImportError:
+        from tacit.errors import require
+
+        raise require("openpyxl", "files", "writing Excel") from None
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("table")
+    sheet.append(frame.column_names)
+    for row in zip(*(c.to_pylist() for c in frame.columns), strict=True):
+        sheet.append(list(row))
+    book.save(file)
+
+
+def refuse_mismatch(table: Table, file: Path) -> None:
+    """Read the released file again: it must show what the table publishes, and nothing else."""
+    from tacit.io.read import read
+
+    back, wanted = read(file), table.released()
+    same = len(back) == len(table) and list(back.columns) == wanted.columns
+    for name in wanted.columns if same else ():
+        if name in (table.response, "low", "high"):
+            shown = back.column(name).cast(pa.float64()).to_numpy()
+            meant = wanted[name].to_arrow().cast(pa.float64()).to_numpy(zero_copy_only=False)
+            same &= bool(np.allclose(shown, meant, rtol=1e-9, atol=1e-9, equal_nan=True))
+    if not same:
+        raise DisclosureRefused(
+            "the released file does not match the pattern; nothing was released"
+        )
+
+
+KIND = Tables()
