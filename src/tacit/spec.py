@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.microdata import Action, Microdata
 from tacit.data.table import Table
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing, SdcError

@@ -8,8 +8,8 @@ from scipy import sparse
 
 import tacit
 from tables.random_tables import by_hand, random_table
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.errors import Cancelled, SolverError
 from tacit.tables.attack import reach as _reach
 from tacit.tables.attack.attacker import CLOSE, Attacker, enough, shortfalls

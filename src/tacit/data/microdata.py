@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.nodes import raised
 from tacit.data.roles import Column

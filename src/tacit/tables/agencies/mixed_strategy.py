@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
+from tacit.claims import Claim, check_for
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
 from tacit.registry import lookup, register
@@ -274,7 +274,7 @@ class MixedStrategy(Agencies):
         )
 
 
-@check_for("protected-with-intervals")
+@check_for("protected-with-intervals", of="table")
 def holds_with_intervals(table: Table, claim: Claim) -> bool:
     """Return True when hidden cells and intervals leave every unsafe cell the room it needs.
 

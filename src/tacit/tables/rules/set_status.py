@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims.gate import RULE
 from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
@@ -32,6 +33,7 @@ class SetStatus(TableMethod):
 
     kind: Literal["set_status"] = "set_status"
     family: ClassVar[str] = "rules"
+    techniques: ClassVar[tuple[str, ...]] = (RULE,)
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
 
     cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Field(

@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims import Claim, check_for
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
@@ -106,7 +106,7 @@ def refuse_lost(table: Table, choice: Choice) -> None:
         )
 
 
-@check_for("not-deducible")
+@check_for("not-deducible", of="table")
 def nothing_deducible(table: Table, claim: Claim) -> bool:
     """Return True when no unsafe cell follows from published ones by the relations alone."""
     guarded = bool(claim.parameters.get("singletons"))

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.claims import Claim, check_for
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Contributors, Table
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.registry import register
@@ -362,7 +362,7 @@ def mark_subtables(grid: cubes.Grid, state: cubes.State, cells: Ints) -> None:
 # -- claims ----------------------------------------------------------------------------------------
 
 
-@check_for("protected-in-table")
+@check_for("protected-in-table", of="table")
 def table_is_protected(table: Table, claim: Claim) -> bool:
     """Return True when the attacker of all relations leaves every unsafe cell what was claimed."""
     given = claim.parameters
@@ -371,7 +371,7 @@ def table_is_protected(table: Table, claim: Claim) -> bool:
     return not shortfalls(asked(problem, intervals=bool(given.get("intervals"))), table.hidden)
 
 
-@check_for("protected-in-subtables")
+@check_for("protected-in-subtables", of="table")
 def subtables_are_protected(table: Table, claim: Claim) -> bool:
     """Return True when the attacker of each subtable leaves every unsafe cell what was claimed.
 

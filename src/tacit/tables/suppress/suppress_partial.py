@@ -13,9 +13,9 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.claims import Claim, check_for
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.registry import register
@@ -106,7 +106,7 @@ class SuppressPartial(TableMethod):
         )
 
 
-@check_for("protected-by-published-intervals")
+@check_for("protected-by-published-intervals", of="table")
 def intervals_are_wide_enough(table: Table, claim: Claim) -> bool:
     """Return True when an attacker who uses the published intervals learns no more than allowed."""
     problem = problem_of(table, singletons=bool(claim.parameters.get("singletons")))

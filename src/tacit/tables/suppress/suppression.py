@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims import Claim, check_for
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.spec import TableMethod
 from tacit.tables.attack.attacker import shortfalls
@@ -113,7 +113,7 @@ def kept_from_respondents(problem: Problem, pattern: Flags, ctx: Context) -> tup
     return problem, pattern
 
 
-@check_for("protected-intervals")
+@check_for("protected-intervals", of="table")
 def intervals_are_wide(table: Table, claim: Claim) -> bool:
     """Return True when an attacker's interval for every unsafe cell reaches its levels.
 
