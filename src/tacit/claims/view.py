@@ -108,5 +108,12 @@ class TableView(Protocol):
         """Return further facts."""
 
     @property
+    def dimensions(self) -> tuple[Any, ...]:
+        """Return the spanning variables."""
+
+    def subtables(self) -> Any:
+        """Yield the unstructured subtables of a product table."""
+
+    @property
     def history(self) -> tuple[Any, ...]:
         """Return what has been done to the table."""

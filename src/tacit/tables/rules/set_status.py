@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from tacit.claims.gate import RULE
+from tacit.claims.gate import FREED, RULE
 from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
@@ -64,6 +64,7 @@ class SetStatus(TableMethod):
             costs[at] = self.cost
             table = table.with_weight(costs)
         if self.status == "safe":
+            ctx.note(**{FREED: int(table.primary[at].sum())})
             return cleared(table, at, Status.SAFE_MANUAL)
         if self.status == "protect":
             return table.freeze(at)
