@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.claims import Claim
 from tacit.data.base import Action, Data, claims_of
-from tacit.data.claims import Claim
 from tacit.errors import DisclosureRefused
 from tacit.folders import Manifest, refuse_target, write_folders
 from tacit.kinds import Kind, kind_of

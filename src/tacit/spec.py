@@ -19,9 +19,9 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data
-from tacit.data.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, InvalidParameter, SdcError
 from tacit.result import Result

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.claims import Claim
 from tacit.data.base import Data, claims_of
-from tacit.data.claims import Claim
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.folders import Manifest, confidential_folder, file_hashes, identity_of, read_json
 from tacit.kinds import Kind, kind_named, kind_of

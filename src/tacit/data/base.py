@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.errors import SdcError
 
 

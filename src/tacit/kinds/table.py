@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from tacit.claims import table_gate
 from tacit.data.base import Data
 from tacit.data.fingerprint import table_fingerprint
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, PlanError
 from tacit.kinds.base import Kind
-from tacit.registry import lookup
 
 #: Endings of files that hold a ready table and nothing else.
 READY = (".table", ".jj", ".csp", ".tab")
@@ -112,8 +112,8 @@ class Tables(Kind[Table]):
     # -- going out -----------------------------------------------------------------------------
 
     def check(self, data: Table) -> list[str]:
-        """Refuse unsafe cells that would go out as they are, and tables that no rule has judged."""
-        return [*unsafe_cells(data), *unjudged(data)]
+        """Refuse unsafe cells that nothing covers, and tables that no rule has judged."""
+        return table_gate(data)
 
     def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
         """Write codes, published values (or intervals) and marks."""
@@ -161,28 +161,6 @@ def resolve_dimensions(plan: Any) -> Any:
     if not isinstance(dimensions, Mapping):
         return dimensions
     return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in dimensions.items()}
-
-
-def unsafe_cells(table: Table) -> list[str]:
-    """Refuse a table whose unsafe cells would go out as they are."""
-    open_cells = table.primary & ~table.hidden
-    if table.changed is not None:
-        open_cells &= table.changed == table.value
-        needed = (table.lower_level > 0) | (table.upper_level > 0) | (table.sliding_level > 0)
-        open_cells &= needed
-    if not open_cells.any():
-        return []
-    n = int(open_cells.sum())
-    return [f"{n:,} unsafe cells would be published unchanged; protect the table first"]
-
-
-def unjudged(table: Table) -> list[str]:
-    """Refuse to publish a table as it is when nobody has looked for unsafe cells."""
-    judged = any(lookup(action.kind).family == "rules" for action in table.history)
-    if judged or table.changed is not None or table.hidden.any() or table.interval is not None:
-        return []
-    advice = "apply a rule first (p_percent, dominance, minimum_frequency, ...)"
-    return [f"no rule has judged this table, and all of it would be published as it is; {advice}"]
 
 
 def write_released(table: Table, file: Path) -> None:

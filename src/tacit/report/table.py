@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tacit
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.plot.families import bars
 from tacit.plot.pattern import CHANGED, EMPTY, HIDDEN, PUBLISHED, pattern_map
 from tacit.registry import lookup

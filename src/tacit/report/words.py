@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tacit.result import format_number
 
 if TYPE_CHECKING:
-    from tacit.data.claims import Claim
+    from tacit.claims import Claim
     from tacit.data.roles import Column
     from tacit.release import Release
     from tacit.report.facts import Changes, ClassSizes

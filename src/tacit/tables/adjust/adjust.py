@@ -10,9 +10,9 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.relations import independent_equations
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register

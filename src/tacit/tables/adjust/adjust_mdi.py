@@ -10,8 +10,8 @@ import numpy.typing as npt
 from pydantic import Field, field_validator
 from scipy import sparse
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.registry import register

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.registry import register
 from tacit.spec import Method
@@ -74,21 +74,6 @@ class PublishIntervals(Method[Table]):
             result.names or ("equations",),
             ("outsiders do not know which intervals have been widened",),
         )
-
-
-@check_for("intervals-hold-the-truth")
-def intervals_hold(table: Table, claim: Claim) -> bool:
-    """Return True when every interval holds the true and the published value of its cell."""
-    del claim
-    if table.interval is None:
-        return False
-    low, high = table.interval.T
-    has = ~np.isnan(low)
-    slack = 1e-6 * np.maximum(1.0, np.abs(table.value))
-    true = (table.value >= low - slack) & (table.value <= high + slack)
-    shown = table.published
-    own = np.isnan(shown) | ((shown >= low - slack) & (shown <= high + slack))
-    return bool((true & own)[has].all())
 
 
 def published_interval(

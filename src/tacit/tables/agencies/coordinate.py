@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_serializer, field_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, InvalidParameter, SdcError
 from tacit.registry import lookup, register

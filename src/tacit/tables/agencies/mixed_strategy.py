@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
 from tacit.registry import lookup, register
@@ -272,34 +272,6 @@ class MixedStrategy(Agencies):
                 "where the truth lies in a published interval cannot be told from its ends",
             ),
         )
-
-
-@check_for("protected-with-intervals")
-def holds_with_intervals(table: Table, claim: Claim) -> bool:
-    """Return True when hidden cells and intervals leave every unsafe cell the room it needs.
-
-    A cell with an interval is known to lie in it; a hidden one within its external bounds; all others
-    are known.
-    """
-    guarded = bool(claim.parameters.get("singletons"))
-    if table.interval is None or table.changed is None:
-        return not table.primary.any()
-    hidden = np.isnan(table.changed)
-    low, high = table.interval.T
-    wide = ~hidden & (high > low)
-    slack = SAME * np.maximum(1.0, np.abs(table.value))
-    given = ~hidden
-    if ((table.value < low - slack) | (table.value > high + slack))[given].any():
-        return False
-    if ((table.changed < low - slack) | (table.changed > high + slack))[given].any():
-        return False
-    problem = narrowed(problem_of(table, singletons=guarded), wide, table.interval)
-    pattern = hidden | wide
-    if (table.primary & ~pattern).any():
-        return False
-    if guarded and len(deducing_pairs(table, pattern)):
-        return False
-    return not shortfalls(problem, pattern, verify=True)
 
 
 # -- what goes out -----------------------------------------------------------------------------------

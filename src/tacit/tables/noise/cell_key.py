@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-import tacit.tables.noise.cell_key_check  # noqa: F401 - the check of the claim
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Status
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.fields import NaturalInt, PositiveFloat, PositiveInt, Secret

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.registry import register
 from tacit.spec import Method
@@ -69,13 +68,3 @@ class HalfRounding(Method[Table]):
         about = result.names or ("equations",)
         yield additive_claim(result)
         yield Claim("adjacent-multiples", {"base": self.base}, "all published cells", about)
-
-
-@check_for("adjacent-multiples")
-def adjacent(table: Table, claim: Claim) -> bool:
-    """Return True when every cell went to an adjacent multiple of the base and multiples stayed."""
-    base = float(claim.parameters["base"])
-    out = table.published / base
-    true = table.value / base
-    whole = np.abs(out - np.rint(out)) < 1e-6
-    return bool((whole & (np.abs(out - true) < 1 - 1e-9)).all())

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from pydantic import Field
 
 import tacit.tables.adjust.additive  # noqa: F401 - the check of the claim
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Status
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.fields import ColumnName
@@ -141,12 +141,3 @@ def deviations(
         if len(table)
         else 0,
     }
-
-
-@check_for("no-small-counts")
-def has_no_small_counts(table: Table, claim: Claim) -> bool:
-    """Return True when every published value is a whole count that is 0 or at least the base."""
-    base = int(claim.parameters["base"])
-    shown = table.published[~np.isnan(table.published)]
-    whole = (shown == np.rint(shown)).all() and (shown >= 0).all()
-    return bool(whole and not ((shown > 0) & (shown < base)).any())

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tacit.claims.gate import RULE
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
@@ -39,6 +40,7 @@ class Rule(Method[Table]):
 
     family: ClassVar[str] = "rules"
     prepares: ClassVar[bool] = True
+    techniques: ClassVar[tuple[str, ...]] = (RULE,)
     #: The status that a newly unsafe cell gets.
     mark: ClassVar[Status] = Status.UNSAFE
     #: Empty cells are judged as well.

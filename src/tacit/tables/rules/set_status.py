@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims.gate import FREED, RULE
 from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
@@ -33,6 +34,7 @@ class SetStatus(Method[Table]):
     kind: Literal["set_status"] = "set_status"
     family: ClassVar[str] = "rules"
     prepares: ClassVar[bool] = True
+    techniques: ClassVar[tuple[str, ...]] = (RULE,)
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
 
     cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Field(
@@ -63,6 +65,7 @@ class SetStatus(Method[Table]):
             costs[at] = self.cost
             table = table.with_weight(costs)
         if self.status == "safe":
+            ctx.note(**{FREED: int(table.primary[at].sum())})
             return cleared(table, at, Status.SAFE_MANUAL)
         if self.status == "protect":
             return table.freeze(at)

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.cells.status import Status
-from tacit.data.claims import Claim, check_for
-from tacit.data.table import Table
-from tacit.tables.noise.cell_noise import contributions
+from tacit.claims.claim import Claim
+from tacit.claims.registry import check_for
+from tacit.claims.view import Floats, TableView
 
+#: The status of cells that must be published, and the first of those that are empty.
+PUBLISHED, EMPTY = 10, 13
 #: Magnitudes that are computed one by one.
 CHECKED = 2000
 
 
-@check_for("cell-keys")
-def is_looked_up(table: Table, claim: Claim) -> bool:
+@check_for("cell-keys", of="table")
+def is_looked_up(table: TableView, claim: Claim) -> bool:
     """Return True when every published value is the truth plus what the key looks up.
 
     Where the keys are no longer at hand, every change must be one that the perturbation table has.
@@ -28,7 +29,7 @@ def is_looked_up(table: Table, claim: Claim) -> bool:
     if facts is None or table.changed is None or np.isnan(table.changed).any():
         return False
     plan = json.loads(facts)
-    fixed = (table.status == Status.PROTECTED) | (table.status >= Status.EMPTY_NON_STRUCTURAL)
+    fixed = (table.status == PUBLISHED) | (table.status >= EMPTY)
     if (table.changed[fixed] != table.value[fixed]).any():
         return False
     keys = table.extra.get(table.extra.get("used_key", "cell_key"))
@@ -38,7 +39,7 @@ def is_looked_up(table: Table, claim: Claim) -> bool:
     return magnitudes_agree(table, plan, keys, moving)
 
 
-def counts_agree(table: Table, rows: Mapping[str, Any], keys: Any, cells: Any) -> bool:
+def counts_agree(table: TableView, rows: Mapping[str, Any], keys: Any, cells: Any) -> bool:
     """Return True when the changes of counts are those of the rows, line by line."""
     whole = "weighted_count" not in table.extra and (table.value % 1 == 0).all()
     n = (table.value if whole else table.count.astype(np.float64))[cells]
@@ -63,9 +64,9 @@ def counts_agree(table: Table, rows: Mapping[str, Any], keys: Any, cells: Any) -
     return True
 
 
-def magnitudes_agree(table: Table, plan: Mapping[str, Any], keys: Any, cells: Any) -> bool:
+def magnitudes_agree(table: TableView, plan: Mapping[str, Any], keys: Any, cells: Any) -> bool:
     """Return True when changes stay within their limits, and a sample of cells is as defined."""
-    parts = contributions(table, plan["scale_by"], len(plan["scaling"]["epsilon"]) + 1)
+    parts = scaling_parts(table, plan["scale_by"], len(plan["scaling"]["epsilon"]) + 1)
     change = np.asarray(table.changed) - table.value
     reach = max(abs(v) for name in ("main", "small") if plan[name] for v in plan[name]["v"])
     # The share peaks at most at sigma0 + sigma1 x / xstar (2 xstar / (xstar + x))^q <= sigma0 + 2 sigma1.
@@ -84,12 +85,24 @@ def magnitudes_agree(table: Table, plan: Mapping[str, Any], keys: Any, cells: An
             [float(x) for x in parts[c]],
             f"{float(keys[c]):.{table.extra['digits']}f}"[2:],
             plan,
-            mu=plan["mu_c"] if Status.UNSAFE <= table.status[c] <= Status.UNSAFE_MANUAL else 0.0,
+            mu=plan["mu_c"] if table.primary[c] else 0.0,
             even=bool(table.count[c] % 2 == 0),
         )
         if abs(change[c] - expected) > 1e-7 * max(1.0, abs(float(table.value[c]))):
             return False
     return True
+
+
+def scaling_parts(table: TableView, scale_by: str, top: int) -> Floats:
+    """Return what scales the noise of each cell: cells x draws."""
+    if scale_by == "top" and table.contributors is not None:
+        parts, weight = table.contributors.top[:, :top], table.contributors.weight
+        return parts if weight is None else parts * weight[:, :top]
+    if scale_by == "mean":
+        return (table.value / np.maximum(table.count, 1))[:, None]
+    if scale_by == "range":
+        return np.asarray(table.extra["value_range"], dtype=np.float64)[:, None]
+    return table.value[:, None]
 
 
 def one_change(
