@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import tacit
-from tacit.data import examples
+from tacit import examples
 from tacit.data.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart

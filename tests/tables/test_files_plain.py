@@ -11,8 +11,8 @@ import tacit
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.errors import ColumnNotFound, DisclosureRefused, InputError, NotAdditive, UnreadableFile
+from tacit.io.p_tables import PTable, write_ptable
 from tacit.tables import read_ptable, read_table, read_wide, write_table
-from tacit.tables.files.p_tables import PTable, write_ptable
 
 LONG = """region;size;turnover;n;st
 Total;Total;21,5;9;

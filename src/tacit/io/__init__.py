@@ -148,18 +148,6 @@ def format_of(path: Path) -> Format:
     return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
 
-def require_file(path: Path) -> None:
-    """Say in one sentence why a file cannot be read."""
-    if not path.exists():
-        near = near_match(
-            path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        )
-        raise UnreadableFile(f"no file {str(path)!r}. {near}".strip())
-    described_elsewhere = path.suffix.lower() in {".asc", ".saf"}
-    if path.is_file() and path.stat().st_size == 0 and not described_elsewhere:
-        raise UnreadableFile(f"the file {path.name!r} is empty")
-
-
 def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: Any) -> Path:
     """Write data to a file in the format of its ending; labels and missing codes go along where they can.
 

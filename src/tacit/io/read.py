@@ -13,11 +13,12 @@ import pyarrow as pa
 from tacit.data.hierarchies.load import for_column
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
+from tacit.data.paths import require_file
 from tacit.data.roles import SINGLE, Column
 from tacit.engine import relational
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.errors import ColumnNotFound, InputError
-from tacit.io import Loaded, Options, clean, format_of, frames, require_file, sql, text
+from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
 Names = str | Sequence[str]
 

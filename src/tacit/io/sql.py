@@ -14,9 +14,10 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.data.paths import require_file
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
-from tacit.io import Loaded, Options, require_file
+from tacit.io import Loaded, Options
 from tacit.io.frames import plain_table
 from tacit.io.text import checked_names
 

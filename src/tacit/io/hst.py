@@ -17,7 +17,7 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, UnreadableFile
-from tacit.tables.files._text import numbered, plain_number, quoted, shown, whole, write_lines
+from tacit.io.lines import numbered, plain_number, quoted, shown, whole, write_lines
 
 #: Each command, with how many numbers may follow it.
 COMMANDS = {

@@ -18,7 +18,7 @@ from scipy import sparse
 from tacit.data.cells.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
 from tacit.data.table import Table
 from tacit.errors import UnreadableFile
-from tacit.tables.files._text import (
+from tacit.io.lines import (
     decimals_of,
     number_at,
     numbered,

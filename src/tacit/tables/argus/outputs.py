@@ -19,9 +19,9 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, near_match
-from tacit.tables.files._text import decimals_of, quoted, shown, whole, write_lines
-from tacit.tables.files.jj import write_jj
-from tacit.tables.files.rda import Description, Variable, write_hrc, write_rda
+from tacit.io.jj import write_jj
+from tacit.io.lines import decimals_of, quoted, shown, whole, write_lines
+from tacit.io.rda import Description, Variable, write_hrc, write_rda
 
 Floats = npt.NDArray[np.float64]
 

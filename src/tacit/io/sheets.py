@@ -21,8 +21,7 @@ from tacit.errors import (
     UnreadableFile,
     require,
 )
-from tacit.tables.files._build import Listed, Totals, table_of
-from tacit.tables.files._text import (
+from tacit.io.lines import (
     plain_number,
     quoted,
     rows_of,
@@ -31,7 +30,8 @@ from tacit.tables.files._text import (
     whole,
     write_lines,
 )
-from tacit.tables.files.rda import hrc_dimension
+from tacit.io.listed import Listed, Totals, table_of
+from tacit.io.rda import hrc_dimension
 
 Floats = npt.NDArray[np.float64]
 
@@ -299,7 +299,7 @@ def columns_of(
 
 def text_of_absent(file: Path) -> None:
     """Raise when there is no such file."""
-    from tacit.io import require_file
+    from tacit.data.paths import require_file
 
     require_file(file)
 

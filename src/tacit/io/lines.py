@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tacit.data.paths import require_file
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import argus_metadata as meta
-from tacit.io import beside, require_file
+from tacit.io import beside
 
 Floats = npt.NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile, near_match
+from tacit.io.lines import numbered, shown, whole, write_lines
 from tacit.registry import lookup
 from tacit.spec import Spec
-from tacit.tables.files._text import numbered, shown, whole, write_lines
-from tacit.tables.files.outputs import FORMATS, Choices, format_name
+from tacit.tables.argus.outputs import FORMATS, Choices, format_name
 
 TOKEN = re.compile(r'(\s*)(?:"([^"]*)"|([,|()])|([^\s,|()"]+))')
 COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)")
