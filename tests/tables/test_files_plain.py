@@ -117,7 +117,7 @@ def test_faulty_files(tmp_path, old, new, said):
 def test_unknown_endings(tmp_path):
     with pytest.raises(UnreadableFile, match="no table file"):
         read_table(saved(tmp_path, LONG, "t.doc"), ["region"], "turnover")
-    with pytest.raises(UnreadableFile, match="not a workbook"):
+    with pytest.raises(UnreadableFile, match="not a spreadsheet"):
         read_table(saved(tmp_path, LONG, "t.xlsx"), ["region"], "turnover")
     with pytest.raises(UnreadableFile, match="no file"):
         read_table(tmp_path / "gone.csv", ["region"], "turnover")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +43,15 @@ FORMATS: Mapping[str, str] = {
     ".sqlite": "sql",
     ".sqlite3": "sql",
     ".duckdb": "sql",
+}
+
+#: Readers of files that hold one table and nothing else; ``cells`` reads a list of cells in any other file.
+TABLE_FORMATS: Mapping[str, str] = {
+    ".table": "tacit.data.cells.table_file.load_table",
+    ".jj": "tacit.io.jj.read_jj",
+    ".csp": "tacit.io.jj.read_jj",
+    ".tab": "tacit.io.tab.read_tab",
+    "cells": "tacit.io.sheets.read_table",
 }
 
 #: Formats a release can be written in.
@@ -139,6 +148,10 @@ def format_of(path: Path) -> Format:
                 f"{path.name!r} is a folder, and it holds no Parquet files; name a file in it"
             )
         ending = ".parquet"
+    if ending in TABLE_FORMATS:
+        raise UnreadableFile(
+            f"{path.name!r} holds a table, not records; read it with tacit.io.read_any"
+        )
     if ending not in FORMATS:
         hint = near_match(ending, FORMATS)
         raise UnreadableFile(
@@ -179,6 +192,76 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
     with beside(target, overwrite=overwrite) as temporary:
         module.write(data, temporary, chosen)
     return target
+
+
+def write_frame(
+    frame: Any,
+    path: str | Path,
+    *,
+    decimals: int | Mapping[str, int] | None = None,
+    overwrite: bool = False,
+    more_sheets: Mapping[str, Sequence[Sequence[Any]]] | None = None,
+    **options: Any,
+) -> Path:
+    """Write a frame to CSV, TSV, Parquet or Excel, as people and programs are to read it.
+
+    The file appears whole or not at all. Numbers have no exponent in text, and no dust of binary
+    arithmetic anywhere; in Excel a text is never a formula, whatever it begins with.
+
+    Parameters
+    ----------
+    frame
+        Any frame (Arrow, pandas, Polars, narwhals) or a dictionary of columns; NaN is written as nothing.
+    path
+        The file: ``.csv``, ``.tsv``, ``.txt``, ``.parquet`` or ``.xlsx``.
+    decimals
+        Decimals of the numbers, for all columns or by column; by default the fewest that hold every
+        value of a column, or all digits where that needs more than nine.
+    overwrite
+        Replace an existing file.
+    more_sheets
+        Further sheets of a workbook: name to rows.
+    **options
+        ``separator``, ``encoding``, ``sheet``: see :class:`Options`.
+    """
+    from tacit.io.frame_files import write_frame as write_tidy
+
+    chosen = clean(options, "write_frame")
+    return write_tidy(
+        frame,
+        Path(path),
+        decimals=decimals,
+        options=chosen,
+        overwrite=overwrite,
+        more_sheets=more_sheets,
+    )
+
+
+def read_any(source: Any, *, ready: bool = False, **options: Any) -> Any:
+    """Read records or a ready table, whichever the file holds.
+
+    Parameters
+    ----------
+    source
+        What :func:`tacit.read` takes, or the file of a table: ``.table``, ``.jj``, ``.csp``, ``.tab``.
+    ready
+        The file (CSV, Parquet, Excel) lists the cells of a table, not records: options are those of
+        :func:`tacit.tables.read_table`.
+    **options
+        Options of the reader that is chosen by the ending.
+
+    Returns
+    -------
+    Microdata or Table
+    """
+    from tacit.io.read import read
+
+    ending = Path(source).suffix.lower() if isinstance(source, str | Path) else ""
+    home = TABLE_FORMATS.get(ending) or (TABLE_FORMATS["cells"] if ready else None)
+    if home is None:
+        return read(source, **options)
+    module, _, name = home.rpartition(".")
+    return getattr(importlib.import_module(module), name)(source, **options)
 
 
 def format_of_ending(ending: str) -> Format:

@@ -77,19 +77,6 @@ def numbers_of(texts: Sequence[str], where: str, *, comma: bool, blank: float = 
     return out
 
 
-def shown(value: float) -> str:
-    """Return a number with all its digits and no exponent."""
-    return np.format_float_positional(value + 0.0, trim="-")
-
-
-def decimals_of(values: Floats, most: int = 9) -> int:
-    """Return how many decimals the values need, as people write them."""
-    for places in range(most):
-        if np.allclose(values, np.round(values, places), rtol=0, atol=1e-9):
-            return places
-    return most
-
-
 def quoted(word: str, separator: str = ",", *, always: bool = False) -> str:
     """Return a field of separated text, in quotes where it needs them."""
     if always or separator in word or '"' in word or word != word.strip():

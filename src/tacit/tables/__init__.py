@@ -73,7 +73,7 @@ _HOMES = {
     "write_batch": "tacit.tables.argus.arb",
     "write_hst": "tacit.io.hst",
     "write_jj": "tacit.io.jj",
-    "write_table": "tacit.io.sheets",
+    "write_table": "tacit.io.released",
 }
 
 __all__ = list(_HOMES)
