@@ -12,7 +12,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ import narwhals.stable.v2 as nw
 
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
+from tacit.engine.relational import distinct
 from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
 
 FORMATS: Mapping[str, str] = {
@@ -190,8 +191,27 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
     target.parent.mkdir(parents=True, exist_ok=True)
     module = format_of_ending(ending)
     with beside(target, overwrite=overwrite) as temporary:
-        module.write(data, temporary, chosen)
+        module.write(with_used_labels(data), temporary, chosen)
     return target
+
+
+def with_used_labels(data: Any) -> Any:
+    """Return the data with labels of values that occur, and of missing codes.
+
+    The label of a category that was suppressed would tell that somebody had it.
+    """
+    columns = {
+        name: replace(column, labels=kept)
+        for name, column in data.columns.items()
+        if column.labels and (kept := used_labels(data, column)) != dict(column.labels)
+    }
+    return data.with_columns_described(columns) if columns else data
+
+
+def used_labels(data: Any, column: Column) -> dict[Any, str]:
+    """Return the labels of the values that a column holds."""
+    found = {*distinct(data.frame, column.name).to_pylist(), *column.missing}
+    return {code: label for code, label in column.labels.items() if code in found}
 
 
 def write_frame(
