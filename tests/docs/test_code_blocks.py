@@ -24,8 +24,9 @@ from pathlib import Path
 import pytest
 
 import tacit.registry
+from tacit import examples
 from tacit.cli import main
-from tacit.data import claims, examples
+from tacit.data import claims
 
 ROOT = Path(__file__).parents[2]
 FIG28 = ROOT / "tests/fixtures/foundations-of-privacy/fig28_data.csv"
