@@ -43,7 +43,7 @@ _MODULES = {
     "channels": "tacit.protect.channels",
     "errors": "tacit.errors",
     "estimate": "tacit.stats.correction",
-    "examples": "tacit.data.examples",
+    "examples": "tacit.examples",
     "framework": "tacit.tables.compare",
     "governance": "tacit.governance",
     "hierarchy": "tacit.hierarchy",

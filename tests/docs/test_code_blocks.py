@@ -24,9 +24,9 @@ from pathlib import Path
 import pytest
 
 import tacit.registry
+from tacit import examples
 from tacit.claims import registry as claims
 from tacit.cli import main
-from tacit.data import examples
 
 ROOT = Path(__file__).parents[2]
 FIG28 = ROOT / "tests/fixtures/foundations-of-privacy/fig28_data.csv"

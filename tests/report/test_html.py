@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 import tacit
+from tacit import examples
 from tacit.claims import Claim
-from tacit.data import examples
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline

@@ -292,11 +292,11 @@ def example(
         Seed of the generator.
     """
     if of == "firms":
-        from tacit.data.examples.firms_files import write_firms
+        from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)
     else:
-        from tacit.data.examples import write_hospital
+        from tacit.examples import write_hospital
 
         plan = write_hospital(folder, n=records or 25_000, seed=seed)
     console.say(f"Wrote the {of} example to {folder}; try: tacit run {plan}")

@@ -63,14 +63,15 @@ def keep_table(table: Table, path: Path, *, force: bool) -> None:
 def publish(table: Table, path: Path) -> None:
     """Write what may be given away, after the checks that a release makes."""
     from tacit.data.base import claims_of
-    from tacit.kinds.table import KIND, refuse_mismatch, write_released
+    from tacit.io.released import write_table
+    from tacit.kinds.table import KIND, refuse_mismatch
 
     refusals = KIND.check(table)
     if refusals:
         raise DisclosureRefused("; ".join(refusals))
     for claim in claims_of(table):
         claim.require(table.claim_view(), where=path.name)
-    write_released(table, path)
+    write_table(table, path)
     refuse_mismatch(table, path)
 
 

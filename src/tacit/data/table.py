@@ -26,6 +26,7 @@ from tacit.data.cells.status import (
     is_primary,
     is_secondary,
 )
+from tacit.data.decimals import decimals_shown
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, NotAdditive, SdcError
 
@@ -765,9 +766,10 @@ class Table:
 
     def grid(self) -> str:
         """Return a small one- or two-way table as text; hidden cells are x, empty ones -."""
+        form = f",.{decimals_shown(self.published)}f"
         shown = np.array(
             [
-                "x" if h else "-" if e else f"{v:,.6g}"
+                "x" if h else "-" if e else f"{v:{form}}"
                 for v, h, e in zip(self.published, self.hidden, self.empty, strict=True)
             ],
             dtype=object,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,11 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def literal_path(path: Path) -> str:
+    """Return a path in which DuckDB sees no pattern: a name with ``[1]`` or ``*`` is that file alone."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
 class DuckDbEngine:
     """DuckDB in memory; every call uses a cursor of one connection."""
 
@@ -42,11 +48,11 @@ class DuckDbEngine:
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet; the row number comes from the file itself, so the scan stays parallel."""
         if path.is_dir():
-            source = literal(str(path / "**/*.parquet"))
+            source = literal(f"{literal_path(path)}/**/*.parquet")
             return self.number_rows(
                 wrap(self._connection.sql(f"SELECT * FROM read_parquet({source})"))
             )
-        source = literal(str(path))
+        source = literal(literal_path(path))
         return wrap(
             self._connection.sql(
                 f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "

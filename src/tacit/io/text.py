@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 
 from tacit.engine import text as parser
 from tacit.engine.base import ROW, Engine
@@ -202,12 +203,17 @@ def materialise_cast(engine: Engine, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[A
 
 
 def write(data: Any, path: Path, options: Options) -> None:
+    """Write records as separated text."""
+    write_table(data.to_arrow(), path, options)
+
+
+def write_table(table: pa.Table, path: Path, options: Options) -> None:
     """Write separated text; null is an empty field, and text is quoted only where it must be."""
     import duckdb
 
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with duckdb.connect() as connection:
-        connection.from_arrow(data.to_arrow()).write_csv(
+        connection.from_arrow(table).write_csv(
             str(path),
             sep=separator,
             quotechar=options.quote,

@@ -15,11 +15,14 @@ from tacit.data.base import Data
 from tacit.data.fingerprint import table_fingerprint
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
-from tacit.errors import DisclosureRefused, InputError, PlanError
+from tacit.errors import DisclosureRefused, PlanError
+from tacit.io import TABLE_FORMATS, read_any
+from tacit.io.read import read
+from tacit.io.released import write_table
 from tacit.kinds.base import Kind
 
 #: Endings of files that hold a ready table and nothing else.
-READY = (".table", ".jj", ".csp", ".tab")
+READY = tuple(e for e in TABLE_FORMATS if e.startswith("."))
 FULL = "full.table"
 
 
@@ -41,18 +44,15 @@ class Tables(Kind[Table]):
 
     def read(self, plan: Any) -> Table:
         """Read a ready table by its ending."""
-        path = plan.resolve(plan.source.path)
-        ready = plan.table is not None and plan.table.ready
-        suffix = Path(path).suffix.lower()
-        if suffix in READY:
-            return read_table_file(path, metadata_of(plan))
-        if not ready:
-            raise InputError(f"{Path(path).name!r} is not a table file ({', '.join(READY)})")
-        from tacit.tables import read_table
-
-        options = plan.table.reading()
-        options["dimensions"] = resolve_dimensions(plan)
-        return read_table(path, **options)
+        path = Path(plan.resolve(plan.source.path))
+        options: dict[str, Any] = {}
+        if path.suffix.lower() == ".tab" and plan.table is not None and plan.table.metadata:
+            options = {"metadata": plan.resolve(plan.table.metadata)}
+        elif path.suffix.lower() not in READY:
+            options = {**plan.table.reading(), "dimensions": resolve_dimensions(plan)}
+        found = read_any(path, ready=True, **options)
+        assert isinstance(found, Table)
+        return found
 
     def build(self, plan: Any, other: Data) -> Table:
         """Tabulate records as the plan's table section says."""
@@ -118,7 +118,7 @@ class Tables(Kind[Table]):
     def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
         """Write codes, published values (or intervals) and marks."""
         file = folder / f"{self.stem}.{form}"
-        write_released(data, file)
+        write_table(data, file)
         return {self.stem: file.name}
 
     def read_back(self, data: Table | None, folder: Path, names: Mapping[str, str]) -> Table | None:
@@ -137,24 +137,6 @@ class Tables(Kind[Table]):
         return Table.load(folder / FULL) if (folder / FULL).exists() else None
 
 
-def read_table_file(path: Path, metadata: Path | None = None) -> Table:
-    """Read a table by the ending of its file."""
-    from tacit.tables import read_jj, read_tab
-
-    suffix = Path(path).suffix.lower()
-    if suffix == ".table":
-        return Table.load(path)
-    if suffix in (".jj", ".csp"):
-        return read_jj(path)
-    return read_tab(path, metadata)
-
-
-def metadata_of(plan: Any) -> Path | None:
-    """Return the description of a .tab file, where the plan names one."""
-    given = plan.table.metadata if plan.table is not None else None
-    return plan.resolve(given) if given else None
-
-
 def resolve_dimensions(plan: Any) -> Any:
     """Return the dimensions with file names relative to the plan."""
     dimensions = plan.table.dimensions
@@ -163,43 +145,8 @@ def resolve_dimensions(plan: Any) -> Any:
     return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in dimensions.items()}
 
 
-def write_released(table: Table, file: Path) -> None:
-    """Write what may be given away."""
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    frame = table.released().to_native()
-    form = file.suffix[1:]
-    if form == "csv":
-        pyarrow.csv.write_csv(frame, file)
-    elif form == "parquet":
-        pyarrow.parquet.write_table(frame, file)
-    elif form == "xlsx":
-        write_excel(frame, file)
-    else:
-        raise DisclosureRefused(f"a table is released as csv, parquet or xlsx (got {form!r})")
-
-
-def write_excel(frame: Any, file: Path) -> None:
-    """Write a frame as a sheet."""
-    try:
-        import openpyxl
-    except ImportError:
-        from tacit.errors import require
-
-        raise require("openpyxl", "files", "writing Excel") from None
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("table")
-    sheet.append(frame.column_names)
-    for row in zip(*(c.to_pylist() for c in frame.columns), strict=True):
-        sheet.append(list(row))
-    book.save(file)
-
-
 def refuse_mismatch(table: Table, file: Path) -> None:
     """Read the released file again: it must show what the table publishes, and nothing else."""
-    from tacit.io.read import read
-
     back, wanted = read(file), table.released()
     same = len(back) == len(table) and list(back.columns) == wanted.columns
     for name in wanted.columns if same else ():

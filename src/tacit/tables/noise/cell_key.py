@@ -16,9 +16,9 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.fields import NaturalInt, PositiveFloat, PositiveInt, Secret
+from tacit.io.p_tables import PTable, read_ptable
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.tables.files.p_tables import PTable, read_ptable
 from tacit.tables.noise import ptable as _ptable
 from tacit.tables.noise.cell_keys import digits_of, rotated
 from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes

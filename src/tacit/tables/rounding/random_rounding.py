@@ -16,7 +16,7 @@ from tacit.errors import InputError
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.tables.adjust.additive import additive_claim
-from tacit.tables.compare.rounding import semi_controlled_rounding
+from tacit.tables.rounding.counts import semi_controlled_rounding
 from tacit.tables.rounding.model import basis, multiples
 
 Floats = npt.NDArray[np.float64]

@@ -14,9 +14,9 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import argus_metadata as meta
-from tacit.tables.files._build import Listed, Totals, table_of
-from tacit.tables.files._text import numbers_of, rows_of
-from tacit.tables.files.rda import Description, Variable, dimension_of, read_rda
+from tacit.io.lines import numbers_of, rows_of
+from tacit.io.listed import Listed, Totals, table_of
+from tacit.io.rda import Description, Variable, dimension_of, read_rda
 
 #: What READTABLE's number means.
 ADDITIVITY: Mapping[int, Totals] = {0: "check", 1: "recompute", 2: "free"}

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tacit.data.paths import require_file
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import argus_metadata as meta
-from tacit.io import beside, require_file
+from tacit.io import beside
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,19 +75,6 @@ def numbers_of(texts: Sequence[str], where: str, *, comma: bool, blank: float = 
         if text:
             out[i] = number_at(text, f"{where}, record {i + 1}", comma=comma)
     return out
-
-
-def shown(value: float) -> str:
-    """Return a number with all its digits and no exponent."""
-    return np.format_float_positional(value + 0.0, trim="-")
-
-
-def decimals_of(values: Floats, most: int = 9) -> int:
-    """Return how many decimals the values need, as people write them."""
-    for places in range(most):
-        if np.allclose(values, np.round(values, places), rtol=0, atol=1e-9):
-            return places
-    return most
 
 
 def quoted(word: str, separator: str = ",", *, always: bool = False) -> str:

@@ -21,12 +21,12 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from tacit.data.cells.dimension import Dimension
-from tacit.data.examples import firms as trade
-from tacit.data.examples import town
 from tacit.data.hierarchies.rules import dates, digits, flat
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.engine.base import Engine
+from tacit.examples import firms as trade
+from tacit.examples import town
 from tacit.io.read import read
 
 IDENTIFIERS = ("patient_id", "name")

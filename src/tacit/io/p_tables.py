@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError, UnreadableFile
-from tacit.tables.files._text import number_at, rows_of, text_of, whole, write_lines
+from tacit.io.lines import number_at, rows_of, text_of, whole, write_lines
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.data.decimals import shown_number
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile, near_match
+from tacit.io.lines import numbered, whole, write_lines
 from tacit.registry import lookup
 from tacit.spec import Spec
-from tacit.tables.files._text import numbered, shown, whole, write_lines
-from tacit.tables.files.outputs import FORMATS, Choices, format_name
+from tacit.tables.argus.outputs import FORMATS, Choices, format_name
 
 TOKEN = re.compile(r'(\s*)(?:"([^"]*)"|([,|()])|([^\s,|()"]+))')
 COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)")
@@ -411,7 +412,7 @@ def write_batch(
     lines += [
         f'<OPEN{"TABLEDATA" if tabular else "MICRODATA"}> "{data}"',
         f'<OPENMETADATA> "{metadata}"',
-        f"<SPECIFYTABLE> {table}" + (f",{shown(power)}" if power is not None else ""),
+        f"<SPECIFYTABLE> {table}" + (f",{shown_number(power)}" if power is not None else ""),
         f"<SAFETYRULE> {'|'.join(rules)}".rstrip(),
         f"<READTABLE> {additivity}" if tabular else "<READMICRODATA>",
     ]
@@ -453,7 +454,7 @@ def rule_text(spec: Spec) -> str:
         on_holdings = given.get("level") == "holding"
         return "|".join([*([blank] * places if on_holdings else []), rule])
 
-    number = {k: shown(float(v)) for k, v in given.items() if isinstance(v, int | float)}
+    number = {k: shown_number(float(v)) for k, v in given.items() if isinstance(v, int | float)}
     if spec.kind == "p_percent":
         return placed(f"P({number['p']},{number['n']})", "P(0,0)", 2)
     if spec.kind == "pq":
@@ -476,7 +477,7 @@ def method_text(spec: Spec) -> str:
     minutes = max(1, round(float(limit) / 60))
     alone = int(bool(given.get("singletons", True)))
     known = {
-        "suppress_hypercube": f"GH(1,{shown(float(given.get('apriori') or 100))},0,{alone})",
+        "suppress_hypercube": f"GH(1,{shown_number(float(given.get('apriori') or 100))},0,{alone})",
         "suppress_modular": f"MOD(1,{minutes},{alone},{alone},{alone})",
         "suppress_exact": f"OPT(1,{minutes})",
         "suppress_network": "NET(1)",
@@ -485,5 +486,5 @@ def method_text(spec: Spec) -> str:
     }
     if spec.kind == "controlled_rounding":
         steps = int(given.get("max_shift") or 1) - 1
-        return f"RND(1,{shown(float(given.get('base') or 5))},{steps},{minutes},0,2,0)"
+        return f"RND(1,{shown_number(float(given.get('base') or 5))},{steps},{minutes},0,2,0)"
     return known.get(spec.kind, "")

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
-from tacit.tables.compare.axis import Flags, Ints
-from tacit.tables.compare.crosstab import Floats
 
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Control = Literal["table", "rows", "none"]
 
 

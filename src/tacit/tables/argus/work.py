@@ -9,9 +9,9 @@ from typing import Any
 
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.tables.files.outputs import Choices
-from tacit.tables.files.rda import read_rda
-from tacit.tables.files.tab import FREQUENCY
+from tacit.io.rda import read_rda
+from tacit.io.tab import FREQUENCY
+from tacit.tables.argus.outputs import Choices
 
 #: Levels of cells that are called unsafe by hand, in per cent, when MAN does not say.
 MANUAL_RANGE = 20.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,25 +13,13 @@ import numpy.typing as npt
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.cells.status import WORDS, Status
 from tacit.data.hierarchy import Hierarchy
+from tacit.data.paths import require_file
 from tacit.data.table import Table
-from tacit.errors import (
-    ColumnNotFound,
-    DisclosureRefused,
-    InputError,
-    UnreadableFile,
-    require,
-)
-from tacit.tables.files._build import Listed, Totals, table_of
-from tacit.tables.files._text import (
-    plain_number,
-    quoted,
-    rows_of,
-    shown,
-    text_of,
-    whole,
-    write_lines,
-)
-from tacit.tables.files.rda import hrc_dimension
+from tacit.errors import ColumnNotFound, InputError, UnreadableFile
+from tacit.io.excel import workbook_rows
+from tacit.io.lines import plain_number, rows_of, text_of
+from tacit.io.listed import Listed, Totals, table_of
+from tacit.io.rda import hrc_dimension
 
 Floats = npt.NDArray[np.float64]
 
@@ -282,7 +270,7 @@ def columns_of(
     if file.suffix.lower() in {".parquet", ".pq"}:
         import pyarrow.parquet as pq
 
-        text_of_absent(file)
+        require_file(file)
         return {str(k): list(v) for k, v in pq.read_table(file).to_pydict().items()}
     titles, *body = grid_of(file, separator, sheet, encoding)
     names = [word_of(t) for t in titles]
@@ -297,18 +285,11 @@ def columns_of(
     return {n: [row[i] for row in body] for i, n in enumerate(names)}
 
 
-def text_of_absent(file: Path) -> None:
-    """Raise when there is no such file."""
-    from tacit.io import require_file
-
-    require_file(file)
-
-
 def grid_of(file: Path, separator: str | None, sheet: str | None, encoding: str) -> list[list[Any]]:
     """Return the rows of a text file or a sheet."""
     ending = file.suffix.lower()
     if ending in SHEETS:
-        return sheet_rows(file, sheet)
+        return workbook_rows(file, sheet)
     if ending not in TEXTS:
         raise UnreadableFile(
             f"{file.name!r} is no table file: .csv, .tsv, .txt, .parquet, .xlsx, .xls or .ods"
@@ -327,23 +308,6 @@ def decimal_point(text: str) -> str:
     if text.count(",") == 1 and "." not in text and plain_number(text) is not None:
         return text.replace(",", ".")
     return text
-
-
-def sheet_rows(file: Path, sheet: str | None) -> list[list[Any]]:
-    """Return the rows of a sheet, blank ones left out."""
-    try:
-        from python_calamine import CalamineError, CalamineWorkbook
-    except ImportError:
-        raise require("python-calamine", "files", "reading spreadsheets") from None
-    text_of_absent(file)
-    try:
-        book = CalamineWorkbook.from_path(str(file))
-    except (CalamineError, OSError, ValueError):
-        raise UnreadableFile(f"{file.name!r} is not a workbook that can be read") from None
-    if sheet is not None and sheet not in book.sheet_names:
-        raise UnreadableFile(f"{file.name!r} has no sheet {sheet!r}; it has {book.sheet_names}")
-    rows = book.get_sheet_by_name(sheet or book.sheet_names[0]).to_python()
-    return [list(row) for row in rows if any(x not in {"", None} for x in row)]
 
 
 def word_of(x: Any) -> str:
@@ -419,149 +383,3 @@ def usual_total(codes: Sequence[str]) -> str | None:
     """Return the code that is a usual word for the total."""
     lowered = {c.lower(): c for c in reversed(codes)}
     return next((lowered[w] for w in USUAL_TOTALS if w in lowered), None)
-
-
-# -- writing -------------------------------------------------------------------------------------
-
-
-def write_table(
-    table: Table,
-    path: str | Path,
-    *,
-    layout: Literal["long", "wide"] = "long",
-    confidential: bool = False,
-    hidden: str = "x",
-    empty: str = "-",
-    separator: str = ",",
-    decimal: Literal[".", ","] = ".",
-    encoding: str = "utf-8",
-) -> None:
-    """Write what may be given away of a table: codes, published values and marks.
-
-    Parameters
-    ----------
-    table
-        The protected table.
-    path
-        The file: ``.csv``, ``.tsv``, ``.txt``, ``.parquet`` or ``.xlsx``.
-    layout
-        ``long``: one row a cell; ``wide``: a cross-table of two dimensions.
-    confidential
-        Write everything known of every cell instead: true values, contributors, status, cost, bounds
-        and levels (long layout only). Keep such a file inside.
-    hidden, empty
-        What stands for hidden and for empty cells: in the wide layout in their place, in the long one
-        in the column ``mark``.
-    separator, decimal, encoding
-        For text.
-    """
-    file = Path(path)
-    ending = file.suffix.lower()
-    if layout == "wide":
-        if confidential:
-            raise DisclosureRefused("the wide layout holds published values only")
-        rows = wide_rows(table, hidden, empty)
-    else:
-        columns = everything(table) if confidential else released(table, hidden, empty)
-        if ending in {".parquet", ".pq"}:
-            write_parquet(columns, file)
-            return
-        rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
-    if ending == ".xlsx":
-        write_sheet(rows, file)
-    elif ending in TEXTS:
-        mark = "\t" if ending == ".tsv" else separator
-        if mark == decimal:
-            raise InputError("the separator and the decimal mark must not be the same")
-        with whole(file) as room:
-            write_lines(room, [text_line(r, mark, decimal) for r in rows], encoding)
-    else:
-        raise InputError(
-            f"{file.name!r}: tables are written as .csv, .tsv, .txt, .parquet or .xlsx"
-        )
-
-
-def released(table: Table, hidden: str, empty: str) -> dict[str, list[Any]]:
-    """Return the released view as columns: codes, value, interval, mark."""
-    columns: dict[str, list[Any]] = dict(table.columns_of_codes())
-    columns[table.response] = optional(table.published)
-    if table.interval is not None:
-        columns["low"] = optional(table.interval[:, 0])
-        columns["high"] = optional(table.interval[:, 1])
-    marks = np.where(table.hidden, hidden, np.where(table.empty, empty, ""))
-    columns["mark"] = [str(m) for m in marks]
-    return columns
-
-
-def everything(table: Table) -> dict[str, list[Any]]:
-    """Return every cell with everything known of it, as columns."""
-    columns: dict[str, list[Any]] = dict(table.columns_of_codes())
-    columns[table.response] = table.value.tolist()
-    columns["count"] = [None if c < 0 else int(c) for c in table.count]
-    columns["status"] = [Status(int(s)).word for s in table.status]
-    if table.weight is not None:
-        columns["weight"] = table.weight.tolist()
-    columns["lower"] = [None if np.isinf(x) else float(x) for x in table.lower]
-    columns["upper"] = [None if np.isinf(x) else float(x) for x in table.upper]
-    for name in ("lower_level", "upper_level", "sliding_level"):
-        columns[name] = np.asarray(getattr(table, name)).tolist()
-    if table.contributors is not None:
-        for i in range(table.contributors.t):
-            columns[f"top{i + 1}"] = table.contributors.top[:, i].tolist()
-    columns["published"] = optional(table.published)
-    return columns
-
-
-def optional(values: Floats) -> list[float | None]:
-    """Return numbers, None where there is none."""
-    return [None if np.isnan(x) else float(x) for x in values]
-
-
-def wide_rows(table: Table, hidden: str, empty: str) -> list[list[Any]]:
-    """Return a cross-table as rows."""
-    if not table.is_product or len(table.shape) != 2:
-        raise InputError("the wide layout is for tables of two dimensions")
-    down, across = table.dimensions
-    cells: list[Any] = [
-        hidden if h else empty if e else float(v)
-        for v, h, e in zip(table.published, table.hidden, table.empty, strict=True)
-    ]
-    n = len(across)
-    body = [[code, *cells[i * n : (i + 1) * n]] for i, code in enumerate(down.codes)]
-    return [[down.name, *across.codes], *body]
-
-
-def text_line(row: Sequence[Any], separator: str, decimal: str) -> str:
-    """Return one line of separated text."""
-    words = []
-    for x in row:
-        if isinstance(x, float):
-            words.append(shown(x).replace(".", decimal))
-        else:
-            words.append(quoted("" if x is None else str(x), separator))
-    return separator.join(words)
-
-
-def write_parquet(columns: Mapping[str, list[Any]], file: Path) -> None:
-    """Write columns as Parquet."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with whole(file) as room:
-        pq.write_table(pa.table(dict(columns)), room)
-
-
-def write_sheet(rows: Sequence[Sequence[Any]], file: Path) -> None:
-    """Write rows as the only sheet of a workbook."""
-    try:
-        from openpyxl import Workbook
-    except ImportError:
-        raise require("openpyxl", "files", "writing .xlsx files") from None
-    from tacit.io.excel import MAX_ROWS, write_rows
-
-    if len(rows) > MAX_ROWS:
-        raise InputError(f"a sheet holds at most {MAX_ROWS:,} rows; write Parquet or CSV instead")
-    book = Workbook(write_only=True)
-    write_rows(book.create_sheet("table"), rows)
-    with whole(file) as room:
-        book.save(room)

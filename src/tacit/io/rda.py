@@ -11,7 +11,7 @@ from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.hierarchies.argus import hrc_faults, lead_depth, read_cdl
 from tacit.errors import HierarchyError, UnreadableFile
 from tacit.io import argus_metadata as meta
-from tacit.tables.files._text import numbered, text_of, whole, write_lines
+from tacit.io.lines import numbered, text_of, whole, write_lines
 
 SAME = {
     "RECODABLE": "RECODEABLE",

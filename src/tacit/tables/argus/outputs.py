@@ -17,11 +17,12 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status, is_primary, is_secondary
+from tacit.data.decimals import decimals_needed, shown_number
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, near_match
-from tacit.tables.files._text import decimals_of, quoted, shown, whole, write_lines
-from tacit.tables.files.jj import write_jj
-from tacit.tables.files.rda import Description, Variable, write_hrc, write_rda
+from tacit.io.jj import write_jj
+from tacit.io.lines import quoted, whole, write_lines
+from tacit.io.rda import Description, Variable, write_hrc, write_rda
 
 Floats = npt.NDArray[np.float64]
 
@@ -177,7 +178,7 @@ def places_of(table: Table, decimals: int | None) -> int:
     if decimals is not None:
         return decimals
     going = table.published
-    return max(int(table.extra.get("decimals", 0)), decimals_of(going[~np.isnan(going)]))
+    return max(int(table.extra.get("decimals", 0)), decimals_needed(going[~np.isnan(going)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +311,7 @@ class Lines:
             if choices.AD:
                 fields.append(self.number(float(table.published[i] - table.value[i])))
             if choices.AC and keys is not None:
-                fields.append(shown(float(keys[i])))
+                fields.append(shown_number(float(keys[i])))
             yield ",".join(fields)
 
 
@@ -366,7 +367,7 @@ def write_intermediate(
         raise InputError("a table that is a bare list of equations is written as JJ")
     if table.given is not None and table.given.shape[0]:
         raise InputError("linked tables are written one by one: take them apart with split")
-    places = max(places_of(table, decimals), decimals_of(table.value))
+    places = max(places_of(table, decimals), decimals_needed(table.value))
     columns = intermediate_columns(table, choices, places)
     codes = table.columns_of_codes()
     cells = [i for i in range(len(table)) if not (choices.SE and table.empty[i])]
@@ -442,13 +443,13 @@ def intermediate_columns(table: Table, choices: Choices, places: int) -> dict[st
     if "shadow" in table.extra:
         columns["shadow"] = fixed(table.extra["shadow"])
     if table.weight is not None:
-        columns["cost"] = [shown(float(w)) for w in table.weight]
+        columns["cost"] = [shown_number(float(w)) for w in table.weight]
     if people is not None:
         for i in range(people.t):
-            columns[f"top{i + 1}"] = [shown(float(x)) for x in people.top[:, i]]
+            columns[f"top{i + 1}"] = [shown_number(float(x)) for x in people.top[:, i]]
     columns["status"] = letters
-    columns["lower"] = [shown(float(x)) for x in table.lower_level]
-    columns["upper"] = [shown(float(x)) for x in table.upper_level]
+    columns["lower"] = [shown_number(float(x)) for x in table.lower_level]
+    columns["upper"] = [shown_number(float(x)) for x in table.upper_level]
     if choices.AR:
         columns |= audit_columns(table, fixed)
     return columns

@@ -16,13 +16,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
+from tacit.data.decimals import decimals_needed, shown_number
 from tacit.data.table import Table
 from tacit.errors import UnreadableFile
-from tacit.tables.files._text import (
-    decimals_of,
+from tacit.io.lines import (
     number_at,
     numbered,
-    shown,
     whole,
     write_lines,
 )
@@ -212,7 +211,7 @@ def write_jj(table: Table, path: str | Path, *, unbounded: float | None = None) 
 
 def cell_lines(table: Table, far: float) -> list[str]:
     """Return one line a cell."""
-    unit = 10.0 ** -decimals_of(table.value)
+    unit = 10.0 ** -decimals_needed(table.value)
     primary, empty = is_primary(table.status), is_empty(table.status)
     low = np.clip(np.where(empty, 0.0, table.lower), -far, far)
     high = np.clip(np.where(empty, 0.0, table.upper), -far, far)
@@ -225,7 +224,7 @@ def cell_lines(table: Table, far: float) -> list[str]:
         np.where(primary, table.sliding_level, 0.0),
     ]
     columns = (table.value, low, high, *levels)
-    texts = [[shown(x) for x in column] for column in columns]
+    texts = [[shown_number(x) for x in column] for column in columns]
     costs, letters = whole_costs(table), letters_of(table.status, primary, empty)
     return [
         f"{i} {v} {c} {s} {lb} {ub} {lpl} {upl} {spl}"
@@ -262,7 +261,7 @@ def equation_lines(matrix: sparse.csr_array) -> Iterator[str]:
             zip(matrix.indices[at].tolist(), matrix.data[at].tolist(), strict=True),
             key=lambda term: (term[1] > 0, term[0]),
         )
-        parts = " ".join(f"{cell} ({shown(c)})" for cell, c in terms)
+        parts = " ".join(f"{cell} ({shown_number(c)})" for cell, c in terms)
         yield f"0 {len(terms)} : {parts}"
 
 

@@ -30,9 +30,16 @@ from tacit.errors import (
     UnreadableFile,
 )
 from tacit.io import argus_metadata as meta
+from tacit.io.hst import apply_hst
+from tacit.io.lines import numbered, write_lines
+from tacit.io.p_tables import read_ptable
+from tacit.io.rda import Variable, read_rda
+from tacit.io.tab import read_tab
 from tacit.registry import lookup
 from tacit.spec import Method
-from tacit.tables.files._records import (
+from tacit.tables.argus.arb import Command, parse_batch
+from tacit.tables.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
+from tacit.tables.argus.records import (
     REQUEST_COLUMN,
     lowest,
     prepared,
@@ -40,8 +47,7 @@ from tacit.tables.files._records import (
     smallest,
     span,
 )
-from tacit.tables.files._text import numbered, write_lines
-from tacit.tables.files._work import (
+from tacit.tables.argus.work import (
     Work,
     cost_of,
     numbered_choices,
@@ -50,12 +56,6 @@ from tacit.tables.files._work import (
     seconds,
     whole_or,
 )
-from tacit.tables.files.arb import Command, parse_batch
-from tacit.tables.files.hst import apply_hst
-from tacit.tables.files.outputs import CONFIDENTIAL, Choices, format_name, write_argus
-from tacit.tables.files.p_tables import read_ptable
-from tacit.tables.files.rda import Variable, read_rda
-from tacit.tables.files.tab import read_tab
 from tacit.tables.noise.cell_keys import with_cell_keys
 
 #: Method of ours for each of SUPPRESS'.

@@ -12,14 +12,15 @@ import pyarrow.compute as pc
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.microdata import Microdata
+from tacit.data.paths import require_file
 from tacit.engine import get_engine
 from tacit.errors import InputError
-from tacit.io import argus, require_file
+from tacit.io import argus
 from tacit.io import argus_metadata as meta
+from tacit.io.rda import Description, Variable, dimension_of
 from tacit.io.read import assemble, read
-from tacit.tables.files._work import Work
-from tacit.tables.files.rda import Description, Variable, dimension_of
-from tacit.tables.files.tab import FREQUENCY, read_tab
+from tacit.io.tab import FREQUENCY, read_tab
+from tacit.tables.argus.work import Work
 
 #: The column that says who asked for protection.
 REQUEST_COLUMN = "__request__"

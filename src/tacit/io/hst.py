@@ -15,9 +15,10 @@ import numpy as np
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
+from tacit.data.decimals import shown_number
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, UnreadableFile
-from tacit.tables.files._text import numbered, plain_number, quoted, shown, whole, write_lines
+from tacit.io.lines import numbered, plain_number, quoted, whole, write_lines
 
 #: Each command, with how many numbers may follow it.
 COMMANDS = {
@@ -328,7 +329,11 @@ def write_hst(
     )
     texts = [
         separator.join(
-            [*(quoted(c, separator) for c in one.codes), one.command, *map(shown, one.numbers)]
+            [
+                *(quoted(c, separator) for c in one.codes),
+                one.command,
+                *map(shown_number, one.numbers),
+            ]
         )
         for one in lines
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tacit.data.cells.dimension import Dimension
-from tacit.data.examples.firms import activity_tree, firm_columns, region_tree
+from tacit.examples.firms import activity_tree, firm_columns, region_tree
 
 PLAN = """\
 # Turnover of enterprises by activity and region: the p% rule on firm groups, secondary suppression, and an
