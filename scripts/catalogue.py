@@ -18,9 +18,7 @@ def describe_spec(kind: str, cls: Any) -> Entry:
 def render_catalogue() -> str:
     """Return the file's text: one line a kind, so that a change is one line of a diff."""
     found = {k: c for k, c in specs().items() if c.__module__.startswith("tacit.")}
-    rows = [
-        json.dumps(describe_spec(k, c)._asdict(), ensure_ascii=False) for k, c in found.items()
-    ]
+    rows = [json.dumps(describe_spec(k, c)._asdict(), ensure_ascii=False) for k, c in found.items()]
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
 

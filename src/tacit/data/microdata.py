@@ -21,6 +21,8 @@ from tacit.engine import relational
 from tacit.engine.base import ROW, Engine
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 
+ARROW = (pa.Array, pa.ChunkedArray)
+
 
 @dataclass(frozen=True)
 class Action:
@@ -166,7 +168,12 @@ class Microdata:
         missing = [n for n in names if n not in self.columns]
         if missing:
             raise ColumnNotFound(missing, list(self.columns), "the data")
-        table = self.engine.to_arrow(self.frame.select(*names, ROW))
+        held = self.engine.in_memory(self.frame)
+        table = (
+            self.engine.to_arrow(self.frame.select(*names, ROW))
+            if held is None
+            else held.select([*names, ROW])
+        )
         rows = table.column(ROW).to_numpy()
         if len(rows) > 1 and not bool(np.all(rows[1:] > rows[:-1])):
             table = table.take(pa.array(np.argsort(rows, kind="stable")))
@@ -206,19 +213,25 @@ class Microdata:
     def replace(
         self, values: Mapping[str, pa.Array | pa.ChunkedArray | npt.NDArray[Any]]
     ) -> Microdata:
-        """Return the data with whole columns replaced, values given in record order."""
-        table = self.to_arrow(with_row=True)
-        for name, array in values.items():
-            column = array if isinstance(array, pa.Array | pa.ChunkedArray) else pa.array(array)
+        """Return the data with whole columns replaced or added, values given in record order.
+
+        Other columns are not fetched: they stay in the table that is in memory already, or on the engine,
+        where the new columns are joined by row number.
+        """
+        here = self.engine.in_memory(self.frame) is not None
+        table = self.to_arrow(None if here else [], with_row=True)
+        given = {n: a if isinstance(a, ARROW) else pa.array(a) for n, a in values.items()}
+        for name, column in given.items():
             if len(column) != table.num_rows:
                 raise InputError(
                     f"column {name!r}: {len(column)} values for {table.num_rows} records"
                 )
-            if name in self.columns:
-                table = table.set_column(table.column_names.index(name), name, column)
-            else:
-                table = table.append_column(name, column)
-        return self.with_table(table)
+        if here:
+            return self.with_table(set_columns(table, given))
+        order = [*self.columns, *(n for n in given if n not in self.columns)]
+        new = self.engine.from_arrow(set_columns(table, given))
+        rest = self.frame.select(*[n for n in self.columns if n not in given], ROW)
+        return self.with_frame(rest.join(new, on=ROW, how="left").select(*order, ROW))
 
     def drop(self, columns: Iterable[str]) -> Microdata:
         """Return the data without some columns."""
@@ -233,7 +246,11 @@ class Microdata:
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Microdata:
         """Return the records at positions 0, 1, ... of the present order; they keep their numbers."""
-        return self.with_table(self.to_arrow(with_row=True).take(pa.array(positions)))
+        if self.engine.in_memory(self.frame) is not None:
+            return self.with_table(self.to_arrow(with_row=True).take(pa.array(positions)))
+        kept = self.engine.from_arrow(self.to_arrow([], with_row=True).take(pa.array(positions)))
+        order = [*self.columns, ROW]
+        return self.with_frame(kept.join(self.frame, on=ROW, how="left").select(*order))
 
     def recode(self, column: str, mapping: pa.Table) -> Microdata:
         """Return the data with a column's values replaced by a table of ``old`` and ``new``."""
@@ -260,6 +277,8 @@ class Microdata:
 
     def materialise(self) -> Microdata:
         """Return the data computed once, so that later steps do not repeat earlier ones."""
+        if self.engine.in_memory(self.frame) is not None:
+            return self
         return replace(self, frame=self.engine.materialise(self.frame))
 
     def with_action(self, action: Action) -> Microdata:
@@ -269,3 +288,13 @@ class Microdata:
     def with_columns_described(self, columns: Mapping[str, Column]) -> Microdata:
         """Return the data with other descriptions for some columns."""
         return replace(self, columns={**self.columns, **columns})
+
+
+def set_columns(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
+    """Return a table with columns replaced where they stand, or added before the row number."""
+    for name, column in columns.items():
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, column)
+        else:
+            table = table.add_column(table.num_columns - 1, name, column)
+    return table

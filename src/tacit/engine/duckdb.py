@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import duckdb
 import narwhals.stable.v2 as nw
@@ -12,6 +13,12 @@ import pyarrow as pa
 
 from tacit.engine import text
 from tacit.engine.base import ROW
+
+#: Types that DuckDB gives back as it got them; a table of these alone may stand for its frame.
+ROUND_TRIPS = (
+    *(pa.bool_(), pa.string(), pa.date32(), pa.timestamp("us"), pa.float32(), pa.float64()),
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+)
 
 
 def quoted(name: str) -> str:
@@ -33,6 +40,8 @@ class DuckDbEngine:
         self._connection = duckdb.connect(":memory:")
         # Reading must never leave this machine by itself.
         self._connection.execute("SET autoinstall_known_extensions = false")
+        #: By a frame's identity: the frame, while it lives, and the Arrow table that it reads.
+        self._tables: dict[int, tuple[ref[nw.LazyFrame[Any]], pa.Table]] = {}
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -72,7 +81,16 @@ class DuckDbEngine:
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table without copying it."""
-        return wrap(self._connection.from_arrow(table))
+        frame = wrap(self._connection.from_arrow(table))
+        if all(field.type in ROUND_TRIPS for field in table.schema):
+            here, forget = id(frame), self._tables.pop
+            self._tables[here] = (ref(frame, lambda _: forget(here, None)), table)
+        return frame
+
+    def in_memory(self, frame: nw.LazyFrame[Any]) -> pa.Table | None:
+        """Return the Arrow table that a frame reads as it lies, so that fetching it costs nothing."""
+        found = self._tables.get(id(frame))
+        return found[1] if found is not None and found[0]() is frame else None
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
         """Take a DuckDB relation; it may belong to another connection, so it travels as Arrow."""
