@@ -18,6 +18,7 @@ from tacit.data.nodes import raised
 from tacit.data.roles import Column
 from tacit.engine import codes as coding
 from tacit.engine import relational
+from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 
@@ -174,9 +175,7 @@ class Microdata:
             if held is None
             else held.select([*names, ROW])
         )
-        rows = table.column(ROW).to_numpy()
-        if len(rows) > 1 and not bool(np.all(rows[1:] > rows[:-1])):
-            table = table.take(pa.array(np.argsort(rows, kind="stable")))
+        table = sort_by_row(table)
         return table if with_row else table.drop_columns([ROW])
 
     def to_pandas(self) -> Any:
@@ -238,7 +237,13 @@ class Microdata:
         gone = set(columns)
         if not gone:
             return self
-        return self.with_frame(self.frame.select(*[n for n in self.columns if n not in gone], ROW))
+        left = [*(n for n in self.columns if n not in gone), ROW]
+        held = self.engine.in_memory(self.frame)
+        return (
+            self.with_frame(self.frame.select(*left))
+            if held is None
+            else self.with_table(held.select(left))
+        )
 
     def filter(self, keep: nw.Expr) -> Microdata:
         """Return the records for which an expression holds."""
@@ -277,8 +282,6 @@ class Microdata:
 
     def materialise(self) -> Microdata:
         """Return the data computed once, so that later steps do not repeat earlier ones."""
-        if self.engine.in_memory(self.frame) is not None:
-            return self
         return replace(self, frame=self.engine.materialise(self.frame))
 
     def with_action(self, action: Action) -> Microdata:
@@ -288,13 +291,3 @@ class Microdata:
     def with_columns_described(self, columns: Mapping[str, Column]) -> Microdata:
         """Return the data with other descriptions for some columns."""
         return replace(self, columns={**self.columns, **columns})
-
-
-def set_columns(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
-    """Return a table with columns replaced where they stand, or added before the row number."""
-    for name, column in columns.items():
-        if name in table.column_names:
-            table = table.set_column(table.column_names.index(name), name, column)
-        else:
-            table = table.add_column(table.num_columns - 1, name, column)
-    return table

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary
 
 import duckdb
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from tacit.engine import text
@@ -40,8 +41,8 @@ class DuckDbEngine:
         self._connection = duckdb.connect(":memory:")
         # Reading must never leave this machine by itself.
         self._connection.execute("SET autoinstall_known_extensions = false")
-        #: By a frame's identity: the frame, while it lives, and the Arrow table that it reads.
-        self._tables: dict[int, tuple[ref[nw.LazyFrame[Any]], pa.Table]] = {}
+        #: The Arrow table that a relation reads as it lies.
+        self._tables: WeakKeyDictionary[duckdb.DuckDBPyRelation, pa.Table] = WeakKeyDictionary()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -81,16 +82,14 @@ class DuckDbEngine:
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table without copying it."""
-        frame = wrap(self._connection.from_arrow(table))
+        relation = self._connection.from_arrow(table)
         if all(field.type in ROUND_TRIPS for field in table.schema):
-            here, forget = id(frame), self._tables.pop
-            self._tables[here] = (ref(frame, lambda _: forget(here, None)), table)
-        return frame
+            self._tables[relation] = table
+        return wrap(relation)
 
     def in_memory(self, frame: nw.LazyFrame[Any]) -> pa.Table | None:
         """Return the Arrow table that a frame reads as it lies, so that fetching it costs nothing."""
-        found = self._tables.get(id(frame))
-        return found[1] if found is not None and found[0]() is frame else None
+        return self._tables.get(frame.to_native())
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
         """Take a DuckDB relation; it may belong to another connection, so it travels as Arrow."""
@@ -100,11 +99,15 @@ class DuckDbEngine:
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add row numbers in the present order (DuckDB keeps insertion order)."""
+        held = self.in_memory(frame)
+        if held is not None:
+            rows = pa.array(np.arange(held.num_rows, dtype=np.int64))
+            return self.from_arrow(held.append_column(ROW, rows))
         return wrap(frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Compute once; the rows live in Arrow memory and are freed with the frame."""
-        return self.from_arrow(self.to_arrow(frame))
+        return frame if self.in_memory(frame) is not None else self.from_arrow(self.to_arrow(frame))
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch as an Arrow table."""
