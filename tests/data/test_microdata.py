@@ -6,6 +6,7 @@ import pytest
 
 import tacit
 from tacit.engine.base import ROW
+from tacit.engine.memory import ROUND_TRIPS, held_table
 from tacit.errors import InputError
 
 TABLE = pa.table({"a": ["x", "y", None, "z"], "b": [4, 3, 2, 1], "c": [0.5, None, 2.5, 3.5]})
@@ -75,16 +76,14 @@ def test_replace_does_not_fetch_what_stays(engine, monkeypatch):
 
 def test_a_table_stands_for_its_frame_only_while_types_are_kept(engine):
     coded = TABLE.set_column(0, "a", TABLE.column("a").dictionary_encode())
-    assert engine.in_memory(engine.from_arrow(coded)) is None
+    assert held_table(engine.from_arrow(coded)) is None
     data = tacit.read(coded, engine=engine.name).materialise().replace({"b": [1, 1, 1, 1]})
     assert data.column("a").to_pylist() == ["x", "y", None, "z"]
 
 
 def test_types_that_stand_for_a_frame_come_back_as_they_went():
-    from tacit.engine.duckdb import ROUND_TRIPS
-
     table = pa.table({f"c{i}": pa.array([None, None], t) for i, t in enumerate(ROUND_TRIPS)})
     engine = tacit.get_engine("duckdb")
     frame = engine.from_arrow(table)
-    assert engine.in_memory(frame) is table
+    assert held_table(frame) is table
     assert engine.to_arrow(frame).schema.equals(table.schema)

@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.data.claims import Claim
 from tacit.data.hierarchy import Hierarchy
@@ -20,6 +21,7 @@ from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
+from tacit.engine.memory import held_codes, held_table
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 
 ARROW = (pa.Array, pa.ChunkedArray)
@@ -169,7 +171,7 @@ class Microdata:
         missing = [n for n in names if n not in self.columns]
         if missing:
             raise ColumnNotFound(missing, list(self.columns), "the data")
-        held = self.engine.in_memory(self.frame)
+        held = held_table(self.frame)
         table = (
             self.engine.to_arrow(self.frame.select(*names, ROW))
             if held is None
@@ -217,7 +219,7 @@ class Microdata:
         Other columns are not fetched: they stay in the table that is in memory already, or on the engine,
         where the new columns are joined by row number.
         """
-        here = self.engine.in_memory(self.frame) is not None
+        here = held_table(self.frame) is not None
         table = self.to_arrow(None if here else [], with_row=True)
         given = {n: a if isinstance(a, ARROW) else pa.array(a) for n, a in values.items()}
         for name, column in given.items():
@@ -238,7 +240,7 @@ class Microdata:
         if not gone:
             return self
         left = [*(n for n in self.columns if n not in gone), ROW]
-        held = self.engine.in_memory(self.frame)
+        held = held_table(self.frame)
         return (
             self.with_frame(self.frame.select(*left))
             if held is None
@@ -247,11 +249,19 @@ class Microdata:
 
     def filter(self, keep: nw.Expr) -> Microdata:
         """Return the records for which an expression holds."""
-        return self.with_frame(self.frame.filter(keep))
+        return self.keep_rows(self.frame.filter(keep))
+
+    def keep_rows(self, frame: nw.LazyFrame[Any]) -> Microdata:
+        """Return the records whose numbers stand in a frame of the engine."""
+        held = held_table(self.frame)
+        if held is None:
+            return self.with_frame(frame)
+        rows = self.engine.to_arrow(frame.select(ROW)).column(ROW)
+        return self.with_table(held.filter(pc.is_in(held.column(ROW), rows)))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Microdata:
         """Return the records at positions 0, 1, ... of the present order; they keep their numbers."""
-        if self.engine.in_memory(self.frame) is not None:
+        if held_table(self.frame) is not None:
             return self.with_table(self.to_arrow(with_row=True).take(pa.array(positions)))
         kept = self.engine.from_arrow(self.to_arrow([], with_row=True).take(pa.array(positions)))
         order = [*self.columns, ROW]
@@ -259,6 +269,9 @@ class Microdata:
 
     def recode(self, column: str, mapping: pa.Table) -> Microdata:
         """Return the data with a column's values replaced by a table of ``old`` and ``new``."""
+        coded = held_codes(self.frame, [column])
+        if coded is not None:
+            return self.replace({column: recode_coded(coded[0], mapping)})
         return self.with_frame(relational.recode(self.frame, column, mapping, self.engine))
 
     def generalise(self, column: str, level: int) -> Microdata:
@@ -269,9 +282,10 @@ class Microdata:
         if level == 0:
             return self
         if level == self.hierarchy(column).height:
-            return self.with_frame(
-                self.frame.with_columns(nw.lit(self.hierarchy(column).top).alias(column))
-            )
+            top = self.hierarchy(column).top
+            if held_table(self.frame) is not None:
+                return self.replace({column: pa.repeat(top, len(self))})
+            return self.with_frame(self.frame.with_columns(nw.lit(top).alias(column)))
         hierarchy = self.hierarchy(column)
         if not self.history:
             return self.recode(column, hierarchy.mapping(level))
@@ -291,3 +305,11 @@ class Microdata:
     def with_columns_described(self, columns: Mapping[str, Column]) -> Microdata:
         """Return the data with other descriptions for some columns."""
         return replace(self, columns={**self.columns, **columns})
+
+
+def recode_coded(column: coding.Coded, mapping: pa.Table) -> pa.Array:
+    """Return the new values of a coded column; null, and what the mapping lacks, becomes null."""
+    old, new = (mapping.column(i).combine_chunks() for i in range(2))
+    at = pc.index_in(column.values, old)
+    codes = pa.array(column.codes, mask=column.codes == column.null)
+    return new.take(at).take(codes)

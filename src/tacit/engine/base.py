@@ -1,4 +1,4 @@
-"""The engine seam: ten small functions, and the choice of an engine by name."""
+"""The engine seam: nine small functions, and the choice of an engine by name."""
 
 from __future__ import annotations
 
@@ -43,10 +43,6 @@ class Engine(Protocol):
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table."""
-        ...
-
-    def in_memory(self, frame: nw.LazyFrame[Any]) -> pa.Table | None:
-        """Return the Arrow table that a frame reads as it lies in memory, or None."""
         ...
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:

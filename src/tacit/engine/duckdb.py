@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import duckdb
 import narwhals.stable.v2 as nw
@@ -14,12 +13,7 @@ import pyarrow as pa
 
 from tacit.engine import text
 from tacit.engine.base import ROW
-
-#: Types that DuckDB gives back as it got them; a table of these alone may stand for its frame.
-ROUND_TRIPS = (
-    *(pa.bool_(), pa.string(), pa.date32(), pa.timestamp("us"), pa.float32(), pa.float64()),
-    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
-)
+from tacit.engine.memory import held_table, hold
 
 
 def quoted(name: str) -> str:
@@ -41,8 +35,6 @@ class DuckDbEngine:
         self._connection = duckdb.connect(":memory:")
         # Reading must never leave this machine by itself.
         self._connection.execute("SET autoinstall_known_extensions = false")
-        #: The Arrow table that a relation reads as it lies.
-        self._tables: WeakKeyDictionary[duckdb.DuckDBPyRelation, pa.Table] = WeakKeyDictionary()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -83,13 +75,8 @@ class DuckDbEngine:
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table without copying it."""
         relation = self._connection.from_arrow(table)
-        if all(field.type in ROUND_TRIPS for field in table.schema):
-            self._tables[relation] = table
+        hold(relation, table)
         return wrap(relation)
-
-    def in_memory(self, frame: nw.LazyFrame[Any]) -> pa.Table | None:
-        """Return the Arrow table that a frame reads as it lies, so that fetching it costs nothing."""
-        return self._tables.get(frame.to_native())
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
         """Take a DuckDB relation; it may belong to another connection, so it travels as Arrow."""
@@ -99,7 +86,7 @@ class DuckDbEngine:
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add row numbers in the present order (DuckDB keeps insertion order)."""
-        held = self.in_memory(frame)
+        held = held_table(frame)
         if held is not None:
             rows = pa.array(np.arange(held.num_rows, dtype=np.int64))
             return self.from_arrow(held.append_column(ROW, rows))
@@ -107,7 +94,7 @@ class DuckDbEngine:
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Compute once; the rows live in Arrow memory and are freed with the frame."""
-        return frame if self.in_memory(frame) is not None else self.from_arrow(self.to_arrow(frame))
+        return frame if held_table(frame) is not None else self.from_arrow(self.to_arrow(frame))
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch as an Arrow table."""

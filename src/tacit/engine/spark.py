@@ -96,11 +96,6 @@ class SparkEngine:
         """Take an Arrow table (never a pandas frame: nulls would be lost)."""
         return nw.from_native(self._session.createDataFrame(table))
 
-    def in_memory(self, frame: nw.LazyFrame[Any]) -> pa.Table | None:
-        """Return None: rows lie with the workers and must be fetched."""
-        del frame
-        return None
-
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
         """Take a Spark frame as it is."""
         if not type(native).__module__.startswith("pyspark.sql"):

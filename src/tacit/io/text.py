@@ -18,6 +18,7 @@ import narwhals.stable.v2 as nw
 from tacit.engine import text as parser
 from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
+from tacit.engine.memory import held_table
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 from tacit.io import Loaded, Options
 
@@ -217,7 +218,7 @@ def materialise_cast(
 ) -> nw.LazyFrame[Any]:
     """Compute the casts; an engine's message could quote a value, so it is not passed on."""
     try:
-        held = engine.in_memory(frame)
+        held = held_table(frame)
         if held is None:
             return engine.materialise(frame.with_columns(*casts.values()) if casts else frame)
         new = engine.to_arrow(frame.select(*casts.values(), ROW).sort(ROW))
