@@ -63,7 +63,7 @@ def keep_table(table: Table, path: Path, *, force: bool) -> None:
 def publish(table: Table, path: Path) -> None:
     """Write what may be given away, after the checks that a release makes."""
     from tacit.data.base import claims_of
-    from tacit.io.released import write_table
+    from tacit.io.released import write_released
     from tacit.kinds.table import KIND, refuse_mismatch
 
     refusals = KIND.check(table)
@@ -71,7 +71,7 @@ def publish(table: Table, path: Path) -> None:
         raise DisclosureRefused("; ".join(refusals))
     for claim in claims_of(table):
         claim.require(table.claim_view(), where=path.name)
-    write_table(table, path)
+    write_released(table, path, overwrite=True)
     refuse_mismatch(table, path)
 
 

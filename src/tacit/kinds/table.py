@@ -18,7 +18,7 @@ from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, PlanError
 from tacit.io import TABLE_FORMATS, read_any
 from tacit.io.read import read
-from tacit.io.released import write_table
+from tacit.io.released import write_released
 from tacit.kinds.base import Kind
 
 #: Endings of files that hold a ready table and nothing else.
@@ -118,7 +118,7 @@ class Tables(Kind[Table]):
     def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
         """Write codes, published values (or intervals) and marks."""
         file = folder / f"{self.stem}.{form}"
-        write_table(data, file)
+        write_released(data, file)
         return {self.stem: file.name}
 
     def read_back(self, data: Table | None, folder: Path, names: Mapping[str, str]) -> Table | None:
