@@ -14,7 +14,7 @@ FOUNDATIONS = FIXTURES / "foundations-of-privacy"
 
 os.environ.setdefault("TACIT_SPARK_URL", "local[2]")
 os.environ.setdefault("TACIT_SPARK_MEMORY", "2g")
-
+os.environ.setdefault("SPARK_CONF_DIR", str(FIXTURES / "spark"))
 
 # Continuous integration judges a change and not the luck of a draw; everywhere else examples vary.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -27,20 +27,29 @@ def pytest_addoption(parser):
 
 
 def pytest_generate_tests(metafunc):
+    names = metafunc.config.getoption("--engines").split(",")
     if "engine" in metafunc.fixturenames:
-        names = metafunc.config.getoption("--engines").split(",")
-        params = [
-            pytest.param(n, marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
-            if n == "spark"
-            else n
-            for n in names
-        ]
-        metafunc.parametrize("engine", params, indirect=True)
+        metafunc.parametrize("engine", [engine_param(n) for n in names], indirect=True)
+    if "other_engine" in metafunc.fixturenames:
+        others = [engine_param(n) for n in names if n != "duckdb"]
+        metafunc.parametrize("other_engine", others, indirect=True)
+
+
+def engine_param(name):
+    """An engine as a parameter; all that runs on Spark shares one session, in one process."""
+    marks = [pytest.mark.spark, pytest.mark.xdist_group("spark")] if name == "spark" else []
+    return pytest.param(name, marks=marks)
 
 
 @pytest.fixture
 def engine(request):
     """Each engine in turn; a test that takes it must give the same answer on all."""
+    return tacit.get_engine(request.param)
+
+
+@pytest.fixture
+def other_engine(request):
+    """Each engine beside DuckDB, for tests that compare with it."""
     return tacit.get_engine(request.param)
 
 
