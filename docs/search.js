@@ -14,14 +14,15 @@
   }
 
   function find(query) {
-    const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const whole = query.toLowerCase().trim();
+    const terms = whole.split(/\s+/).filter(Boolean);
     if (!terms.length) return [];
     const found = [];
     for (const [url, title, heading, text] of window.tacitSections) {
       const fields = [[title, 6], [heading, 8], [text, 1]].map(([s, w]) => [s.toLowerCase(), w]);
-      let score = 0;
+      let score = fields.some(([s]) => s === whole) ? 20 : 0;
       for (const term of terms) {
-        const hits = fields.reduce((sum, [s, w]) => sum + (s === term ? 4 * w : s.includes(term) ? w : 0), 0);
+        const hits = fields.reduce((sum, [s, w]) => sum + (s.includes(term) ? w : 0), 0);
         if (!hits) { score = 0; break; }
         score += hits;
       }
