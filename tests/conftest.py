@@ -35,10 +35,27 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("other_engine", others, indirect=True)
 
 
+#: Where the most expensive tests are: they are handed out first, so that no process works alone at the end.
+EXPENSIVE = ("/docs/", "/property/", "/tables/")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+    items.sort(key=turn)  # stable: the drawn order is kept within each part
+
+
+def turn(item):
+    """Spark first, which is one long piece of work; then the folders with expensive tests."""
+    if item.get_closest_marker("spark"):
+        return 0
+    return 1 if any(part in str(item.path) for part in EXPENSIVE) else 2
+
+
 def engine_param(name):
     """An engine as a parameter; all that runs on Spark shares one session, in one process."""
-    marks = [pytest.mark.spark, pytest.mark.xdist_group("spark")] if name == "spark" else []
-    return pytest.param(name, marks=marks)
+    return pytest.param(name, marks=[pytest.mark.spark] if name == "spark" else [])
 
 
 @pytest.fixture
