@@ -76,7 +76,7 @@ class Comparison(Result):
         """Return one bar a line: the loss."""
         several = len({(r.records, r.columns, r.k, r.column) for r in self.rows}) > 1
         items = [(label_of(r) if several else r.method, r.percent) for r in self.rows]
-        return bars(items, title=self.title, x="", y="100 SSE / SST")
+        return bars(items, title=self.title, y="100 SSE / SST")
 
 
 def compare_methods(

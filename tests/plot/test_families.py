@@ -23,9 +23,9 @@ def test_bins_cover_every_size_once(k):
 
 
 CHARTS = {
-    "bars": families.bars([("a", 1.0), ("b <b>", 0.25)], title="Bars", x="", y="value"),
-    "nothing": families.bars([], title="Bars", x="", y="value"),
-    "negative": families.bars([("a", -1.0), ("b", float("nan"))], title="Bars", x="", y="value"),
+    "bars": families.bars([("a", 1.0), ("b <b>", 0.25)], title="Bars", y="value"),
+    "nothing": families.bars([], title="Bars", y="value"),
+    "negative": families.bars([("a", -1.0), ("b", float("nan"))], title="Bars", y="value"),
     "before and after": families.before_after([("risk", 0.9, 0.0)], title="Risk", y="share"),
     "class sizes": families.class_sizes(SIZES, k=5),
     "no classes": families.class_sizes({}, k=5),

@@ -47,6 +47,7 @@ class KAnonymity(Measure):
     )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    axis: ClassVar[str] = "share of records that violate"
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> KAnonymityResult:
         del other
