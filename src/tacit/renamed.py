@@ -1,6 +1,6 @@
 """Old public names, each with one sentence that says the new one.
 
-``OLD_NAMES`` holds former attributes of ``tacit``, ``OLD_KINDS`` former kinds of a plan's steps. Nothing here
+``OLD_NAMES`` holds former attributes of ``tacit`` (``tables.lift`` is one of ``tacit.tables``), ``OLD_KINDS`` former kinds of a plan's steps. Nothing here
 works on: a name that changed is refused in words, never guessed.
 """
 
@@ -32,10 +32,28 @@ GROUPINGS = {
     "optimal_univariate": ("optimal_univariate", "OptimalUnivariate"),
 }
 
+#: Studies of papers, which left the package: former name and file.
+STUDIES = {
+    "channels.simulate": "channels",
+    "channels.sweeps": "channels",
+    "governance.disk_per_person": "storage",
+    "governance.time_per_page": "storage",
+    "tables.advise": "structure_advice",
+    "tables.gap_instance": "universality",
+    "tables.instance": "instances",
+    "tables.lift": "universality",
+    "tables.subset_sum_instance": "universality",
+    "tables.triangle_instance": "universality",
+}
+
 OLD_NAMES: dict[str, str] = {
     "Microaggregate": "tacit.Microaggregate is now one Spec per method: "
     + ", ".join(f"{old} is tacit.{new}" for old, (_, new) in GROUPINGS.items())
     + ".",
+    **{
+        f"{name}": f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
+        for name, file in STUDIES.items()
+    },
 }
 
 OLD_KINDS: dict[str, str] = {
