@@ -46,7 +46,9 @@ def bars(
     top: float | None = None,
 ) -> Chart:
     """Return one horizontal bar for each named number; ``top`` fixes the end of the axis."""
-    rows = [{"name": n, "value": v, "text": short_number(v)} for n, v in items]
+    rows: list[dict[str, Any]] = [
+        {"name": n, "value": v, "text": short_number(v)} for n, v in items
+    ]
     axis = numbers_axis([r["value"] for r in rows] if top is None else [top], y)
     spec = {
         "title": heading(title, subtitle),
@@ -72,7 +74,9 @@ def grouped_bars(
     alt: str = "",
 ) -> Chart:
     """Return several bars for each name, one for each part: name, part, value."""
-    rows = [{"name": n, "part": p, "value": v, "text": texts(v)} for n, p, v in items]
+    rows: list[dict[str, Any]] = [
+        {"name": n, "part": p, "value": v, "text": texts(v)} for n, p, v in items
+    ]
     values = [r["value"] for r in rows]
     parts = list(dict.fromkeys(r["part"] for r in rows))
     spec = {
@@ -169,22 +173,29 @@ def size_bins(sizes: Mapping[int, int], k: int | None = None) -> list[tuple[str,
     """Return (label, classes, records) by bin; ``sizes`` gives the number of classes of each size."""
     rows = []
     for label, low, high in bins_for(k):
-        inside = {s: n for s, n in sizes.items() if s >= low and (high is None or s <= high)}
+        inside = {s: n for s, n in sizes.items() if within(s, low, high)}
         rows.append((label, sum(inside.values()), sum(s * n for s, n in inside.items())))
     return rows
 
 
 def class_sizes(
-    sizes: Mapping[int, int],
+    records: Mapping[int, int],
     *,
     k: int | None = None,
     title: str = "Records by class size",
     subtitle: str = "",
 ) -> Chart:
     """Return how many records stand in classes of each size; sizes below ``k`` in the warning colour."""
-    bounds = zip(size_bins(sizes, k), bins_for(k), strict=True)
-    rows = [(label, n, bool(k and low < k)) for (label, _, n), (_, low, _) in bounds]
+    rows = [
+        (label, sum(n for s, n in records.items() if within(s, low, high)), bool(k and low < k))
+        for label, low, high in bins_for(k)
+    ]
     return columns(rows, title=title, subtitle=subtitle, x=CLASS_SIZE, word="size ")
+
+
+def within(size: int, low: int, high: int | None) -> bool:
+    """Return True when a class size falls into a bin."""
+    return size >= low and (high is None or size <= high)
 
 
 def class_sizes_before_after(

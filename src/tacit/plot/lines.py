@@ -54,7 +54,7 @@ def lines(
     x_axis, y_axis
         Options of the axes: ``scale``, ``axis``.
     """
-    rows = [{"series": s, "x": a, "y": b} for s, a, b in points]
+    rows: list[dict[str, Any]] = [{"series": s, "x": a, "y": b} for s, a, b in points]
     names = list(dict.fromkeys(r["series"] for r in rows))
     plain = [n for n in names if n != bold]
     many = len(plain) > len(colours)
@@ -72,16 +72,17 @@ def lines(
         **({"interpolate": "step-after"} if steps else {}),
         **({"point": {"size": 28}} if marked and len(rows) <= MARKED else {}),
     }
+    kinds: list[tuple[list[str], dict[str, Any]]] = [
+        (plain, {"strokeWidth": 1.3 if bold else 2}),
+        ([bold], {"strokeWidth": 3, "point": {"size": 40, "color": INK}}),
+    ]
     layers = [
         {
             "transform": [{"filter": {"field": "series", "oneOf": some}}],
             "mark": {**line, **style},
             "encoding": {"color": colour, **dash},
         }
-        for some, style in (
-            (plain, {"strokeWidth": 1.3 if bold else 2}),
-            ([bold], {"strokeWidth": 3, "point": {"size": 40, "color": INK}}),
-        )
+        for some, style in kinds
         if set(some) & set(names)
     ]
     spec = {
@@ -109,7 +110,7 @@ def panels(
     ordinal: bool = False,
 ) -> Chart:
     """Return one panel below the other: bars of whole numbers, or an area in steps."""
-    rows = [{"panel": p, "x": a, "y": b} for p, a, b in points]
+    rows: list[dict[str, Any]] = [{"panel": p, "x": a, "y": b} for p, a, b in points]
     names = list(dict.fromkeys(r["panel"] for r in rows))
     header = {
         "labelAngle": 0,
@@ -144,7 +145,9 @@ def extrapolation(
     points: Iterable[tuple[str, float, float, str]], *, title: str, subtitle: str, x: str, alt: str
 ) -> Chart:
     """Return a small panel for each estimate: simulated points, and where their line leads."""
-    rows = [{"panel": p, "x": a, "y": b, "what": what} for p, a, b, what in points]
+    rows: list[dict[str, Any]] = [
+        {"panel": p, "x": a, "y": b, "what": what} for p, a, b, what in points
+    ]
     names = list(dict.fromkeys(r["panel"] for r in rows))
     kinds = one_each("what", ["simulated", "extrapolated"], [BEFORE, AFTER])
     spec = {
@@ -182,7 +185,7 @@ def intervals(
     alt: str = "",
 ) -> Chart:
     """Return points with their intervals: name, series, lower end, point, upper end."""
-    values = [
+    values: list[dict[str, Any]] = [
         {"name": n, "series": s, "low": low, "at": at, "high": high} for n, s, low, at, high in rows
     ]
     series = list(dict.fromkeys(v["series"] for v in values))

@@ -243,10 +243,11 @@ def top_counts(found: ClassValues) -> Ints:
 
 
 def neat(smallest: float) -> float:
-    """Return whole diversities as whole numbers, and none at all (no classes) as 0."""
+    """Return whole diversities, up to rounding, as whole numbers, and none at all (no classes) as 0."""
     if np.isinf(smallest):
         return 0
-    return int(smallest) if float(smallest).is_integer() else float(smallest)
+    near = round(smallest)
+    return near if abs(smallest - near) <= TOLERANCE * near else float(smallest)
 
 
 def diversity_bins(diversity: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import bars, short_number
+from tacit.plot.families import bars
 from tacit.plot.heat import Square, heat_map
+from tacit.plot.parts import short_number
 
 if TYPE_CHECKING:
     from tacit.tables.attack.audit import AuditResult

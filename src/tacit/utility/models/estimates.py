@@ -13,7 +13,8 @@ from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, Ints
 from tacit.plot.chart import Chart
-from tacit.plot.families import grouped_bars, short_number
+from tacit.plot.families import grouped_bars
+from tacit.plot.parts import short_number
 from tacit.stats.estimates import (
     Estimate,
     duncan_utility,
