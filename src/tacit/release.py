@@ -84,7 +84,6 @@ class Panel:
         return bars(
             [(r.title, r.value) for r in self.after.values()],
             title=self.name.capitalize(),
-            x="",
             y="value",
         )
 

@@ -77,7 +77,7 @@ class Result:
             for k, v in self.numbers.items()
             if isinstance(v, int | float) and not isinstance(v, bool)
         ]
-        return bars(items, title=self.title, x="", y="value")
+        return bars(items, title=self.title, y="value")
 
     def charts(self) -> Iterable[Chart]:
         """Return the charts for a report; by default the one of :meth:`plot`."""

@@ -273,8 +273,8 @@ def test_charts_of_nought_are_left_out():
     from tacit.plot.families import bars
     from tacit.report.html import is_blank
 
-    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", x="", y=""))
-    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", x="", y=""))
+    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", y=""))
+    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", y=""))
     assert not is_blank(Chart({"mark": "bar"}, "no data"))
 
 

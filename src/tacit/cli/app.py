@@ -504,11 +504,11 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.protect.channels.sweeps import run as run_sweeps
+    from tacit.cli.studies import load_study
 
-    del name  # there is one so far
+    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = run_sweeps(out, size=size, seed=seed, progress=progress)
+        tables = study.run(out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")

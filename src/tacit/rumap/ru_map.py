@@ -347,10 +347,12 @@ def reference_candidate(before: Sequence[Method]) -> Candidate:
 
 
 def axis_label(gauges: Sequence[Gauge], pooling: str) -> str:
-    """Return the title of an axis."""
+    """Return the title of an axis; of one measure, what its number is."""
     names = [label_of(g) for g in gauges]
+    if len(names) == 1:
+        return f"{getattr(gauges[0], 'axis', '')} {names[0]}".strip()
     word = {"max": "largest", "mean": "mean", "min": "least"}[pooling]
-    return names[0] if len(names) == 1 else f"{word} of {', '.join(names)}"
+    return f"{word} of {', '.join(names)}"
 
 
 def pooled(values: Sequence[float], how: Pooling) -> float:

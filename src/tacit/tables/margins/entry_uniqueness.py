@@ -215,7 +215,6 @@ class EntryUniquenessResult(Result):
         return bars(
             [(k, float(self.numbers[k])) for k in names],
             title="Entries given away by margins",
-            x="",
             y="entries",
         )
 

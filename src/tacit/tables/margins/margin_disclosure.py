@@ -123,7 +123,6 @@ class MarginDisclosureResult(Result):
         return bars(
             [(k, float(v)) for k, v in self.counts.items()],
             title="Cells disclosed by the totals",
-            x="",
             y="cells",
         )
 

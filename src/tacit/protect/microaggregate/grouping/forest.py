@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import nearest
 from tacit.protect.microaggregate.grouping.spanning_tree import split_large
 from tacit.solve.kernels import compile_all, has_numba

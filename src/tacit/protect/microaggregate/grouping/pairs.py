@@ -38,7 +38,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import Cancelled, LimitReached, SolverError
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import Space
 from tacit.solve.kernels import compile_all, has_numba
 from tacit.solve.lp import Lp, Solution

@@ -11,8 +11,8 @@ import scipy.sparse.csgraph
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Flags, Floats, Ints
 

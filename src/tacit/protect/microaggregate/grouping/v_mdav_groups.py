@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from tacit.protect.microaggregate.grouping import tree as _tree
-from tacit.protect.microaggregate.grouping.loss import group_means
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means
 from tacit.protect.microaggregate.grouping.mdav_groups import (
     COMPILE_FROM,
     exact_sums,
     smallest,
     squared,
 )
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import Room, Tree, nearest, take
 from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints

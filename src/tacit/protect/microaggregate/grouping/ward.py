@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
 

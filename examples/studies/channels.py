@@ -1,4 +1,4 @@
-"""Sweeps: risk tolerance, number of candidates, weights against thresholds (section 7 of the paper).
+"""Sweeps of risk tolerance and number of candidates on simulated channels (section 7 of the paper).
 
 The paper's simulated data are not published, so its Tables 4 and 5 and Figures 7 to 11 are run on data
 drawn by the same description; shapes can be compared, digits cannot. :func:`run` does them all.
@@ -13,31 +13,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 import pyarrow.csv
 
 from tacit.errors import InvalidParameter
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.protect.channels.answer import Answer
+from tacit.plot.lines import lines
 from tacit.protect.channels.candidates import random_candidates
-from tacit.protect.channels.problem import Problem
-from tacit.protect.channels.simulate import simulate
+from tacit.protect.channels.problem import Floats, Ints, Problem
 from tacit.protect.channels.solve import solve
-from tacit.protect.channels.study import StudyAnswer
-from tacit.protect.channels.table import ChannelTable, as_frame
+from tacit.protect.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scaled
 
-Row = dict[str, Any]
-Frame = nw.DataFrame[Any]
 Progress = Callable[[str, float], None]
-
-TOLERANCES = (1.0, 1.2, 1.4, 1.6, 1.8)
 
 
 @dataclass(frozen=True)
@@ -73,93 +64,6 @@ SIZES: Mapping[str, Size] = {
         0.01,
     ),
 }
-
-
-# -- one's own data ------------------------------------------------------------------------------
-
-
-def scaled(problem: Problem, factor: float) -> Problem:
-    """Return the problem with limits multiplied by the risk tolerance RT; u stays at most 1."""
-    by = Fraction(float(factor)).limit_denominator(10**6)
-    looser = replace(
-        problem, u=tuple(min(Fraction(1), v * by) for v in problem.u), b=problem.b * by
-    )
-    looser.check()
-    return looser
-
-
-def points(
-    table: ChannelTable,
-    problem: Problem,
-    *,
-    factors: Sequence[float] = TOLERANCES,
-    answer: Callable[[Problem], Answer] = solve,
-) -> Frame:
-    """Return risk and utility for each risk tolerance, for an R-U map.
-
-    Risk is the largest posterior share of a risky value that an output channel shows, and the largest
-    in proportion to the limits at RT = 1; utility is 1 - Omega.
-
-    Parameters
-    ----------
-    table, problem
-        The input channels, and the limits at RT = 1.
-    factors
-        The risk tolerances.
-    answer
-        How each problem is solved; by default in fractions of subjects, over all sets.
-    """
-    base = np.array([float(v) for v in problem.u])
-    rows = []
-    for factor in factors:
-        found = StudyAnswer(table, answer(scaled(problem, factor)))
-        shares = found.shares
-        rows.append(
-            {
-                "risk tolerance": float(factor),
-                "risk": float(shares.max(initial=0.0)),
-                "relative risk": float((shares / base).max(initial=0.0)),
-                "utility": 1 - found.loss,
-                "loss": found.loss,
-                "output channels": len(found.sets),
-            }
-        )
-    return frame_of(rows)
-
-
-def weight_or_threshold(
-    table: ChannelTable,
-    u: Mapping[str, float],
-    b: float,
-    c: Mapping[str, float],
-    *,
-    weight: Mapping[str, float],
-    threshold: Mapping[str, float],
-    integer: bool = True,
-) -> Frame:
-    """Compare raising weights c_k with lowering thresholds u_k (section 6.2).
-
-    A lower u_k binds in every output channel; a higher c_k only where other risk comes on top. Each row
-    gives the cost and the largest share of the values concerned. A row without cost cannot be met.
-    """
-    cases: dict[str, tuple[Mapping[str, float], Mapping[str, float]]] = {
-        "as set": (u, c),
-        "weights raised": (u, {**c, **weight}),
-        "thresholds lowered": ({**u, **threshold}, c),
-    }
-    picked = [k for k, v in enumerate(table.values) if v in {**weight, **threshold}]
-    rows: list[Row] = []
-    for name, (limits, weights) in cases.items():
-        try:
-            found = StudyAnswer(
-                table, solve(table.problem(limits, b, weights), integer=integer, time_limit=60)
-            )
-        except InvalidParameter:
-            rows.append({"case": name, "cost": None, "loss": None, "largest share": None})
-            continue
-        top = float(found.shares[:, picked].max(initial=0.0))
-        rows.append({"case": name, "cost": found.cost, "loss": found.loss, "largest share": top})
-    return frame_of(rows)
 
 
 # -- the simulation of section 7 -----------------------------------------------------------------
@@ -298,6 +202,99 @@ def run(
     return tables
 
 
+# -- simulated data -----------------------------------------------------------------------------
+
+
+def simulate(
+    n_channels: int = 200,
+    subjects: int = 1_000_000,
+    at_risk: float = 0.15,
+    tolerance: float = 1.0,
+    seed: int = 0,
+    n_values: int = 2,
+) -> Problem:
+    """Draw a problem: ``u_k = 0.1 tolerance``, ``b = 0.15 tolerance``, ``c = (0.5, 1, 1, ...)``.
+
+    Parameters
+    ----------
+    n_channels
+        Number of input channels, R.
+    subjects
+        Number of subjects; the nearest multiple of ten is taken.
+    at_risk
+        Share of the subjects in risky channels.
+    tolerance
+        The factor RT on the limits; 1 leaves no room at all.
+    seed
+        Seed of the draw; it does not depend on the tolerance.
+    n_values
+        Number of risky values, K.
+    """
+    rng = np.random.default_rng(seed)
+    total = max(1, round(subjects / 10)) * 10
+    m = draw_sizes(rng, n_channels, total)
+    risky = draw_risky(rng, m, at_risk)
+    # A subject holds one value, so many values cannot all have half of a channel.
+    most = min(0.5, 1 / n_values)
+    counts = np.column_stack(
+        [draw_counts(rng, m, high, total // 10, most) for high in draw_high(rng, risky, n_values)]
+    )
+    u = [round(0.1 * tolerance, 12)] * n_values
+    c = [0.5] + [1.0] * (n_values - 1)
+    return Problem.of(m, counts, u, round(sum(c) * 0.1 * tolerance, 12), c)
+
+
+def draw_sizes(rng: np.random.Generator, n: int, total: int) -> Ints:
+    drawn = rng.uniform(1_000, 12_000, n)
+    m = np.maximum(1, np.floor(drawn * total / drawn.sum())).astype(np.int64)
+    m[np.argsort(-drawn)[: max(0, total - int(m.sum()))]] += 1
+    m[int(m.argmax())] += total - int(m.sum())
+    return m
+
+
+def draw_risky(rng: np.random.Generator, m: Ints, share: float) -> np.ndarray:
+    order = rng.permutation(len(m))
+    held = np.cumsum(m[order])
+    risky = np.zeros(len(m), dtype=bool)
+    risky[order[: int(np.searchsorted(held, share * m.sum()))]] = True
+    return risky
+
+
+def draw_high(rng: np.random.Generator, risky: np.ndarray, n_values: int) -> np.ndarray:
+    """Which channels are risky for which value: at least one each."""
+    high = rng.random((n_values, len(risky))) < 0.5
+    high[rng.integers(n_values, size=len(risky)), np.arange(len(risky))] = True
+    return high & risky
+
+
+def draw_counts(
+    rng: np.random.Generator, m: Ints, high: np.ndarray, wanted: int, most: float
+) -> Ints:
+    """Draw shares, then move the low ones towards 0.1 until the total is as wanted."""
+    drawn = np.where(high, rng.uniform(0.1, most, len(m)), rng.uniform(0, 0.1, len(m)))
+    counts = np.where(high, np.minimum(np.ceil(drawn * m), np.floor(most * m)), 0).astype(np.int64)
+    low = ~high
+    room = wanted - int(counts.sum())
+    lack = 0.1 - drawn
+    scale = (0.1 * m[low].sum() - room) / max(1e-9, float((m * lack)[low].sum()))
+    share = np.clip(0.1 - scale * lack, 0.0, 0.1)
+    counts[low] = np.floor(share[low] * m[low]).astype(np.int64)
+    return settle_counts(counts, m, low, wanted)
+
+
+def settle_counts(counts: Ints, m: Ints, low: np.ndarray, wanted: int) -> Ints:
+    """Add single subjects to low channels, roomiest first, until the total is exact."""
+    missing = wanted - int(counts.sum())
+    while missing > 0:
+        room: Floats = np.where(low, np.floor(0.1 * m) - counts, 0)
+        order = np.argsort(-room, kind="stable")[: min(missing, int((room > 0).sum()))]
+        if not len(order):
+            break
+        counts[order] += 1
+        missing -= len(order)
+    return counts
+
+
 # -- charts --------------------------------------------------------------------------------------
 
 
@@ -351,36 +348,22 @@ def curves(
     percent: bool = False,
     log: bool = False,
 ) -> Chart:
-    """Return one line a group of rows."""
-    picked = [x, y, *([by] if by else [])]
-    rows = table.select(*picked).to_arrow().to_pylist()
+    """Return one line for each group of rows."""
+    rows = table.select(x, y, *([by] if by else [])).to_arrow().to_pylist()
     marks = list(dict.fromkeys(row[x] for row in rows))
     few = {"values": marks} if log or len(marks) <= 10 else {}
-    lines = {"color": {"field": by, "type": "nominal", "title": by}} if by else {}
-    spec: dict[str, Any] = {
-        "title": heading(title, ""),
-        "width": 460,
-        "height": 240,
-        "data": {"values": rows},
-        "mark": {"type": "line", "point": {"size": 28} if len(rows) <= 60 else False},
-        "encoding": {
-            "x": {
-                "field": x,
-                "type": "quantitative",
-                "title": x,
-                "scale": {"type": "log", "base": 2} if log else {"zero": False, "nice": False},
-                "axis": {"grid": False, "offset": 6, **few},
-            },
-            "y": {
-                "field": y,
-                "type": "quantitative",
-                "title": y,
-                "axis": {"format": ".1~%" if percent else ",.3~r", "offset": 6},
-            },
-            **lines,
-        },
-    }
-    return Chart(spec, f"Line chart: {title}. {spoken(rows, x, y, by, percent=percent)}")
+    scale = {"type": "log", "base": 2} if log else {"zero": False, "nice": False}
+    return lines(
+        ((str(row[by]) if by else y, row[x], row[y]) for row in rows),
+        title=title,
+        x=x,
+        y=y,
+        by=by or "",
+        marked=True,
+        x_axis={"scale": scale, "axis": {"grid": False, "offset": 6, **few}},
+        y_axis={"axis": {"format": ".1~%" if percent else ",.3~r", "offset": 6}},
+        alt=f"Line chart: {title}. {spoken(rows, x, y, by, percent=percent)}",
+    )
 
 
 def spoken(rows: Iterable[Row], x: str, y: str, by: str | None, *, percent: bool) -> str:
@@ -394,8 +377,3 @@ def spoken(rows: Iterable[Row], x: str, y: str, by: str | None, *, percent: bool
         f"{form(line[-1][y])} at {line[-1][x]:g}."
         for name, line in list(lines.items())[:12]
     )
-
-
-def frame_of(rows: Sequence[Row]) -> Frame:
-    """Return rows as a frame."""
-    return as_frame({name: pa.array([row[name] for row in rows]) for name in rows[0]})

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading, short_number
-from tacit.plot.theme import INK_SOFT, PALETTE, WARNING
+from tacit.plot.parts import heading, one_each, short_number
+from tacit.plot.theme import INK_SOFT, WARNING
 
 WIDTH, HEIGHT = 520, 340
 DASHES = ([1, 0], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4])
@@ -47,7 +47,8 @@ def noise_chart(
         "λ² = 0 has infinite risk and is not drawn" if dropped else "",
     ]
     axes = axes_of(rows, cap, x, y, log=log)
-    colour = by_task(curves, list(PALETTE))
+    names = [c.label for c in curves]
+    colour = one_each("task", names)
     colour["legend"] = {"labelLimit": 420, "columns": 2, "symbolType": "stroke", "symbolSize": 200}
     line = {
         "data": {"values": rows},
@@ -55,7 +56,7 @@ def noise_chart(
         "encoding": {
             **axes,
             "color": colour,
-            "strokeDash": by_task(curves, list(DASHES)),
+            "strokeDash": one_each("task", names, DASHES),
             "order": {"field": "l2", "type": "quantitative"},
         },
     }
@@ -113,18 +114,6 @@ def one_two_five(low: float, high: float) -> list[float]:
     digits = (1, 2, 5) if len(powers) <= 5 else (1,)
     found = [float(f"{digit}e{power}") for power in powers for digit in digits]
     return [v for v in found if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
-
-
-def by_task(curves: Sequence[Curve], values: Sequence[Any]) -> dict[str, Any]:
-    """Return an encoding that gives each task its own of some values."""
-    names = [c.label for c in curves]
-    picked = [values[i % len(values)] for i in range(len(names))]
-    return {
-        "field": "task",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": names, "range": picked},
-    }
 
 
 def unmasked_layers(

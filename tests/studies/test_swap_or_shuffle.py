@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.protect.swap.swap_study import METHODS, correlation_study, linkage_study
+from studies.swap_or_shuffle import METHODS, correlation_study, linkage_study
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd15-swap-vs-shuffle"
 #: Replications by number of records; the paper's own number is not stated, and taken as 1000.

@@ -1,24 +1,31 @@
-"""Grouping methods side by side: loss, time, and what one gains over another."""
+"""Grouping methods side by side: loss, time, and what one gains over another.
+
+The layouts are those of Tables 1 to 3 of Fayyoumi and Oommen (2006), A fixed structure learning automaton
+micro-aggregation technique for secure statistical databases, PSD 2006, LNCS 4302, 114-128.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from tacit.errors import InputError
+import tacit
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
+from tacit.protect.microaggregate.base import GroupingMethod
+from tacit.protect.microaggregate.grouping.automaton import best_run
 from tacit.protect.microaggregate.grouping.loss import Loss, group_sizes, loss
-from tacit.protect.microaggregate.grouping.methods import METHODS, Tick, grouping_function
 from tacit.result import Result
 from tacit.stats.moments import Floats, Ints, scale_of
 
-Options = Mapping[str, Mapping[str, Any]]
+Methods = Mapping[str, GroupingMethod]
+
+#: The pair that the paper compares.
+PUBLISHED: Methods = {"mdav": tacit.Mdav(seeds=1), "automaton": tacit.LearningAutomaton()}
 
 
 @dataclass(frozen=True)
@@ -69,19 +76,17 @@ class Comparison(Result):
         """Return one bar a line: the loss."""
         several = len({(r.records, r.columns, r.k, r.column) for r in self.rows}) > 1
         items = [(label_of(r) if several else r.method, r.percent) for r in self.rows]
-        return bars(items, title=self.title, x="", y="100 SSE / SST")
+        return bars(items, title=self.title, y="100 SSE / SST")
 
 
 def compare_methods(
     x: Floats,
     k: int | Sequence[int],
-    methods: Sequence[str] = ("mdav_one_seed", "learning_automaton"),
+    methods: Methods = PUBLISHED,
     *,
     seed: int = 0,
-    options: Options | None = None,
     names: Sequence[str] | None = None,
     by_column: bool = False,
-    tick: Tick = lambda _message, _share: None,
 ) -> Comparison:
     """Group the same records by several methods; improvements are over the first of them.
 
@@ -90,18 +95,15 @@ def compare_methods(
     x
         The records; they are standardised.
     k
-        Size of groups, or several.
+        Size of groups, or several; that of the methods is not looked at.
     methods
-        Names of :data:`~tacit.protect.microaggregate.grouping.METHODS`.
-    options
-        Options of methods, by name.
+        Grouping Specs by a name of your choice.
     names
         Names of the columns.
     by_column
         Group each column by itself, one line each, as in Table 1 of Fayyoumi and Oommen (2006). Their
         Table 2, and Table 1 of Domingo-Ferrer and Sebé (2006), have all columns together.
     """
-    known(methods)
     z = scale_of(x).there(np.asarray(x, dtype=np.float64))
     titles = list(names) if names is not None else [f"v{j + 1}" for j in range(z.shape[1])]
     files = [(title, z[:, [j]]) for j, title in enumerate(titles)] if by_column else [(None, z)]
@@ -110,55 +112,28 @@ def compare_methods(
         row
         for title, part in files
         for size in sizes
-        for row in compared(part, size, methods, options or {}, title, seed, tick)
+        for row in compare_once(part, size, methods, title, seed)
     ]
     return report(rows)
 
 
 def scalability(
-    sizes: Iterable[tuple[int, int, int]],
-    methods: Sequence[str] = ("mdav_one_seed", "learning_automaton"),
-    *,
-    seed: int = 0,
-    options: Options | None = None,
-    tick: Tick = lambda _message, _share: None,
+    sizes: Iterable[tuple[int, int, int]], methods: Methods = PUBLISHED, *, seed: int = 0
 ) -> Comparison:
-    """Compare methods on uniform random files of given records, columns and k.
-
-    The layout of Table 3 of Fayyoumi and Oommen (2006).
-    """
-    known(methods)
+    """Compare methods on uniform random files of given records, columns and k (Table 3)."""
     rows: list[Row] = []
     for n, p, k in sizes:
         x = np.random.default_rng([seed, n, p]).uniform(size=(n, p))
-        z = scale_of(x).there(x)
-        rows += compared(z, k, methods, options or {}, None, seed, tick)
+        rows += compare_once(scale_of(x).there(x), k, methods, None, seed)
     return report(rows)
 
 
-def known(methods: Sequence[str]) -> None:
-    """Refuse names of methods that do not exist."""
-    unknown = [m for m in methods if m not in METHODS]
-    if unknown or not methods:
-        raise InputError(
-            f"compare_methods: no method {', '.join(map(repr, unknown))}. Methods: {', '.join(METHODS)}."
-        )
-
-
-def compared(
-    z: Floats,
-    k: int,
-    methods: Sequence[str],
-    options: Options,
-    column: str | None,
-    seed: int,
-    tick: Tick,
-) -> list[Row]:
-    """Return one line a method."""
+def compare_once(z: Floats, k: int, methods: Methods, column: str | None, seed: int) -> list[Row]:
+    """Return one line per method."""
     rows: list[Row] = []
-    for method in methods:
+    for name, spec in methods.items():
         begun = time.process_time()
-        labels, cycles = labels_of(z, k, method, options.get(method, {}), seed, tick)
+        labels, cycles = labels_of(z, spec.model_copy(update={"k": k}), seed)
         seconds = time.process_time() - begun
         found = [loss(part, ids) for part, ids in labels]
         whole = Loss(sum(f.within for f in found), sum(f.total for f in found))
@@ -170,7 +145,7 @@ def compared(
                 z.shape[1],
                 k,
                 column,
-                method,
+                name,
                 whole.within,
                 whole.percent,
                 seconds,
@@ -184,18 +159,20 @@ def compared(
 
 
 def labels_of(
-    z: Floats, k: int, method: str, options: Mapping[str, Any], seed: int, tick: Tick
+    z: Floats, spec: GroupingMethod, seed: int
 ) -> tuple[list[tuple[Floats, Ints]], int | None]:
     """Return the records and labels of what is grouped together, and the cycles it took."""
     rng = np.random.default_rng(seed)
-    if method == "learning_automaton":
-        from tacit.protect.microaggregate.grouping.automaton import best_run
-
-        found = best_run(z, k, rng=rng, tick=tick, **options)
+    if isinstance(spec, tacit.LearningAutomaton):
+        options = spec.model_dump(include={"memory", "theta", "restarts", "start", "neighbours"})
+        found = best_run(z, spec.k, rng=rng, **options)
         return [(z, found.labels)], found.cycles
-    function = grouping_function(method)
-    parts = [z[:, [j]] for j in range(z.shape[1])] if METHODS[method].each_column else [z]
-    return [(part, function(part, k, rng=rng, tick=tick, **options)) for part in parts], None
+    parts = [z[:, [j]] for j in range(z.shape[1])] if spec.each_column else [z]
+    return [(part, spec.groups(part, rng, silent)) for part in parts], None
+
+
+def silent(_message: str, _share: float | None) -> None:
+    """Tell nobody."""
 
 
 def report(rows: Sequence[Row]) -> Comparison:
