@@ -26,8 +26,8 @@ from tacit.tables.adjust.ipf import (
     TIRED,
     Fit,
     Totals,
+    choose,
     fit_totals,
-    kernels,
     steps_of_lam,
 )
 
@@ -429,7 +429,7 @@ class Search:
         own = m.price(now)
         prize = self.base + own.sum() - own + m.price(then)
         return int(
-            kernels()["scan"](
+            choose(float(len(order) - first) * m.totals.labels.size)["scan"](
                 order,
                 first,
                 then - now,
@@ -470,7 +470,7 @@ class Search:
         """Go through all patterns; those that the dual bound rules out are not fitted."""
         m, places = self.m, self.m.open
         steps = self.steps(best)
-        shifted = kernels()["shifted"]
+        shifted = choose(float(m.totals.labels.size << len(places)))["shifted"]
         now = m.safe(best.up)
         for code in range(1 << len(places)):
             if code % (16 * LOOK) == 0:

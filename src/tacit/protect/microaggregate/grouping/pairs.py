@@ -25,10 +25,8 @@ with time windows, Operations Research 56, 497-511.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,9 +36,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import Cancelled, LimitReached, SolverError
+from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.near import Space
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.solve.lp import Lp, Solution
 from tacit.stats.moments import Floats, Ints
 
@@ -324,7 +322,7 @@ class Master:
 
         def run(room: int) -> tuple[int, Ints, Floats]:
             groups, reduced = np.empty((room, 3), dtype=np.int64), np.empty(room)
-            found = kernel()(
+            found = KERNELS.pick(among.size * 10.0)["priced"](
                 *(self.columns, self.space.squared, self.unit, NUMBER[self.cost], self.m),
                 *(y, start, which, inside, z, among, below, most, groups, reduced),
             )
@@ -699,10 +697,4 @@ def priced(
     return found
 
 
-@functools.cache
-def kernel() -> Callable[..., Any]:
-    """Return the pricing kernel, compiled where numba is there."""
-    if not has_numba():
-        return priced
-    function: Callable[..., Any] = compile_all((apart, priced), globals())["priced"]
-    return function
+KERNELS = Kernels(globals(), apart, priced)

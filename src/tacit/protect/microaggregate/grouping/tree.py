@@ -15,13 +15,11 @@ The kernels need numba to be of use; where it is missing, callers scan arrays in
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Functions, Kernels
 from tacit.stats.moments import Floats, Ints
 
 #: Records in a leaf, at most.
@@ -89,7 +87,7 @@ class Room(NamedTuple):
     at: Floats
 
 
-def plant(x: Floats, ids: Ints, compiled: dict[str, Callable[..., Any]]) -> Tree:
+def plant(x: Floats, ids: Ints, kernels: Functions) -> Tree:
     """Return a tree of the records ``ids`` (ascending) of ``x``."""
     n, p = len(ids), x.shape[1]
     leaves = WIDTH
@@ -112,7 +110,7 @@ def plant(x: Floats, ids: Ints, compiled: dict[str, Callable[..., Any]]) -> Tree
         home=np.zeros(len(x), dtype=np.int64),
         place=np.zeros(len(x), dtype=np.int64),
     )
-    compiled["fill"](tree, x, ids.copy())
+    kernels["fill"](tree, x, ids.copy())
     return tree
 
 
@@ -150,8 +148,8 @@ def neighbours(x: Floats, m: int) -> Ints:
     x = np.ascontiguousarray(x, dtype=np.float64)
     n = len(x)
     near = np.empty((n, m), dtype=np.int64)
-    if has_numba():
-        names = compiled()
+    if KERNELS.pays(0.02 * n * n * x.shape[1]):
+        names = KERNELS.compiled()
         tree = plant(x, np.arange(n), names)
         names["each_nearest"](tree, x, room(m + 1, x.shape[1]), near)
         return near
@@ -529,7 +527,8 @@ def recentre(tree: Tree, point: Floats) -> None:
         reach[above, leaves + branch - tree.first[above]] = most
 
 
-KERNELS: tuple[Callable[..., Any], ...] = (
+KERNELS = Kernels(
+    globals(),
     before,
     select,
     widest,
@@ -549,9 +548,3 @@ KERNELS: tuple[Callable[..., Any], ...] = (
     each_nearest,
     recentre,
 )
-
-
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the names of this module with the kernels compiled."""
-    return compile_all(KERNELS, globals())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags
+from tacit.kernels import Kernels
 from tacit.solve import Lp
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.tables.suppress.moves.grids import Grids
 from tacit.tables.suppress.problem import Problem
 
@@ -37,8 +36,6 @@ HIDDEN_SHARE = 1e-3
 ROUNDS = 1
 #: Nothing has to move by more than this many times the amount (dropped in the last resort).
 FAR = 1e4
-#: Cells from which compiling the kernels pays.
-COMPILE_FROM = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +102,8 @@ class Flows:
         self.cell_mark = np.zeros(rows.shape[1], dtype=np.int64)
         self.stamp = 0
         self.lp = Lp([0.0], sparse.csc_array((1, 1)), 0.0, 0.0)
-        self.near, self.joined = kernels(problem.n)
+        run = KERNELS.pick(1000 * int(problem.start.sum()))
+        self.near, self.joined = run["nearest"], run["joined"]
         self.grids = Grids(problem.table) if problem.table.dimensions else None
         self.solved = self.work = 0
 
@@ -356,15 +354,4 @@ def joined(
     return kept[:left], start[: left + 1], index[:entries], value[:entries], rows
 
 
-@functools.cache
-def compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the kernels compiled; machine code is kept, so that it is made once only."""
-    names = compile_all((nearest, joined), globals())
-    return names["nearest"], names["joined"]
-
-
-def kernels(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the kernels, compiled when that pays and numba is there."""
-    if n >= COMPILE_FROM and has_numba():
-        return compiled()
-    return nearest, joined
+KERNELS = Kernels(globals(), nearest, joined)
