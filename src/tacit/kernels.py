@@ -19,11 +19,14 @@ import os
 import shutil
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
+
+from tacit.errors import Slow
 
 Mode = Literal["auto", "plain", "compiled"]
 Functions = dict[str, Callable[..., Any]]
@@ -31,6 +34,8 @@ Functions = dict[str, Callable[..., Any]]
 #: Seconds for one turn of an innermost loop in Python, for importing numba, for loading kept machine code, and
 #: for compiling one byte of Python's code.
 TURN, IMPORT, LOAD, COMPILE = 5e-7, 0.45, 0.2, 1.3e-3
+#: Seconds in plain Python from which numba is recommended.
+PATIENCE = 120.0
 
 _mode: Mode = "auto"
 _lock = threading.RLock()
@@ -67,7 +72,10 @@ class Kernels:
     def pays(self, turns: float) -> bool:
         """Return True when compiled kernels finish so many turns sooner, loading or compiling included."""
         mode = current_mode()
-        if mode == "plain" or not has_numba():
+        if mode != "plain" and not has_numba():
+            warn_of_slowness(turns)
+            return False
+        if mode == "plain":
             return False
         if mode == "compiled" or self._compiled is not None:
             return True
@@ -83,12 +91,16 @@ class Kernels:
         """Return the kernels compiled; they call each other's compiled selves."""
         with _lock:
             if self._compiled is None:
-                names = {**self.home}
-                for other in self.needs:
-                    names |= other.compiled()
-                with cache_directory(self.directory()):
-                    self._compiled = {f.__name__: compile_kernel(f, names) for f in self.functions}
+                self._compiled = self._compile()
             return self._compiled
+
+    def _compile(self) -> Functions:
+        names = {**self.home}
+        for other in self.needs:
+            other._compiled = other._compiled or other._compile()
+            names |= other._compiled
+        with cache_directory(self.directory()):
+            return {f.__name__: compile_kernel(f, names) for f in self.functions}
 
     def seconds_to_start(self) -> float:
         """Return about how long it takes until the compiled kernels can run."""
@@ -127,6 +139,18 @@ class Kernels:
 def has_numba() -> bool:
     """Return True when kernels can be compiled."""
     return importlib.util.find_spec("numba") is not None
+
+
+def warn_of_slowness(turns: float) -> None:
+    """Say that numba would help when work in Python takes minutes."""
+    seconds = turns * TURN
+    if seconds > PATIENCE:
+        warnings.warn(
+            f"this takes about {seconds / 60:,.0f} minutes in plain Python; with numba installed "
+            "(tacit[fast]) it takes seconds and gives the same result.",
+            Slow,
+            stacklevel=3,
+        )
 
 
 def current_mode() -> Mode:

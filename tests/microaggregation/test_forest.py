@@ -8,7 +8,6 @@ from scipy.sparse.csgraph import connected_components
 
 from microaggregation.casc import casc, quiet
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping import forest
 from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
 from tacit.protect.microaggregate.grouping.forest import bound, kernels, mu_approximation
 from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
@@ -97,10 +96,3 @@ def test_few_records():
     assert groups(np.ones((5, 2)), 3).max() == 0
     with pytest.raises(InputError, match="at least 3 records"):
         groups(np.ones((2, 2)), 3)
-
-
-def test_without_numba_the_same(monkeypatch):
-    x = np.random.default_rng(3).normal(size=(80, 2))
-    compiled = groups(x, 4)
-    monkeypatch.setattr(forest, "kernels", lambda: vars(forest))
-    assert (groups(x, 4) == compiled).all()

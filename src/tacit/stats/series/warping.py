@@ -157,14 +157,18 @@ def row_costs(x: Any, nx: Any, v: Any, nv: Any, reach: int) -> Any:
 
 def lower_bound(x: Any, n: int, v: Any, m: int, low: Any, high: Any) -> float:
     """Return a bound on the cost: ends against ends, other points against the envelope (Keogh)."""
-    cost = (x[0] - v[0]) ** 2
+    gap = x[0] - v[0]
+    cost = gap * gap
     if n + m > 2:
-        cost += (x[n - 1] - v[m - 1]) ** 2
+        gap = x[n - 1] - v[m - 1]
+        cost += gap * gap
     for t in range(1, n - 1):
         if x[t] > high[t]:
-            cost += (x[t] - high[t]) ** 2
+            gap = x[t] - high[t]
+            cost += gap * gap
         elif x[t] < low[t]:
-            cost += (low[t] - x[t]) ** 2
+            gap = low[t] - x[t]
+            cost += gap * gap
     return cost
 
 

@@ -11,6 +11,7 @@ Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 43
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -289,7 +290,7 @@ def anneal(
     """Make moves at temperatures from hot to cold; ``x`` and ``at`` are changed in place."""
     n, slots = rows.shape
     q = near.shape[1]
-    factor = (cold / hot) ** (1.0 / moves)
+    factor = math.pow(cold / hot, 1.0 / moves)
     temperature = hot
     for _ in range(moves):
         temperature *= factor
@@ -335,7 +336,7 @@ def anneal(
         total = delta + change
         if total > 0:
             seed = seed * LEHMER % PRIME
-            if seed >= PRIME * np.exp(-total / temperature):
+            if seed >= PRIME * math.exp(-total / temperature):
                 continue
         energy += delta
         x[i] += up

@@ -258,7 +258,8 @@ def cost(d: Any, at: Any, rows: Any, i: int, step: int, fourth: bool) -> float:
     for k in range(at[i], at[i + 1]):
         v = d[rows[k]]
         if fourth:
-            total += float(v + step) ** 4 - float(v) ** 4
+            old, new = float(v) * float(v), float(v + step) * float(v + step)
+            total += new * new - old * old
         else:
             total += float(step * (2 * v + step))
     return total

@@ -483,11 +483,11 @@ def eliminate(
         column[:n],
         scale[:n],
         kept_starts[: n + 1],
-        kept_rows,
-        kept_values,
+        kept_rows[: kept_starts[n]],
+        kept_values[: kept_starts[n]],
         used_starts[: n + 1],
-        used_steps,
-        used_factors,
+        used_steps[: used_starts[n]],
+        used_factors[: used_starts[n]],
     )
 
 

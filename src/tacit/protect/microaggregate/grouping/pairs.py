@@ -575,7 +575,8 @@ def apart(x: Any, squared: Any, a: int, b: int) -> float:
         return squared[a, b]
     total = 0.0
     for q in range(len(x)):
-        total += (x[q, a] - x[q, b]) ** 2
+        gap = x[q, a] - x[q, b]
+        total += gap * gap
     return total
 
 
@@ -625,7 +626,8 @@ def priced(
                 for q in range(len(x)):
                     here = x[q, a]
                     for b in range(n):
-                        d[b] += (x[q, b] - here) ** 2
+                        gap = x[q, b] - here
+                        d[b] += gap * gap
         lowest = 0.0
         for b in near:
             d[b] /= unit

@@ -242,7 +242,8 @@ def put(tree: Tree, x: Floats, leaf: int, t: int, record: int) -> None:
     norm = 0.0
     for j in range(x.shape[1]):
         tree.points[leaf, j, t] = x[record, j]
-        norm += (x[record, j] - tree.centre[j]) ** 2
+        gap = x[record, j] - tree.centre[j]
+        norm += gap * gap
     tree.norms[leaf, t] = norm
     tree.ids[leaf, t] = record
     tree.home[record] = leaf
@@ -515,7 +516,8 @@ def recentre(tree: Tree, point: Floats) -> None:
         for t in range(held[leaf]):
             norm = 0.0
             for j in range(len(point)):
-                norm += (points[leaf, j, t] - point[j]) ** 2
+                gap = points[leaf, j, t] - point[j]
+                norm += gap * gap
             norms[leaf, t] = norm
             most = max(most, norm)
         reach[leaf // WIDTH, leaf % WIDTH] = most

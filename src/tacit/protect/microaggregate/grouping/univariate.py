@@ -133,7 +133,8 @@ def path(x: Any, labels: Any, members: Any, start: Any, first: int) -> Any:
             if not seen[v]:
                 away = 0.0
                 for q in range(p):
-                    away += (x[v, q] - x[here, q]) ** 2
+                    gap = x[v, q] - x[here, q]
+                    away += gap * gap
                 if away < best:
                     best = away
                     there = v
@@ -142,7 +143,8 @@ def path(x: Any, labels: Any, members: Any, start: Any, first: int) -> Any:
                 v = left[i]
                 away = 0.0
                 for q in range(p):
-                    away += (x[v, q] - x[here, q]) ** 2
+                    gap = x[v, q] - x[here, q]
+                    away += gap * gap
                     if away > best:
                         break
                 if away < best or (away == best and v < there):

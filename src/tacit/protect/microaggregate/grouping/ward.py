@@ -87,7 +87,8 @@ def joined(x: Any, order: Any, k: int) -> Any:
             b = chain[length - 2]
             best = 0.0
             for q in range(p):
-                best += (mean[a, q] - mean[b, q]) ** 2
+                gap = mean[a, q] - mean[b, q]
+                best += gap * gap
             best *= size[a] * size[b] / (size[a] + size[b])
         for i in range(many):
             c = alive[i]
@@ -96,7 +97,8 @@ def joined(x: Any, order: Any, k: int) -> Any:
             factor = size[a] * size[c] / (size[a] + size[c])
             away = 0.0
             for q in range(p):
-                away += (mean[a, q] - mean[c, q]) ** 2
+                gap = mean[a, q] - mean[c, q]
+                away += gap * gap
                 if away * factor > best:
                     break
             away *= factor
