@@ -142,7 +142,7 @@ def test_a_failed_warm_start_is_repeated(monkeypatch):
 
     x = casc("eia600")[:120]
     expected = cheapest(Space.of_records(x), "sse", quiet).value
-    solve, calls = _pairs.Lp.solve, []
+    solve, calls = _pairs.Highs.solve, []
 
     def failing(self, **options):
         calls.append(1)
@@ -150,7 +150,7 @@ def test_a_failed_warm_start_is_repeated(monkeypatch):
             raise SolverError("unknown")
         return solve(self, **options)
 
-    monkeypatch.setattr(_pairs.Lp, "solve", failing)
+    monkeypatch.setattr(_pairs.Highs, "solve", failing)
     assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(expected)
 
 

@@ -9,7 +9,12 @@ from scipy.sparse.csgraph import connected_components
 from microaggregation.casc import casc, quiet
 from tacit.errors import InputError
 from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
-from tacit.protect.microaggregate.grouping.forest import bound, kernels, mu_approximation
+from tacit.protect.microaggregate.grouping.forest import (
+    bound,
+    grown_forest,
+    mu_approximation,
+    split_forest,
+)
 from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
 from tacit.protect.microaggregate.grouping.near import Space, nearest
 
@@ -68,7 +73,7 @@ def test_bound_holds_against_the_optimum(n, k, seed):
 def test_forest_has_trees_of_k_and_one_edge_out(n, k, seed):
     x = np.random.default_rng(seed).normal(size=(n, 2))
     near = nearest(x, k - 1)[0]
-    target = kernels()["grown_forest"](near, k)
+    target = grown_forest(near, k)
     graph = np.zeros((n, n))
     out = np.flatnonzero(target >= 0)
     graph[out, target[out]] = 1
@@ -82,8 +87,8 @@ def test_trees_are_split_to_the_largest_size():
     rng = np.random.default_rng(5)
     for k in (2, 3, 5, 8):
         x = rng.normal(size=(400, 2))
-        target = kernels()["grown_forest"](nearest(x, k - 1)[0], k)
-        labels = kernels()["split_forest"](target, k, max(2 * k - 1, 3 * k - 5))
+        target = grown_forest(nearest(x, k - 1)[0], k)
+        labels = split_forest(target, k, max(2 * k - 1, 3 * k - 5))
         assert np.bincount(labels).min() >= k
 
 

@@ -13,7 +13,7 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.kernels import Kernels
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -230,7 +230,7 @@ def sequential_halves(table: Table, base: float, rng: np.random.Generator, ctx: 
     is why the theorem of Cox and Kim (2006) does not hold for every table.
     """
     t, low, high = scaled(table.value, base)
-    lp = Lp(0.0, sparse.csc_array(table.equations), 0.0, 0.0, low, high)
+    lp = Highs(LinearModel.of(0.0, sparse.csc_array(table.equations), 0.0, 0.0, low, high))
     cells = np.flatnonzero(low < high)
     rng.shuffle(cells)
     for k, cell in enumerate(cells):
@@ -275,13 +275,15 @@ def closest_halves(table: Table, base: float) -> Floats:
     rows_low = np.concatenate([np.zeros(m.shape[0]), middle, -middle])
     rows_high = np.concatenate([np.zeros(m.shape[0]), np.full(2 * k, np.inf)])
     cost = np.concatenate([np.zeros(n), np.ones(k)])
-    lp = Lp(
-        cost,
-        blocks,
-        rows_low,
-        rows_high,
-        np.concatenate([low, np.zeros(k)]),
-        np.concatenate([high, np.full(k, 0.5)]),
+    lp = Highs(
+        LinearModel.of(
+            cost,
+            blocks,
+            rows_low,
+            rows_high,
+            np.concatenate([low, np.zeros(k)]),
+            np.concatenate([high, np.full(k, 0.5)]),
+        )
     )
     found = lp.solve()
     if found.x is None:

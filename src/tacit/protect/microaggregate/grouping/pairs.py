@@ -39,7 +39,7 @@ from tacit.errors import Cancelled, LimitReached, SolverError
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.near import Space
-from tacit.solve.lp import Lp, Solution
+from tacit.solve import Highs, LinearModel, Solution
 from tacit.stats.moments import Floats, Ints
 
 Cost = Literal["sse", "factor", "pairs"]
@@ -190,14 +190,16 @@ class Master:
             self.potential = self.potential + duals * self.unit
             self.unit = max(usual, self.unit * FINER)
 
-    def program(self, tolerance: float) -> Lp:
+    def program(self, tolerance: float) -> Highs:
         """Return the linear program over the groups and cuts there are."""
         room = np.array([self.room(points) for points in self.cuts])
-        return Lp(
-            self.prices(self.groups),
-            self.members(self.groups),
-            np.concatenate([self.m, np.full(len(room), -np.inf)]),
-            np.concatenate([self.m, room]),
+        return Highs(
+            LinearModel.of(
+                self.prices(self.groups),
+                self.members(self.groups),
+                np.concatenate([self.m, np.full(len(room), -np.inf)]),
+                np.concatenate([self.m, room]),
+            ),
             options={
                 "dual_feasibility_tolerance": tolerance,
                 "primal_feasibility_tolerance": tolerance,
@@ -283,17 +285,7 @@ class Master:
     def add_groups(self, new: Ints) -> None:
         """Let groups enter."""
         matrix = self.members(new)
-        count = len(new)
-        self.lp.highs.addCols(
-            count,
-            self.prices(new),
-            np.zeros(count),
-            np.full(count, np.inf),
-            matrix.nnz,
-            matrix.indptr[:-1].astype(np.int32),
-            matrix.indices.astype(np.int32),
-            matrix.data,
-        )
+        self.lp.add_columns(self.prices(new), matrix.indptr[:-1], matrix.indices, matrix.data)
         self.groups = np.vstack([self.groups, new])
 
     def add_cuts(self, found: list[Points]) -> None:
@@ -354,14 +346,16 @@ class Master:
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
         room = np.array([self.room(points) for points in self.cuts])
-        lp = Lp(
-            self.prices(groups),
-            self.members(groups),
-            np.concatenate([self.m, np.full(len(room), -np.inf)]),
-            np.concatenate([self.m, room]),
-            0.0,
-            float(self.m.max()),
-            integer=np.ones(len(groups), dtype=np.bool_),
+        lp = Highs(
+            LinearModel.of(
+                self.prices(groups),
+                self.members(groups),
+                np.concatenate([self.m, np.full(len(room), -np.inf)]),
+                np.concatenate([self.m, room]),
+                0.0,
+                float(self.m.max()),
+                integer=np.ones(len(groups), dtype=np.bool_),
+            ),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
         solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.cancelled)
