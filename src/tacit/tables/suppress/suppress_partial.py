@@ -19,7 +19,7 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.registry import register
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.spec import Method
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
@@ -196,13 +196,15 @@ class Master:
         low = np.concatenate([problem.need_down[cells], problem.need_up[cells]])
         high = np.concatenate([problem.down[cells], problem.up[cells]])
         self.cost = np.concatenate([weight, weight])
-        self.lp = Lp(
-            self.cost,
-            sparse.csc_array((0, 2 * self.k)),
-            np.zeros(0),
-            np.zeros(0),
-            np.minimum(low, high),
-            high,
+        self.lp = Highs(
+            LinearModel.of(
+                self.cost,
+                sparse.csc_array((0, 2 * self.k)),
+                np.zeros(0),
+                np.zeros(0),
+                np.minimum(low, high),
+                high,
+            )
         )
         self.cuts = 0
 
