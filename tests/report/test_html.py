@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit import examples
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline
@@ -63,7 +63,7 @@ def plan(**changes):
         access="SPr",
         seed=SEED,
     )
-    return dataclasses.replace(base, **changes)
+    return base.with_(**changes)
 
 
 @pytest.fixture(scope="module")
@@ -273,8 +273,8 @@ def test_charts_of_nought_are_left_out():
     from tacit.plot.families import bars
     from tacit.report.html import is_blank
 
-    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", x="", y=""))
-    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", x="", y=""))
+    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", y=""))
+    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", y=""))
     assert not is_blank(Chart({"mark": "bar"}, "no data"))
 
 

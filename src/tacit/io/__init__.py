@@ -22,6 +22,7 @@ from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.engine.relational import distinct
 from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
+from tacit.io.options import Options as Options
 
 FORMATS: Mapping[str, str] = {
     ".csv": "text",
@@ -60,40 +61,6 @@ WRITABLE: tuple[str, ...] = ("csv", "tsv", "parquet", "xlsx", "sav", "zsav", "dt
 
 
 @dataclass(frozen=True)
-class Options:
-    """How to read a file, where its ending does not say all.
-
-    Attributes
-    ----------
-    separator, quote, encoding, header
-        For separated text; the separator is guessed from the first line when not given.
-    missing
-        Texts or codes that stand for a missing answer and become null on reading.
-    types
-        Types to force by column: ``text``, ``integer``, ``number``, ``date``.
-    sheet
-        Name of an Excel sheet (by default the first).
-    metadata
-        Path of a mu-ARGUS ``.rda`` file (by default the one beside the data).
-    query
-        SQL to run on a database.
-    table
-        A table of a database, instead of a query.
-    """
-
-    separator: str | None = None
-    quote: str = '"'
-    encoding: str = "utf-8"
-    header: bool = True
-    missing: tuple[Any, ...] = ()
-    types: Mapping[str, str] = field(default_factory=dict)
-    sheet: str | None = None
-    metadata: str | None = None
-    query: str | None = None
-    table: str | None = None
-
-
-@dataclass(frozen=True)
 class Loaded:
     """A frame on the engine, with the row number, and what the file says about its columns.
 
@@ -122,7 +89,7 @@ class Format(Protocol):
 
 def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     """Return options with lists as tuples; refuse unknown ones."""
-    known = sorted(Options.__dataclass_fields__)
+    known = sorted(Options.model_fields)
     unknown = sorted(set(options) - set(known))
     if unknown:
         hint = near_match(unknown[0], known)

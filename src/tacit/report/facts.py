@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
+from tacit.data.changes import changes as count_changes
 from tacit.engine.relational import N, counts
-from tacit.ledger import changes as count_changes
 from tacit.registry import lookup
 
 if TYPE_CHECKING:

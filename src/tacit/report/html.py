@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import tacit
 from tacit.governance import AccessClass
 from tacit.plot.chart import Chart
-from tacit.plot.families import class_sizes_before_after, column_changes, levels, share_text
+from tacit.plot.families import class_sizes_before_after, column_changes, levels
+from tacit.plot.parts import share_text
 from tacit.plot.svg import inline
 from tacit.registry import lookup
 from tacit.report import facts, words

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tacit
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.plot.families import bars
 from tacit.plot.pattern import CHANGED, EMPTY, HIDDEN, PUBLISHED, pattern_map
 from tacit.registry import lookup
@@ -23,7 +23,7 @@ from tacit.result import Result, format_number
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
-    from tacit.table_release import TableRelease
+    from tacit.release import Release
 
 #: A table is printed in the page when it has at most so many rows and columns.
 MOST_ROWS, MOST_COLUMNS = 60, 24
@@ -32,15 +32,15 @@ MOST_ROWS, MOST_COLUMNS = 60, 24
 WITHHELD = ("unsafe cells", "of them secondary", "largest change (per cent)")
 
 
-def render(release: TableRelease) -> str:
+def render(release: Release) -> str:
     """Return the report of a released table as a self-contained HTML page."""
     return templates().get_template("table.html").render(**view(release))
 
 
-def view(release: TableRelease) -> dict[str, Any]:
+def view(release: Release) -> dict[str, Any]:
     """Return what the template shows."""
     drawing = Drawing()
-    table = release.table
+    table = release.data
     today = dt.datetime.now(tz=dt.UTC).date()
     claims = [
         {"name": claim_name(c), "sentence": words.claim_sentence(c), "holds": c.holds(table)}
@@ -75,11 +75,11 @@ def view(release: TableRelease) -> dict[str, Any]:
     }
 
 
-def table_claims(release: TableRelease) -> list[Claim]:
+def table_claims(release: Release) -> list[Claim]:
     """Return the claims that can be recomputed on the table."""
     return [
         claim
-        for action in release.table.history
+        for action in release.data.history
         if lookup(action.kind).family in ("rules", "tables")
         for claim in action.claims
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tacit.result import format_number
 
 if TYPE_CHECKING:
-    from tacit.data.claims import Claim
+    from tacit.claims import Claim
     from tacit.data.roles import Column
     from tacit.release import Release
     from tacit.report.facts import Changes, ClassSizes
@@ -306,7 +306,7 @@ def limits(release: Release, kinds: Sequence[str]) -> list[str]:
             "Class sizes count records of this file. Where one person has several records, a class "
             "holds fewer people than records."
         )
-    if release.plan.register:
+    if release.plan.population:
         found.append(
             "Measures against the population register are as complete and as current as the register."
         )
@@ -323,7 +323,7 @@ def limits(release: Release, kinds: Sequence[str]) -> list[str]:
 
 def sql_check(release: Release) -> list[dict[str, str]]:
     """Return, for each claim of k-anonymity, a query that recomputes it with any SQL engine."""
-    form = str(release.plan.output.get("format", "csv"))
+    form = release.plan.output.format or "csv"
     file = f"'data.{form}'" if form in ("csv", "parquet") else "data"
     checks = []
     for claim in release.claims:

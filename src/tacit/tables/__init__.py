@@ -11,7 +11,6 @@ from typing import Any
 
 _HOMES = {
     "adjustment_statistics": "tacit.tables.adjust.adjustment_report",
-    "advise": "tacit.tables.structure.advice",
     "apply_hst": "tacit.io.hst",
     "audit_releases": "tacit.tables.attack.releases",
     "averaging_posterior": "tacit.tables.rounding.effects",
@@ -27,13 +26,10 @@ _HOMES = {
     "entropy": "tacit.tables.adjust.mdi",
     "entry_bounds": "tacit.tables.margins.entry_bounds",
     "existence_interval": "tacit.tables.rounding.controlled_rounding",
-    "gap_instance": "tacit.tables.margins.universality",
     "graver_basis": "tacit.tables.margins.nfold",
     "graver_complexity": "tacit.tables.margins.nfold",
     "independent_rows": "tacit.tables.structure.detection",
     "information_loss": "tacit.tables.suppress.pattern_reports",
-    "instance": "tacit.tables.structure.instances",
-    "lift": "tacit.tables.margins.universality",
     "link": "tacit.data.cells.linked",
     "margin_advice": "tacit.tables.margins.margins",
     "margin_families": "tacit.tables.margins.entry_bounds",
@@ -64,9 +60,7 @@ _HOMES = {
     "solve_rounding": "tacit.tables.rounding.controlled_rounding",
     "split": "tacit.data.cells.linked",
     "Structure": "tacit.tables.structure.detection",
-    "subset_sum_instance": "tacit.tables.margins.universality",
     "tabulate": "tacit.data.cells.tabulation",
-    "triangle_instance": "tacit.tables.margins.universality",
     "with_cell_keys": "tacit.tables.noise.cell_keys",
     "witness_tables": "tacit.tables.margins.entry_bounds",
     "write_argus": "tacit.tables.argus.outputs",
@@ -82,7 +76,10 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'tacit.tables' has no attribute {name!r}")
+    from tacit.renamed import OLD_NAMES
+
+    plain = f"module 'tacit.tables' has no attribute {name!r}"
+    raise AttributeError(OLD_NAMES.get(f"tables.{name}", plain))
 
 
 def __dir__() -> list[str]:

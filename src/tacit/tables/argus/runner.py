@@ -35,7 +35,7 @@ from tacit.io.p_tables import read_ptable
 from tacit.io.rda import Variable, read_rda
 from tacit.io.tab import read_tab
 from tacit.registry import lookup
-from tacit.spec import TableMethod
+from tacit.spec import Method
 from tacit.tables.argus.arb import Command, parse_batch
 from tacit.tables.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
 from tacit.tables.argus.records import (
@@ -473,7 +473,7 @@ class Job:
 
     def apply(self, kind: str, table: Table, **given: Any) -> Table:
         """Apply a method of ours; its warnings go to the log."""
-        spec = cast(TableMethod, lookup(kind)(**given))
+        spec = cast(Method[Table], lookup(kind)(**given))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = spec.apply(table, context=self.context())

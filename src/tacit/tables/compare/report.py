@@ -12,9 +12,9 @@ import numpy as np
 import tacit
 from tacit.errors import Infeasible
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
+from tacit.plot.families import grouped_bars
+from tacit.plot.lines import lines
 from tacit.plot.svg import inline
-from tacit.plot.theme import PALETTE
 from tacit.result import format_number
 from tacit.tables.compare.measures import GROUPS, MEASURES
 
@@ -173,50 +173,20 @@ def group_view(result: FrameworkResult, group: str) -> dict[str, Any]:
 # -- charts ----------------------------------------------------------------------------------------
 
 
-def colours(names: list[str]) -> dict[str, Any]:
-    """Return one colour a version."""
-    shades = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
-    return {
-        "field": "version",
-        "type": "nominal",
-        "title": None,
-        "sort": names,
-        "scale": {"domain": names, "range": shades},
-    }
-
-
 def percent_changes(result: FrameworkResult) -> Chart:
     """Return the changes in percent of each version, side by side."""
-    names = list(result.versions)
-    values = [
-        {"measure": f"{m}: {what(m)}", "version": name, "change": float(found)}
-        for m in CHANGES
-        for name in names
-        if (found := result.versions[name].get(m)) is not None
-    ]
-    spec = {
-        "title": heading("Change against the original", "percent; left of 0: less than it was"),
-        "data": {"values": values},
-        "width": 420,
-        "height": {"step": 14},
-        "encoding": {
-            "y": {"field": "measure", "type": "nominal", "sort": None, "title": None},
-            "yOffset": {"field": "version", "sort": names},
-            "x": {"field": "change", "type": "quantitative", "title": "change, %"},
-            "color": colours(names),
-        },
-        "layer": [
-            {"mark": "bar"},
-            {"mark": {"type": "rule", "strokeWidth": 1}, "encoding": {"x": {"datum": 0}, "y": None, "yOffset": None, "color": {"value": "#4a5662"}}},
-        ],
-    }  # fmt: skip
-    shown = "; ".join(
-        f"{name} {m} {found:.2f} %"
-        for m in CHANGES
-        for name in names
-        if (found := result.versions[name].get(m)) is not None
+    return grouped_bars(
+        (
+            (f"{m}: {what(m)}", name, float(found))
+            for m in CHANGES
+            for name in result.versions
+            if (found := result.versions[name].get(m)) is not None
+        ),
+        title="Change against the original",
+        subtitle="percent; left of 0: less than it was",
+        y="change, %",
+        texts="{:.2f} %".format,
     )
-    return Chart(spec, f"Change against the original. {shown}.")
 
 
 def what(symbol: str) -> str:
@@ -227,33 +197,25 @@ def what(symbol: str) -> str:
 
 def row_spread(by_row: Mapping[str, Any]) -> Chart:
     """Return, for each version, the distribution of the rows' distances as a line."""
-    names = list(by_row)
-    top = max([float(v.max()) for v in by_row.values()] + [1e-9])
-    edges = np.linspace(0, top, 31)
-    values = []
-    for name, loss in by_row.items():
-        count, _ = np.histogram(loss, edges)
-        values += [
-            {"version": name, "from": float(a), "to": float(b), "share": float(c / len(loss))}
-            for a, b, c in zip(edges[:-1], edges[1:], count, strict=True)
-        ]
-    spec = {
-        "title": heading("Rows by their distance from the original", ""),
-        "data": {"values": values},
-        "width": 560,
-        "height": 180,
-        "mark": {"type": "area", "interpolate": "step-after", "opacity": 0.35, "line": True},
-        "encoding": {
-            "x": {"field": "from", "type": "quantitative", "title": "Hellinger's distance of the row"},
-            "y": {"field": "share", "type": "quantitative", "stack": None, "title": "share of rows", "axis": {"format": ".0%"}},
-            "color": colours(names),
-        },
-    }  # fmt: skip
+    edges = np.linspace(0, max([float(v.max()) for v in by_row.values()] + [1e-9]), 31)
     shown = "; ".join(
         f"{name}: median {float(np.median(v)):.3g}, largest {float(v.max()):.3g}"
         for name, v in by_row.items()
     )
-    return Chart(spec, f"Rows by their distance from the original. {shown}.")
+    return lines(
+        (
+            (name, float(at), float(n / len(v)))
+            for name, v in by_row.items()
+            for at, n in zip(edges, np.histogram(v, edges)[0], strict=False)
+        ),
+        title="Rows by their distance from the original",
+        x="Hellinger's distance of the row",
+        y="share of rows",
+        y_axis={"axis": {"format": ".0%"}},
+        steps=True,
+        height=180,
+        alt=f"Rows by their distance from the original. {shown}.",
+    )
 
 
 __all__ = ["render"]
