@@ -135,9 +135,9 @@ def check_places(block: Bytes, following: int, separator: int, quotes: Ints, sta
     opens = (state.quotes + np.arange(len(quotes))) % 2 == 0
     quote = block[quotes[0]]
     # The two quotes of a doubled one close and open the field again.
-    begins = np.isin(before, (separator, LF, CR, quote))
-    ends = np.isin(after, (separator, LF, CR, quote))
-    if not bool(np.where(opens, begins, ends).all()):
+    parts_fields = np.zeros(256, dtype=bool)
+    parts_fields[[separator, LF, CR, quote]] = True
+    if not bool(parts_fields[np.where(opens, before, after)].all()):
         raise Unusual
 
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from tacit.data.paths import require_file
 from tacit.errors import InputError, UnreadableFile
-from tacit.io import argus_metadata as meta
 from tacit.io import beside
 
 Floats = npt.NDArray[np.float64]
@@ -28,12 +27,43 @@ def text_of(path: str | Path, encoding: str = "utf-8") -> str:
     require_file(file)
     if file.read_bytes()[:2] in {b"\xff\xfe", b"\xfe\xff"} and encoding == "utf-8":
         encoding = "utf-16"
-    return meta.decode(file, encoding)
+    return decode(file, encoding)
+
+
+def decode(path: Path, encoding: str = "utf-8") -> str:
+    """Return a file's text: UTF-8, or else the 8-bit encoding that Windows programs write."""
+    content = path.read_bytes()
+    choices = (
+        (encoding,)
+        if encoding.lower() not in {"utf-8", "utf8"}
+        else ("utf-8-sig", "cp1252", "latin-1")
+    )
+    for choice in choices:
+        try:
+            return content.decode(choice)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    raise UnreadableFile(f"{path.name!r} is not {encoding} text")
+
+
+def lines_of(text: str) -> list[str]:
+    """Return lines without their ends; only CR, LF and both end a line, whatever the encoding."""
+    return re.split(r"\r\n|\n|\r", text)
+
+
+def file_beside(folder: Path, name: str) -> Path | None:
+    """Return a file of that name in a folder, upper and lower case being the same."""
+    plain = re.split(r"[\\/]", name)[-1].casefold()
+    return (
+        next((p for p in sorted(folder.iterdir()) if p.name.casefold() == plain), None)
+        if folder.is_dir()
+        else None
+    )
 
 
 def numbered(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers."""
-    for number, line in enumerate(meta.lines_of(text_of(path, encoding)), 1):
+    for number, line in enumerate(lines_of(text_of(path, encoding)), 1):
         if line.strip("\x1a \t"):
             yield number, line
 

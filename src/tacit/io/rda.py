@@ -1,18 +1,23 @@
-"""tau-ARGUS metadata (``.rda``) for records and for ready tables, and the dimensions it describes."""
+"""ARGUS descriptions (``.rda``, ``.rds``): of records, for mu- and tau-ARGUS, and of ready tables.
+
+First the keywords of the file (``<SEPARATOR>``), then one header line per variable (name, start, length,
+missing codes; no start in free format, neither in a ready table) followed by its keywords in angle
+brackets.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tacit.data.cells.dimension import TOTAL, Dimension
-from tacit.data.hierarchies.argus import hrc_faults, lead_depth, read_cdl
-from tacit.errors import HierarchyError, UnreadableFile
-from tacit.io import argus_metadata as meta
-from tacit.io.lines import numbered, text_of, whole, write_lines
+from tacit.data.cells.dimension import TOTAL
+from tacit.errors import UnreadableFile
+from tacit.io.lines import numbered, whole, write_lines
 
+#: Spellings of one keyword.
 SAME = {
     "RECODABLE": "RECODEABLE",
     "COST": "COSTVAR",
@@ -20,12 +25,18 @@ SAME = {
     "SUPPRESSWEIGHT": "SUPPRESSPRIORITY",
 }
 #: Keywords that may stand before the first variable.
-OF_FILE = {"SEPARATOR", "SPSS", "SAFE", "UNSAFE", "PROTECT", "NAMESINFRONT"}
+OF_FILE = {"SEPARATOR", "SPSS", "NAMESINFRONT"}
+#: Letters of the status of a cell, before the first variable of a ready table.
+LETTERS = {"SAFE", "UNSAFE", "PROTECT"}
 #: Keywords that only a ready table has.
 OF_TABLES = {"FREQUENCY", "MAXSCORE", "STATUS", "SHADOW", "COSTVAR", "LOWERPL", "UPPERPL"}
 #: Of these, a ready table has at most one each.
 ONCE = ("SHADOW", "COSTVAR", "FREQUENCY", "LOWERPL", "UPPERPL", "STATUS")
 
+#: What R's binary files begin with; R uses the same endings.
+R_FILES = (b"RDX", b"RDA", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"X\n", b"A\n")
+
+TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 KEYWORD = re.compile(r"<\s*([A-Za-z_]+)\s*>([^<]*)")
 
 
@@ -51,6 +62,21 @@ class Variable:
         """Return the numbers after a keyword."""
         words = self.keywords.get(keyword, ())
         return tuple(float(w) for w in words if re.fullmatch(r"-?\d+(\.\d+)?", w))
+
+    def number(self, keyword: str) -> int | None:
+        """Return the whole number after a keyword."""
+        word = self.word(keyword)
+        return int(word) if word is not None and re.fullmatch(r"-?\d+", word) else None
+
+    @property
+    def width(self) -> int:
+        """Return the characters of a field."""
+        return self.length or 1
+
+    @property
+    def numeric(self) -> bool:
+        """Return True for a variable of numbers; a weight is one even where that is not said."""
+        return self.has("NUMERIC") or self.has("WEIGHT") or self.has("RECORDKEY")
 
     @property
     def total(self) -> str:
@@ -102,7 +128,7 @@ class Description:
 
 
 def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
-    """Read tau-ARGUS metadata.
+    """Read a description of ARGUS.
 
     Parameters
     ----------
@@ -118,8 +144,11 @@ def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
         Naming the line that is wrong.
     """
     file = Path(path)
-    if file.is_file() and file.read_bytes()[:6].startswith(meta.R_FILES):
-        raise UnreadableFile(f"{file.name!r} is a data file of R, not a tau-ARGUS description")
+    if file.is_file() and file.read_bytes()[:6].startswith(R_FILES):
+        raise UnreadableFile(
+            f"{file.name!r} is a data file of R, not a description of ARGUS; "
+            "save it from R as CSV or Parquet"
+        )
     lines = [
         (n, line)
         for n, raw in numbered(file)
@@ -132,14 +161,14 @@ def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
     keywords: list[dict[str, tuple[str, ...]]] = []
     for number, line in lines:
         if not line.startswith("<"):
-            heads.append((number, meta.tokens(line)))
+            heads.append((number, tokens(line)))
             keywords.append({})
             continue
-        found = [(k.upper(), tuple(meta.tokens(rest))) for k, rest in KEYWORD.findall(line)]
+        found = [(k.upper(), tuple(tokens(rest))) for k, rest in KEYWORD.findall(line)]
         if not found:
             raise UnreadableFile(f"{file.name!r}, line {number}: not a keyword in angle brackets")
         for keyword, words in found:
-            if not heads and keyword not in OF_FILE:
+            if not heads and keyword not in (OF_FILE | LETTERS if tabular else OF_FILE):
                 raise UnreadableFile(
                     f"{file.name!r}, line {number}: <{keyword}> is not known before the first variable"
                 )
@@ -173,11 +202,11 @@ def looks_tabular(lines: Iterable[str]) -> bool:
     heads = []
     for line in lines:
         if not line.startswith("<"):
-            heads.append(meta.tokens(line)[1:])
+            heads.append(tokens(line)[1:])
             continue
         for keyword, _ in KEYWORD.findall(line):
             name = SAME.get(keyword.upper(), keyword.upper())
-            if name in OF_TABLES or name in {"SAFE", "UNSAFE", "PROTECT"}:
+            if name in OF_TABLES or name in LETTERS:
                 return True
     return bool(heads) and not any(rest and rest[0].isdigit() for rest in heads)
 
@@ -214,6 +243,7 @@ def require_sound(description: Description) -> None:
     if twice is not None:
         raise UnreadableFile(f"{file!r} describes {twice!r} more than once")
     if not description.tabular:
+        refuse_overlaps(description, file)
         return
     for keyword in ONCE:
         if sum(v.has(keyword) for v in description.variables) > 1:
@@ -222,155 +252,19 @@ def require_sound(description: Description) -> None:
         raise UnreadableFile(f"{file!r} describes neither a cell value nor a frequency")
 
 
-# -- dimensions ----------------------------------------------------------------------------------
+def refuse_overlaps(description: Description, file: str) -> None:
+    """Refuse two variables that share characters of a record."""
+    placed = sorted(
+        (v.start, v.start + v.width, v.name) for v in description.variables if v.start is not None
+    )
+    for (_, end, one), (start, _, other) in itertools.pairwise(placed):
+        if start < end:
+            raise UnreadableFile(f"{file!r}: {one!r} and {other!r} overlap in the record")
 
 
-def hrc_dimension(
-    path: str | Path,
-    name: str | None = None,
-    *,
-    lead: str = "@",
-    total: str = TOTAL,
-    strip: bool = True,
-    extra: Iterable[str] = (),
-    labels: Mapping[str, str] | None = None,
-) -> Dimension:
-    """Make a dimension from a hierarchy file: one code a line, its depth shown by leading marks.
-
-    Parameters
-    ----------
-    path
-        The ``.hrc`` file; the total has no line in it.
-    name
-        The variable; by default the file's name.
-    lead
-        The string that is repeated once a level.
-    total
-        The code of the total.
-    strip
-        Remove blanks around codes; False keeps leading ones, as fixed columns have them.
-    extra
-        Codes directly below the total that the file does not list, such as missing codes.
-    labels
-        Longer names of codes.
-    """
-    entries = []
-    for number, line in numbered(path):
-        depth, code = lead_depth(line.lstrip("\ufeff"), lead)
-        entries.append((number, depth, code.strip() if strip else code.rstrip()))
-    faults = hrc_faults(entries)
-    if faults:
-        raise HierarchyError(f"file {Path(path).name!r} is not a valid hierarchy", faults)
-    listed = {code for _, _, code in entries}
-    lines = [(depth, code) for _, depth, code in entries if code != total]
-    if total in listed:
-        raise HierarchyError(
-            f"file {Path(path).name!r} lists the total {total!r}, which has no line of its own"
-        )
-    lines += [(0, code) for code in dict.fromkeys(extra) if code not in listed]
-    return Dimension.from_tree(name or Path(path).stem, lines, total=total, labels=labels)
-
-
-def digit_paths(code: str, levels: Sequence[int]) -> list[str]:
-    """Return the codes above a code and itself, coarsest first: ``12345`` by 3 1 1 is 123, 1234, 12345."""
-    width = sum(levels)
-    padded = code.rjust(width)
-    ends = [sum(levels[: i + 1]) for i, size in enumerate(levels) if size > 0]
-    return [padded[:end].strip() for end in ends]
-
-
-def digit_dimension(
-    name: str,
-    codes: Iterable[str],
-    levels: Sequence[int],
-    *,
-    total: str = TOTAL,
-    missing: Iterable[str] = (),
-    labels: Mapping[str, str] | None = None,
-) -> Dimension:
-    """Make a dimension from codes whose leading digits are their parents.
-
-    Missing codes stand directly below the total.
-    """
-    own = list(dict.fromkeys(codes))
-    apart = [c for c in dict.fromkeys(missing) if c in own]
-    width = sum(levels)
-    long = next((c for c in own if len(c) > width), None)
-    if long is not None:
-        raise HierarchyError(
-            f"the code {long!r} of {name!r} is longer than the {width} digits of its levels"
-        )
-    lines: list[tuple[int, str]] = []
-    seen: set[str] = set()
-    for code in sorted((c for c in own if c not in apart), key=lambda c: c.rjust(width)):
-        for depth, step in enumerate(digit_paths(code, levels)):
-            if step and step not in seen:
-                seen.add(step)
-                lines.append((depth, step))
-    lines += [(0, code) for code in apart]
-    return Dimension.from_tree(name, lines, total=total, labels=labels)
-
-
-def dimension_of(
-    variable: Variable, codes: Iterable[str], folder: Path, *, ordered: bool = True
-) -> Dimension:
-    """Make the dimension of a spanning variable from its description and the codes that occur.
-
-    Parameters
-    ----------
-    variable
-        The description.
-    codes
-        Codes that occur in the data; the total is passed over.
-    folder
-        Where hierarchy files and code lists are looked up.
-    ordered
-        Put the codes of a flat variable in order; False keeps the order in which they occur.
-    """
-    occurring = [c for c in dict.fromkeys(codes) if c not in {variable.total, ""}]
-    absent = [c for c in variable.missing if c in occurring]
-    labels = code_labels(variable, folder)
-    file = variable.word("HIERCODELIST")
-    levels = [int(x) for x in variable.numbers("HIERLEVELS")]
-    if file:
-        found = meta.beside(folder, file)
-        if found is None:
-            raise UnreadableFile(f"no hierarchy {file!r} of {variable.name!r} in {str(folder)!r}")
-        lead = variable.word("HIERLEADSTRING") or "@"
-        made = hrc_dimension(
-            found, variable.name, lead=lead, total=variable.total, extra=absent, labels=labels
-        )
-        unknown = [c for c in occurring if c not in made.position]
-        if unknown:
-            raise HierarchyError(
-                f"{len(unknown)} codes of {variable.name!r} do not stand in {found.name!r}, "
-                f"the first is {unknown[0]!r}"
-            )
-        return made
-    if levels:
-        return digit_dimension(
-            variable.name,
-            occurring,
-            levels,
-            total=variable.total,
-            missing=variable.missing,
-            labels=labels,
-        )
-    width = max((len(c) for c in occurring), default=0)
-    if ordered:
-        rest = sorted((c for c in occurring if c not in absent), key=lambda c: c.rjust(width))
-        occurring = [*rest, *absent]
-    return Dimension.flat(variable.name, occurring, total=variable.total, labels=labels)
-
-
-def code_labels(variable: Variable, folder: Path) -> dict[str, str]:
-    """Return the labels of a variable's codes, where it names a code list that is there."""
-    listed = variable.word("CODELIST")
-    found = meta.beside(folder, listed) if listed else None
-    return read_cdl(found) if found is not None else {}
-
-
-# -- writing -------------------------------------------------------------------------------------
+def tokens(line: str) -> list[str]:
+    """Return the words of a line; a word in quotes may hold blanks."""
+    return [quoted or plain for quoted, plain in TOKEN.findall(line)]
 
 
 def write_rda(description: Description, path: str | Path) -> None:
@@ -383,8 +277,8 @@ def write_rda(description: Description, path: str | Path) -> None:
         lines.append("<NAMESINFRONT>")
     for v in description.variables:
         numbers = [str(x) for x in (v.start, v.length) if x is not None]
-        codes = [f'"{c}"' if description.tabular else meta.write_word(c) for c in v.missing]
-        lines.append(" ".join([meta.write_word(v.name), *numbers, *codes]))
+        codes = [f'"{c}"' if description.tabular else write_word(c) for c in v.missing]
+        lines.append(" ".join([write_word(v.name), *numbers, *codes]))
         for keyword, words in v.keywords.items():
             shown = [w if re.fullmatch(r"-?[\d.]+", w) else f'"{w}"' for w in words]
             lines.append(" ".join([f"  <{keyword}>", *shown]))
@@ -392,36 +286,6 @@ def write_rda(description: Description, path: str | Path) -> None:
         write_lines(room, lines)
 
 
-def write_hrc(dimension: Dimension, path: str | Path, *, lead: str = "@") -> None:
-    """Write a dimension that is a tree as a hierarchy file."""
-    if not dimension.is_tree or any(s.signs for s in dimension.sums):
-        raise HierarchyError(
-            f"the dimension {dimension.name!r} is not a plain tree; a .hrc file holds trees only"
-        )
-    children = {s.parent: s.children for s in dimension.sums}
-    lines: list[str] = []
-    stack = [(0, c) for c in reversed(children.get(dimension.total, ()))]
-    while stack:
-        depth, code = stack.pop()
-        lines.append(lead * depth + dimension.codes[code])
-        stack += [(depth + 1, c) for c in reversed(children.get(code, ()))]
-    clash = next((c for c in dimension.codes if c.startswith(lead)), None)
-    if clash is not None:
-        raise HierarchyError(
-            f"the code {clash!r} begins with the leading string {lead!r}; choose another"
-        )
-    with whole(path) as room:
-        write_lines(room, lines)
-
-
-__all__ = [
-    "Description",
-    "Variable",
-    "digit_dimension",
-    "dimension_of",
-    "hrc_dimension",
-    "read_rda",
-    "text_of",
-    "write_hrc",
-    "write_rda",
-]
+def write_word(word: str) -> str:
+    """Return a word for a description, in quotes where it needs them."""
+    return f'"{word}"' if not word or re.search(r'[\s,|()<"]', word) else word

@@ -17,9 +17,9 @@ from tacit.data.paths import require_file
 from tacit.data.table import Table
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 from tacit.io.excel import workbook_rows
+from tacit.io.hrc import hrc_dimension
 from tacit.io.lines import plain_number, rows_of, text_of
 from tacit.io.listed import Listed, Totals, table_of
-from tacit.io.rda import hrc_dimension
 
 Floats = npt.NDArray[np.float64]
 

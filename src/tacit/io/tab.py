@@ -13,10 +13,10 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile
-from tacit.io import argus_metadata as meta
-from tacit.io.lines import numbers_of, rows_of
+from tacit.io.hrc import dimension_of
+from tacit.io.lines import file_beside, numbers_of, rows_of
 from tacit.io.listed import Listed, Totals, table_of
-from tacit.io.rda import Description, Variable, dimension_of, read_rda
+from tacit.io.rda import Description, Variable, read_rda
 
 #: What READTABLE's number means.
 ADDITIVITY: Mapping[int, Totals] = {0: "check", 1: "recompute", 2: "free"}
@@ -128,7 +128,7 @@ def described(file: Path, metadata: str | Path | Description | None) -> Descript
         return metadata
     if metadata is not None:
         return read_rda(metadata, tabular=True)
-    found = meta.beside(file.parent, file.stem + ".rda")
+    found = file_beside(file.parent, file.stem + ".rda")
     if found is None:
         raise UnreadableFile(
             f"no description {file.stem + '.rda'!r} beside {file.name!r}; pass metadata="

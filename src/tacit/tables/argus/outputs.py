@@ -20,9 +20,10 @@ from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.decimals import decimals_needed, shown_number
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, near_match
+from tacit.io.hrc import write_hrc
 from tacit.io.jj import write_jj
 from tacit.io.lines import quoted, whole, write_lines
-from tacit.io.rda import Description, Variable, write_hrc, write_rda
+from tacit.io.rda import Description, Variable, write_rda
 
 Floats = npt.NDArray[np.float64]
 

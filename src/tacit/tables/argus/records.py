@@ -16,8 +16,8 @@ from tacit.data.paths import require_file
 from tacit.engine import get_engine
 from tacit.errors import InputError
 from tacit.io import argus
-from tacit.io import argus_metadata as meta
-from tacit.io.rda import Description, Variable, dimension_of
+from tacit.io.hrc import dimension_of
+from tacit.io.rda import Description, Variable
 from tacit.io.read import assemble, read
 from tacit.io.tab import FREQUENCY, read_tab
 from tacit.tables.argus.work import Work
@@ -44,21 +44,10 @@ def read_records(file: Path, described: Description) -> Microdata:
 
 def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
     """Return the fields of records of fixed or free format, numbers as such."""
-    variables = tuple(
-        meta.Variable(
-            v.name,
-            v.start,
-            v.length or 1,
-            v.missing,
-            tuple((k, " ".join(words)) for k, words in v.keywords.items()),
-        )
-        for v in described.variables
-    )
-    layout = meta.Metadata(variables, described.separator)
     read_fields = argus.fixed_fields if described.separator is None else argus.free_fields
-    texts = read_fields(file, layout, "utf-8")
+    texts = read_fields(file, described, "utf-8")
     columns = {}
-    for variable, text in zip(variables, texts, strict=True):
+    for variable, text in zip(described.variables, texts, strict=True):
         own = text.slice(1) if described.names_in_front else text
         if variable.numeric:
             if described.separator != ",":

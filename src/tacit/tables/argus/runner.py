@@ -29,9 +29,8 @@ from tacit.errors import (
     SdcError,
     UnreadableFile,
 )
-from tacit.io import argus_metadata as meta
 from tacit.io.hst import apply_hst
-from tacit.io.lines import numbered, write_lines
+from tacit.io.lines import file_beside, numbered, write_lines
 from tacit.io.p_tables import read_ptable
 from tacit.io.rda import Variable, read_rda
 from tacit.io.tab import read_tab
@@ -273,7 +272,7 @@ class Job:
         if relative.is_file():
             return relative
         for folder in (self.file.parent, self.folder, *beside):
-            found = meta.beside(folder, name)
+            found = file_beside(folder, name)
             if found is not None:
                 return found
         raise UnreadableFile(f"no file {name!r} beside the batch file or in {str(self.folder)!r}")

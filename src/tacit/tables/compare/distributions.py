@@ -221,11 +221,10 @@ def fill(
     cells = np.zeros(math.prod(layout.shape))
     cells[ids] = source.value[ground]
     values, hidden = as_cells(cells.reshape(layout.shape), "cells")
-    units = None
+    units: Floats | None = None
     if source.units is not None:
-        units = np.zeros(math.prod(layout.shape))
-        units[ids] = source.units[ground]
-        units = units.reshape(layout.shape)
+        units = np.zeros(layout.shape)
+        units.ravel()[ids] = source.units[ground]
     return Distributions(
         layout,
         values,
