@@ -188,7 +188,7 @@ class Release:
         """Write what may be given away, then check the claims on the file as written."""
         from tacit.io import write
         from tacit.protect.pram import from_history, write_matrices
-        from tacit.report import render
+        from tacit.report import public
         from tacit.statement import statement
 
         data_file = folder / f"data.{form}"
@@ -197,7 +197,7 @@ class Release:
         if from_history(self.data.history):
             # Without the matrices randomised columns can be read but not analysed.
             write_matrices(folder / "matrices.json", self.data)
-        write_papers(folder, self.plan, statement(self), render(self), {"data": data_file.name})
+        write_papers(folder, self.plan, statement(self), public(self).to_html(), {"data": data_file.name})
 
     def write_secret(self, folder: Path, release_id: str, form: str) -> None:
         """Write what must stay with the data holder."""

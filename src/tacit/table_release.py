@@ -56,6 +56,16 @@ class TableRelease:
     records: Microdata | None = None
 
     @property
+    def original(self) -> Table:
+        """Return the table after the rules and before protection."""
+        return self.judged
+
+    @property
+    def data(self) -> Table:
+        """Return the protected table."""
+        return self.table
+
+    @property
     def claims(self) -> tuple[Claim, ...]:
         """Return every claim made by the steps on the table."""
         return tuple(claim for action in self.table.history for claim in action.claims)
@@ -133,12 +143,12 @@ class TableRelease:
 
     def write_public(self, folder: Path, form: str) -> None:
         """Write what may be given away, then look at it once more as it stands on disk."""
-        from tacit.report.table import render
+        from tacit.report import public
 
         file = folder / f"table.{form}"
         write_released(self.table, file)
         refuse_leaks(self.table, file)
-        write_papers(folder, self.plan, statement(self), render(self), {"table": file.name})
+        write_papers(folder, self.plan, statement(self), public(self).to_html(), {"table": file.name})
 
     def write_secret(self, folder: Path, release_id: str, form: str) -> None:
         """Write what must stay with the data holder."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.plot.chart import Chart
     from tacit.release import Release
+    from tacit.report.document import Document
     from tacit.rumap.ru_map import Maker
 
 Floats = npt.NDArray[np.float64]
@@ -416,9 +417,13 @@ class RUMapResult(Result):
 
     def report(self) -> str:
         """Return the map as a self-contained HTML page, interactive and readable offline."""
-        from tacit.report.map import render_map
+        return self.document().to_html()
 
-        return render_map(self)
+    def document(self) -> Document:
+        """Return the map as a document, to be drawn as HTML, PDF or Word."""
+        from tacit.report.map import map_document
+
+        return map_document(self)
 
     def write(self, folder: str | Path) -> Path:
         """Write ``map.html``, ``map.svg``, ``map.png`` and ``map.csv`` into a folder, made where needed."""

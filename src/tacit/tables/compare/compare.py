@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -166,19 +165,6 @@ class FrameworkResult(Result):
             "original": dict(self.original),
             "versions": {name: dict(v) for name, v in self.versions.items()},
         }
-
-    def write_report(
-        self, path: str | Path, *, title: str = "", max_risk: float | None = None
-    ) -> Path:
-        """Write one self-contained HTML page that compares the versions; it opens without a network.
-
-        The page holds aggregates of the original: it is for the data holder, not for users.
-        """
-        from tacit.tables.compare.report import render
-
-        target = Path(path)
-        target.write_text(render(self, title=title, max_risk=max_risk), encoding="utf-8")
-        return target
 
     def __repr__(self) -> str:
         lines = [["", "original", *self.versions]]
