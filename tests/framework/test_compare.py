@@ -145,9 +145,9 @@ def test_magnitudes(original):
 
 
 def report_of(result):
-    from tacit.tables.compare.report import render
+    from tacit.report.compare import comparison
 
-    return render(result)
+    return comparison(result).to_html()
 
 
 def test_known_population(original):

@@ -120,12 +120,12 @@ def parameter_rows(i: int, spec: Any) -> Iterator[Row]:
     """Yield a row with the name of a spec, then one row a parameter."""
     yield Row((f"{i}. {spec.kind.replace('_', ' ')}", "", "", spec.title()), strong=True)
     values = spec.model_dump(mode="json", by_alias=False)
-    chosen = set(spec.model_dump(mode="json", by_alias=False, exclude_defaults=True))
+    chosen = spec.model_fields_set
     secret = spec.secret_fields()
     for name, info in type(spec).model_fields.items():
         if name != "kind":
             value = parameter_text(values.get(name), secret=name in secret)
-            by = "the plan" if name in chosen else Mark("default", "soft")
+            by = "plan" if name in chosen else Mark("default", "soft")
             yield Row((name, value, by, info.description or "-"), indent=1)
 
 
@@ -133,7 +133,7 @@ def parameter_text(value: Any, *, secret: bool) -> str:
     """Return a parameter as it would be typed; a secret text is a key, and stays in the ledger."""
     if secret and isinstance(value, str | bytes) and value:
         return "set; kept in the ledger"
-    return "-" if value is None else words.parameter(value)
+    return words.parameter(value) or "-"
 
 
 # -- how it was made -----------------------------------------------------------------------------------

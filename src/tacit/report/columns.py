@@ -20,6 +20,8 @@ from tacit.engine.relational import N, counts
 MOST_BARS = 8
 #: A category is named in a chart when so many records have it.
 NAMED = 20
+#: A chart must show at least this share of the records by name.
+TOLD = 0.1
 
 Bin = tuple[str, float, float]
 Floats = npt.NDArray[np.float64]
@@ -95,7 +97,8 @@ class Compared:
         assert self.after is not None
         (m0, s0), (m1, s1) = self.before.moments(), self.after.moments()
         shares = (self.before.missing_share, self.after.missing_share)
-        return (self.name, self.distance, *shares, m0, m1, s0, s1)
+        distance = None if self.distance is None else f"{self.distance:.3f}"
+        return (self.name, distance, *shares, m0, m1, s0, s1)
 
 
 def compare_columns(before: Microdata, after: Microdata) -> list[Compared]:
@@ -175,7 +178,7 @@ def number_bins(a: Values, b: Values) -> list[Bin]:
         return []
     inner = nice_edges(low, high)
     p, q = (np.diff(np.concatenate([[0.0], cumulated_below(v, inner), [1.0]])) for v in (a, b))
-    names = [f"below {inner[0]:,.4g}", *(f"{e:,.4g} –" for e in inner)]
+    names = [f"below {inner[0]:,.10g}", *(f"from {e:,.10g}" for e in inner)]
     return [(name, float(s), float(t)) for name, s, t in zip(names, p, q, strict=True)]
 
 
@@ -203,6 +206,8 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
     if not order:
         return []
     bins = [(c, float(p.get(c, 0.0)), float(q.get(c, 0.0))) for c in order]
+    if sum(max(x, y) for _, x, y in bins) < TOLD:
+        return []
     rest = (1 - sum(x for _, x, _ in bins), 1 - sum(y for *_, y in bins))
     return [*bins, ("all others", *rest)] if max(rest) > 1e-9 else bins
 

@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 from tacit.engine.relational import N, counts
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
 from tacit.ledger import changes as count_changes
+from tacit.plot.families import bins_for, size_bins
 from tacit.registry import lookup
 from tacit.report.words import SMALL
 
@@ -86,6 +87,20 @@ class ClassSizes:
             old, new = self.below(self.before, k), self.below(self.after, k)
             pairs.append((label, told(old) if public else old, new))
         return pairs
+
+
+def without_small_bins(sizes: Sizes, k: int | None) -> dict[int, int]:
+    """Return the class sizes whose bin in a chart holds enough records to be told."""
+    few = [
+        (low, high)
+        for (_, low, high), (*_, records) in zip(bins_for(k), size_bins(sizes, k), strict=True)
+        if 0 < records < SMALL
+    ]
+    return {
+        size: n
+        for size, n in sizes.items()
+        if not any(low <= size and (high is None or size <= high) for low, high in few)
+    }
 
 
 def told(count: int) -> int | str:

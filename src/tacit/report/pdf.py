@@ -41,6 +41,8 @@ STANDARDS = ["a-2a", "ua-1"]
 FONT = "Libertinus Serif"
 #: The width of the page between its margins, in pixels of a chart, and the columns that fit on it.
 PAGE, MOST_COLUMNS = 640, 10
+#: The height that a chart may take, in the same pixels.
+TALL = 820
 #: Control characters, which no font can draw; line breaks and tabs stay.
 CONTROL = {i: None for i in [*range(9), *range(11, 32), 127]}
 
@@ -123,13 +125,13 @@ def _(block: Tiles) -> dict[str, Any]:
 def _(block: Figure) -> dict[str, Any]:
     found = without_title(block.chart)
     svg = printed(found.chart)
-    width, most = size_of(svg)[0], 300 if block.small else PAGE
+    (width, height), most = size_of(svg), 300 if block.small else PAGE
     return {
         "title": clean(found.title),
         "subtitle": clean(found.subtitle),
         "svg": svg,
         "alt": clean(block.chart.alt),
-        "width": min(100.0, 100 * width / most),
+        "width": min(100.0, 100 * width / most, 100 * width / height * TALL / most),
     }
 
 
@@ -176,7 +178,7 @@ def table_data(table: DataTable) -> dict[str, Any]:
             {
                 "title": clean(column.title),
                 "side": column.side,
-                "grow": grow and column.format == "text" and longest(table, i) > 18,
+                "grow": grow and column.format == "text" and longest(table, i) > 45,
             }
             for i, column in enumerate(table.columns)
         ],

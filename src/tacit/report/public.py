@@ -68,18 +68,16 @@ def access_words(name: str) -> str:
 
 def steps_section(view: View) -> Section | None:
     """Return what was done, with public parameters."""
-    rows = [
-        (str(i), *step_cells(action)) for i, action in enumerate(view.release.history, 1)
-    ]
+    rows = [step_cells(i, action) for i, action in enumerate(view.release.history, 1)]
     table = DataTable.of(
-        ["step", "method", "parameters", "techniques"],
+        ["step", "parameters", "techniques"],
         rows,
         "Steps, in order, with their public parameters",
     )
     return Section("What was done", (table,), "done") if rows else None
 
 
-def step_cells(action: Any) -> tuple[Words, Words, Words]:
+def step_cells(i: int, action: Any) -> tuple[Words, Words, Words]:
     """Return the method, public parameters and techniques of one step."""
     cls = lookup(action.kind)
     secret = cls.secret_fields()
@@ -93,7 +91,7 @@ def step_cells(action: Any) -> tuple[Words, Words, Words]:
         lines.append((Mark("Parameters that would help an intruder are withheld.", "soft"),))
     elif not told:
         lines.append(("defaults",))
-    name = (Mark(action.kind.replace("_", " ")), "\n", Mark(cls.title(), "soft"))
+    name = (Mark(f"{i}. {action.kind.replace('_', ' ')}"), "\n", Mark(cls.title(), "soft"))
     return name, words.on_lines(lines), ", ".join(action.techniques) or "-"
 
 

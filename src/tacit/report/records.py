@@ -153,6 +153,10 @@ class RecordsView(View):
         intro = Paragraph("How much of what the data could tell is still there.")
         return Section("Utility", (intro, *found.blocks), "utility") if found else None
 
+    def public_words(self, result: Result) -> str:
+        """Return what a result means."""
+        return result.explanation
+
     def public_charts(self, result: Result) -> list[Chart]:
         """Return the charts of a result: they show aggregates."""
         return charts_of(result)
@@ -330,7 +334,7 @@ def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
             "the smaller the class, the greater the risk."
         )
     chart = class_sizes_before_after(
-        part.before,
+        facts.without_small_bins(part.before, part.k) if public else part.before,
         part.after,
         k=part.k,
         title=f"Records by class size: {part.name}",

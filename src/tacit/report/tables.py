@@ -36,7 +36,7 @@ from tacit.result import Result, format_number
 MOST_ROWS, MOST_COLUMNS = 60, 24
 
 #: What the public report does not tell of a result, because an attacker could use it.
-WITHHELD = ("unsafe cells", "of them secondary", "largest change (per cent)")
+WITHHELD = ("unsafe", "unsafe cells", "of them secondary", "largest change (per cent)")
 
 
 class TableView(View):

@@ -186,8 +186,10 @@ class View:
             [r if compared else (r[0], r[2]) for r in rows],
             "Before and after protection" if compared else "Release compared with the original",
         )
-        charts = self.public_charts(result) if public else charts_of(result)
-        explanation = result.explanation or f"{lookup(result.kind).title()}."
+        known = self.told_already(result)
+        charts = [] if known else self.public_charts(result) if public else charts_of(result)
+        told = self.public_words(result) if public else result.explanation
+        explanation = told or f"{lookup(result.kind).title()}."
         return Section(
             result.title, (Paragraph(explanation), table, *(Figure(c) for c in charts))
         )
@@ -203,6 +205,11 @@ class View:
         """Yield the numbers of a result that the public may see: name, before, after."""
         for name, old, new in numbers_of(result, before):
             yield name, words.without_small_counts(name, old), new
+
+    def public_words(self, result: Result) -> str:
+        """Return what a result means, in words that the public may read; empty where there are none."""
+        del result
+        return ""
 
     def public_charts(self, result: Result) -> list[Chart]:
         """Return the charts of a result that the public may see."""

@@ -35,6 +35,8 @@ from tacit.report.document import (
 COLOURS = {"good": "1F6B43", "attention": "7A5300", "bad": "A32824", "soft": "4A5662", "blue": "1F5A91"}
 GROUNDS = {"good": "F1F8F4", "attention": "FDF8EC", "bad": "FDF3F2"}
 PAGE, MOST_COLUMNS = 16.5, 9
+#: The height that a chart may take, in centimetres.
+TALL = 22
 #: Pixels of a chart in a centimetre.
 PIXELS = 40
 #: Characters that XML cannot hold.
@@ -201,8 +203,9 @@ def _(block: Figure, to: Writer, level: int) -> None:
     caption = (Mark(found.title), *(["\n", Mark(found.subtitle, "soft")] if found.subtitle else []))
     if found.title:
         to.paragraph(caption).paragraph_format.keep_with_next = True
-    width = size_of(found.chart.svg())[0] / PIXELS
-    picture = to.file.add_picture(io.BytesIO(found.chart.png()), width=Cm(min(width, PAGE)))
+    width, height = size_of(found.chart.svg())
+    fits = min(width / PIXELS, PAGE, TALL * width / height)
+    picture = to.file.add_picture(io.BytesIO(found.chart.png()), width=Cm(fits))
     described = picture._inline.docPr
     described.set("descr", clean(block.chart.alt))
     described.set("title", clean(found.title))
