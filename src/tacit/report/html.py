@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 import tacit
+from tacit.plot.chart import drawable_text
 from tacit.report.charts import Drawing, dark_rules, embedded
 from tacit.report.document import Document, Figure, Mark, Section, Words, parts
 
@@ -75,7 +76,7 @@ def piece_html(piece: str | Mark) -> Markup:
 
 def broken_lines(text: str) -> Markup:
     """Return text with a line break for each newline."""
-    return Markup("<br>").join(escape(line) for line in text.split("\n"))
+    return Markup("<br>").join(escape(line) for line in drawable_text(text).split("\n"))
 
 
 def chart_json(figure: Figure) -> Markup:

@@ -15,6 +15,7 @@ from typing import Any
 import tacit
 from tacit.errors import require
 from tacit.plot.chart import Chart
+from tacit.plot.chart import drawable_text as clean
 from tacit.plot.svg import size_of
 from tacit.plot.theme import THEME
 from tacit.report.charts import without_title
@@ -37,14 +38,15 @@ from tacit.report.document import (
     parts,
 )
 
-STANDARDS = ["a-2a", "ua-1"]
+STANDARDS = ("a-2a", "ua-1")
+#: Own fonts or the system's too, and the standards asked for. A script that our fonts lack is set in one of
+#: the system's; where that lacks it too, the file is tagged but cannot call itself archivable.
+ATTEMPTS: tuple[tuple[bool, tuple[str, ...]], ...] = ((True, STANDARDS), (False, STANDARDS), (False, ()))
 FONT = "Libertinus Serif"
 #: The width of the page between its margins, in pixels of a chart, and the columns that fit on it.
 PAGE, MOST_COLUMNS = 640, 10
 #: The height that a chart may take, in the same pixels.
 TALL = 820
-#: Control characters, which no font can draw; line breaks and tabs stay.
-CONTROL = {i: None for i in [*range(9), *range(11, 32), 127]}
 
 
 def render_pdf(document: Document) -> bytes:
@@ -54,16 +56,23 @@ def render_pdf(document: Document) -> bytes:
     except ImportError:
         raise require("typst", "report", "reports as PDF") from None
     source = files("tacit.report").joinpath("templates/report.typ").read_bytes()
+    inputs = {"document": json.dumps(document_data(document))}
     made = dt.datetime.combine(document.date, dt.time(), tzinfo=dt.UTC)
-    return bytes(
-        typst.compile(
-            source,
-            sys_inputs={"document": json.dumps(document_data(document))},
-            ignore_system_fonts=True,
-            pdf_standards=STANDARDS,
-            timestamp=made,
-        )
-    )
+    for own_fonts, standards in ATTEMPTS:
+        try:
+            found = typst.compile(
+                source,
+                sys_inputs=inputs,
+                ignore_system_fonts=own_fonts,
+                pdf_standards=list(standards),
+                timestamp=made,
+            )
+        except typst.TypstError as error:
+            if "could not be displayed" not in str(error) or not standards:
+                raise
+        else:
+            return bytes(found)
+    raise AssertionError  # the last attempt returns or raises
 
 
 def document_data(document: Document) -> dict[str, Any]:
@@ -207,11 +216,6 @@ def pieces(words: Words) -> list[dict[str, str]]:
         else {"text": clean(p.text), "style": p.style}
         for p in parts(words)
     ]
-
-
-def clean(text: str) -> str:
-    """Return text without characters that cannot be drawn."""
-    return text.translate(CONTROL)
 
 
 def printed(chart: Chart) -> str:

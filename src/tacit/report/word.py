@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import io
-import re
 from typing import Any
 
 import tacit
 from tacit.errors import require
+from tacit.plot.chart import drawable_text as clean
 from tacit.plot.svg import size_of
 from tacit.report.charts import without_title
 from tacit.report.document import (
@@ -39,8 +39,6 @@ PAGE, MOST_COLUMNS = 16.5, 9
 TALL = 22
 #: Pixels of a chart in a centimetre.
 PIXELS = 40
-#: Characters that XML cannot hold.
-ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_word(document: Document) -> bytes:
@@ -273,11 +271,6 @@ def write_cell(cell: Any, words: Words, side: str, size: Any) -> None:
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
     for run in paragraph.runs:
         run.font.size = size
-
-
-def clean(text: str) -> str:
-    """Return text without characters that a Word file cannot hold."""
-    return ILLEGAL.sub("", text)
 
 
 def colour(run: Any, name: str) -> Any:
