@@ -46,6 +46,7 @@ def templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tacit.report"),
         autoescape=True,
+        finalize=shown_text,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -53,6 +54,11 @@ def templates() -> jinja2.Environment:
     environment.filters |= {"words": words_html, "spec": chart_json, "ident": id}
     environment.tests["block"] = is_block
     return environment
+
+
+def shown_text(value: Any) -> Any:
+    """Return plain text without what cannot be shown; markup of our own stays as it is."""
+    return drawable_text(value) if type(value) is str else value
 
 
 def is_block(block: Any, name: str) -> bool:

@@ -86,7 +86,9 @@ def document_data(document: Document) -> dict[str, Any]:
         "date": {"year": day.year, "month": day.month, "day": day.day},
         "day": document.day,
         "about": [clean(fact) for fact in document.about],
-        "closing": f"Made with tacit {tacit.__version__} on {document.day}. {document.footer}",
+        "closing": clean(
+            f"Made with tacit {tacit.__version__} on {document.day}. {document.footer}"
+        ),
         "blocks": [part for block in document.blocks for part in block_data(block)],
     }
 
