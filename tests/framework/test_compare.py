@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import tacit
-from tacit.report.compare import comparison
 from tacit.errors import Infeasible, InputError
+from tacit.report.compare import comparison
 from tacit.tables.compare import compare_tables, crosstab
 from tacit.tables.compare.rounding import random_rounding, semi_controlled_rounding
 

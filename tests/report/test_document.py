@@ -1,6 +1,7 @@
 """The document model, and what every renderer makes of the same blocks, hostile text included."""
 
 import io
+import itertools
 import re
 import zipfile
 
@@ -37,10 +38,10 @@ HOSTILE = (
     '#read("/etc/passwd")',
     "<script>alert(1)</script>",
     "=cmd|' /C calc'!A0",
-    "#import \"x.typ\" $x^2$ *bold* _it_ `raw` @ref https://a.b <label> \\ ~ [x] // /*",
+    '#import "x.typ" $x^2$ *bold* _it_ `raw` @ref https://a.b <label> \\ ~ [x] // /*',
     "{{ 7 * 7 }} {% raw %}",
     "nul\x00 bell\x07 esc\x1b",
-    "‮right to left‬ ünïcödé",
+    "\u202eright to left\u202c ünïcödé",
     "]]><w:p/>",
 )
 TEXT = " | ".join(HOSTILE)
@@ -56,14 +57,24 @@ def document(text=TEXT, **changes):
         [text, Column("n", "number"), Column("share", "percent")],
         [
             (text, 1234, 0.5),
-            Row(((text, Mark(text, "code"), "\n", Mark("x", "flag")), None, 0.001), strong=True, indent=2),
+            Row(
+                ((text, Mark(text, "code"), "\n", Mark("x", "flag")), None, 0.001),
+                strong=True,
+                indent=2,
+            ),
         ],
         text,
         text,
     )
     fig = Figure(chart(text), table)
     blocks = (
-        Callout("attention", text, (text, (text, Mark(text))), (Point(text, True), Point(text, False), Point(text)), text),
+        Callout(
+            "attention",
+            text,
+            (text, (text, Mark(text))),
+            (Point(text, True), Point(text, False), Point(text)),
+            text,
+        ),
         Tiles((Tile(text, text, text), Tile("2", "two"))),
         Section(
             text,
@@ -85,7 +96,9 @@ def document(text=TEXT, **changes):
         Section("Second", (Paragraph("p"),)),
         Section("Third", (Paragraph("p"),)),
     )
-    return Document(text, text, audience="board", blocks=blocks, about=(text,), footer=text, **changes)
+    return Document(
+        text, text, audience="board", blocks=blocks, about=(text,), footer=text, **changes
+    )
 
 
 # -- the model -----------------------------------------------------------------------------------------
@@ -94,7 +107,11 @@ def document(text=TEXT, **changes):
 def test_a_wide_table_is_split_and_keeps_its_row_headings():
     table = DataTable.of(list("abcdefg"), [tuple("1234567"), tuple("tuvwxyz")], "T", "note")
     found = list(table.split(3))
-    assert [[c.title for c in part.columns] for part in found] == [list("abc"), list("ade"), list("afg")]
+    assert [[c.title for c in part.columns] for part in found] == [
+        list("abc"),
+        list("ade"),
+        list("afg"),
+    ]
     assert [part.rows[1].cells for part in found] == [tuple("tuv"), tuple("twx"), tuple("tyz")]
     assert [part.caption for part in found] == ["T", "T (continued)", "T (continued)"]
     assert list(table.split(7)) == [table]
@@ -105,7 +122,11 @@ def test_cells_are_formatted_by_their_column():
     assert cell_words(12345, "number") == "12,345"
     assert cell_words(None, "number") == "-"
     assert cell_words("=1+1", "number") == "=1+1"
-    assert [Column("a").side, Column("b", "number").side, Column("c", "number", "left").side] == ["left", "right", "left"]
+    assert [Column("a").side, Column("b", "number").side, Column("c", "number", "left").side] == [
+        "left",
+        "right",
+        "left",
+    ]
 
 
 def test_walk_goes_into_sections_and_galleries():
@@ -153,7 +174,7 @@ def test_html_has_landmarks_headings_in_order_scopes_and_alternative_texts():
         assert page.count(tag) == 1
     levels = [int(n) for n in re.findall(r"<h([1-6])>", page)]
     assert levels[0] == 1
-    assert all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
     assert all('scope="' in th for th in re.findall(r"<th\b[^>]*>", page))
     assert all('aria-label="' in svg for svg in re.findall(r"<svg[^>]*>", page))
     ids = re.findall(r'\bid="([^"]+)"', page)
@@ -243,7 +264,9 @@ def test_word_holds_hostile_text_as_text(word):
 def test_word_has_headings_header_rows_and_alternative_texts(word):
     file, parts = word
     styles = [p.style.name for p in file.paragraphs]
-    assert {"Title", "Heading 1", "Heading 2", "Caption", "List Bullet", "List Number"} <= set(styles)
+    assert {"Title", "Heading 1", "Heading 2", "Caption", "List Bullet", "List Number"} <= set(
+        styles
+    )
     xml = parts.read("word/document.xml").decode()
     assert xml.count("<w:tblHeader") == 1
     described = re.findall(r"<wp:docPr [^>]*>", xml)
@@ -270,7 +293,7 @@ def test_saved_where_asked(tmp_path):
     assert made.to_word(tmp_path / "a.docx") == (tmp_path / "a.docx").read_bytes()
 
 
-@pytest.mark.parametrize("text", ["a\x00b", "a\x07b", "a\x1bb", "a\ufffeb", "a\ud800b", "a‮b"])
+@pytest.mark.parametrize("text", ["a\x00b", "a\x07b", "a\x1bb", "a\ufffeb", "a\ud800b", "a\u202eb"])
 def test_a_name_that_cannot_be_drawn_does_not_end_the_process(text):
     drawn = bars([(text, 1.0)], title=text, x="", y="n").svg()
     assert ">ab</text>" in drawn

@@ -85,7 +85,16 @@ DARK: dict[str, str] = {
     **dict(
         zip(
             PALETTE,
-            ("#62a5e3", "#f0a04b", "#4fc088", "#b790dc", "#f0807f", "#a6a6a6", "#cb9766", "#42c3d3"),
+            (
+                "#62a5e3",
+                "#f0a04b",
+                "#4fc088",
+                "#b790dc",
+                "#f0807f",
+                "#a6a6a6",
+                "#cb9766",
+                "#42c3d3",
+            ),
             strict=True,
         )
     ),

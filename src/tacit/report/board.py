@@ -68,8 +68,14 @@ def brief(view: View) -> Section:
         ("What is released", view.size()),
         ("To whom", audience_words(view.release.plan.access)),
         ("With which promise", words.on_lines(promised) or "No protection is claimed."),
-        ("What was lost", words.on_lines((text,) for text in view.lost()) or "Nothing was measured."),
-        ("What is open", words.on_lines((f"{i}. {text}",) for i, text in enumerate(open_points(view), 1))),
+        (
+            "What was lost",
+            words.on_lines((text,) for text in view.lost()) or "Nothing was measured.",
+        ),
+        (
+            "What is open",
+            words.on_lines((f"{i}. {text}",) for i, text in enumerate(open_points(view), 1)),
+        ),
     ]
     return Section("In brief", (Definitions(tuple(items)),), "brief")
 
@@ -90,7 +96,9 @@ def open_points(view: View) -> list[str]:
         found.append("Who may have the release is not decided: choose an access class.")
     warned = sum(len(entry.warnings) for entry in release.ledger.entries)
     if warned:
-        found.append(f"{warned} warning{'s' if warned > 1 else ''} came up during the run; see Warnings.")
+        found.append(
+            f"{warned} warning{'s' if warned > 1 else ''} came up during the run; see Warnings."
+        )
     if not release.after:
         found.append("Nothing was measured after protection.")
     return [*found, *view.limits()][: max(MOST_OPEN, len(found))]
@@ -102,7 +110,9 @@ def open_points(view: View) -> list[str]:
 def parameters_section(view: View) -> Section:
     """Return every parameter of every step and measure, defaults marked."""
     plan = view.release.plan
-    intro = "Every parameter of every step and measure. Those that nobody set stand at their default."
+    intro = (
+        "Every parameter of every step and measure. Those that nobody set stand at their default."
+    )
     tables = (parameter_table("Steps", plan.steps), parameter_table("Measures", plan.measures))
     return Section(
         "Parameters", (Paragraph(intro), *(t for t in tables if t is not None)), "parameters"

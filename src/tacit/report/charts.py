@@ -10,11 +10,14 @@ from typing import Any
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline, size_of
 from tacit.plot.theme import DARK, THEME
+from tacit.report.document import Figure
 
 #: A drawing wider than the first is drawn again to fit the second, in pixels.
 WIDE, NARROW = 420, 352
 #: The inner part of a chart is never drawn narrower than this.
 LEAST = 150
+#: The plot area of a map on a narrow screen: words must find their place in it.
+MAP_SIZE = (290, 320)
 #: Drawings whose colours follow the reader's.
 SHADED = "figure:not(.paper) svg"
 SPARE: dict[str, Any] = {
@@ -53,11 +56,14 @@ class Drawing:
 
     drawn: int = 0
 
-    def __call__(self, chart: Chart, *, small: bool = False) -> dict[str, Any]:
-        """Return what a page needs of a chart: drawings by width, title, and how to treat the dark."""
-        found = without_title(chart)
+    def __call__(self, figure: Figure) -> dict[str, Any]:
+        """Return what a page needs of a figure: drawings by width, title, and how to treat the dark."""
+        found = without_title(figure.chart)
         wide = self.draw(found.chart)
-        narrow = None if small else narrowed(found.chart, size_of(wide)[0])
+        if figure.narrow is not None:
+            narrow: Chart | None = without_title(figure.narrow).chart
+        else:
+            narrow = None if figure.small else narrowed(found.chart, size_of(wide)[0])
         return {
             "title": found.title,
             "subtitle": found.subtitle,

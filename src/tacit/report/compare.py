@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import tacit
 from tacit.errors import Infeasible
 from tacit.plot.versions import percent_changes, row_spread
+from tacit.report.charts import MAP_SIZE
 from tacit.report.document import (
     Block,
     Callout,
@@ -132,7 +133,8 @@ def map_section(result: FrameworkResult, max_risk: float | None) -> Section | No
         "Each version is a point: higher is more risky, further to the right is closer to the original. A "
         "version with another below it and to its right is beaten."
     )
-    figure = Figure(result.plot(max_risk=max_risk))
+    narrow = result.plot(max_risk=max_risk, size=MAP_SIZE)
+    figure = Figure(result.plot(max_risk=max_risk), narrow=narrow)
     return Section("Risk and loss", (Paragraph(intro), figure), "map")
 
 
@@ -144,7 +146,10 @@ def group_section(result: FrameworkResult, group: str) -> Section:
     table = DataTable.of(
         ["measure", *(Column(name, "number") for name in names)],
         [
-            (measure_words(row), *(None if row[n] is None else format_number(row[n]) for n in names))
+            (
+                measure_words(row),
+                *(None if row[n] is None else format_number(row[n]) for n in names),
+            )
             for row in found
         ],
         GROUPS[group],
@@ -153,9 +158,7 @@ def group_section(result: FrameworkResult, group: str) -> Section:
         return Section(GROUPS[group], (Paragraph(WORDS[group]), table), group)
     more = " The chart shows all changes that are measured in percent of the original."
     chart = percent_changes(changes_of(result))
-    return Section(
-        GROUPS[group], (Paragraph(WORDS[group] + more), table, Figure(chart)), group
-    )
+    return Section(GROUPS[group], (Paragraph(WORDS[group] + more), table, Figure(chart)), group)
 
 
 def measure_words(row: Any) -> Any:

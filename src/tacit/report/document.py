@@ -156,10 +156,7 @@ class DataTable:
             yield self if start == 0 else self._part(start, start + step)
 
     def _part(self, start: int, stop: int) -> DataTable:
-        cells = [
-            replace(r, cells=(r.cells[0], *r.cells[start:stop]))
-            for r in self.rows
-        ]
+        cells = [replace(r, cells=(r.cells[0], *r.cells[start:stop])) for r in self.rows]
         caption = self.caption if start == 1 else f"{self.caption} (continued)"
         return DataTable(
             (self.columns[0], *self.columns[start:stop]), tuple(cells), caption, self.note
@@ -176,6 +173,8 @@ class Figure:
         The numbers behind the chart, where they do not stand beside it anyway.
     live
         The same chart to point at and zoom, for renderers that can; it needs a script in the page.
+    narrow
+        The chart as it is drawn for a narrow screen, where making it narrower is not enough.
     small
         Drawn small, beside others.
     """
@@ -183,6 +182,7 @@ class Figure:
     chart: Chart
     table: DataTable | None = None
     live: Chart | None = None
+    narrow: Chart | None = None
     small: bool = False
 
 

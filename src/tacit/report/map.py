@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import tacit
+from tacit.report.charts import MAP_SIZE
 from tacit.report.document import (
     Block,
     Callout,
@@ -61,14 +62,18 @@ def choice(ru: RUMapResult) -> Callout:
         return Callout(
             "bad",
             "Nothing can be chosen",
-            ("No candidate keeps to the limits. Add stronger candidates, or move the cap or the floor.",),
+            (
+                "No candidate keeps to the limits. Add stronger candidates, or move the cap or the floor.",
+            ),
         )
     if ru.max_risk is not None:
         why = "Of all candidates whose risk is at most the cap, it keeps the most utility."
     elif ru.min_utility is not None:
         why = "Of all candidates that keep to the floor of utility, it has the least risk."
     else:
-        why = "It is the knee of the frontier: beyond it, a little more utility costs much more risk."
+        why = (
+            "It is the knee of the frontier: beyond it, a little more utility costs much more risk."
+        )
     return Callout("good", f"Chosen: {ru.chosen.name}", (why,))
 
 
@@ -102,7 +107,7 @@ def picture(ru: RUMapResult) -> Section:
         else ""
     )
     labels = f"Risk: {ru.risk_label}. Utility: {ru.utility_label}{less}.{lines}"
-    figure = Figure(ru.plot(), live=ru.plot(interactive=True))
+    figure = Figure(ru.plot(), live=ru.plot(interactive=True), narrow=ru.plot(size=MAP_SIZE))
     return Section("The map", (Paragraph(intro), figure, Paragraph(labels, soft=True)), "picture")
 
 

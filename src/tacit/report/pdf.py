@@ -41,7 +41,11 @@ from tacit.report.document import (
 STANDARDS = ("a-2a", "ua-1")
 #: Own fonts or the system's too, and the standards asked for. A script that our fonts lack is set in one of
 #: the system's; where that lacks it too, the file is tagged but cannot call itself archivable.
-ATTEMPTS: tuple[tuple[bool, tuple[str, ...]], ...] = ((True, STANDARDS), (False, STANDARDS), (False, ()))
+ATTEMPTS: tuple[tuple[bool, tuple[str, ...]], ...] = (
+    (True, STANDARDS),
+    (False, STANDARDS),
+    (False, ()),
+)
 FONT = "Libertinus Serif"
 #: The width of the page between its margins, in pixels of a chart, and the columns that fit on it.
 PAGE, MOST_COLUMNS = 640, 10

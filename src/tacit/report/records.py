@@ -265,7 +265,11 @@ class RecordsView(View):
             rows,
             "Suppressed and recoded values, by column",
             "A suppressed value is missing afterwards; a recoded column has fewer distinct values."
-            + ("" if self.changes.linked else " A step cut the link between records: changes cannot be counted."),
+            + (
+                ""
+                if self.changes.linked
+                else " A step cut the link between records: changes cannot be counted."
+            ),
         )
         sentence = record_words.records_sentence(self.changes)
         return Section("Suppressed and recoded", (Paragraph(sentence), table), "suppressed")
@@ -311,9 +315,7 @@ class RecordsView(View):
             "Distance between the two distributions, from 0 (the same) to 1: Kolmogorov's for numbers, half the "
             "sum of the differences of shares for categories. A recoded column has other categories: 1.",
         )
-        charts = tuple(
-            Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins
-        )
+        charts = tuple(Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins)
         gallery = (Gallery(charts),) if charts else ()
         return Section("Columns before and after", (table, *gallery), "columns")
 

@@ -82,7 +82,9 @@ class TableView(View):
     def size(self) -> str:
         """Return what is released, in sentences."""
         table = self.table
-        by = words.named([d.name for d in table.dimensions]) if table.dimensions else "its equations"
+        by = (
+            words.named([d.name for d in table.dimensions]) if table.dimensions else "its equations"
+        )
         return f"{table.response} by {by}: {len(table):,} cells."
 
     def lost(self) -> list[str]:
@@ -92,7 +94,9 @@ class TableView(View):
         told = []
         if table.hidden.any():
             hidden = int(table.hidden.sum())
-            told.append(f"{hidden:,} cells are hidden, {words.percent(hidden / full)} of those with content.")
+            told.append(
+                f"{hidden:,} cells are hidden, {words.percent(hidden / full)} of those with content."
+            )
         if table.changed is not None:
             told.append(f"{int(is_moved(table).sum()):,} cells are published with another value.")
         return told + [
@@ -281,9 +285,7 @@ def by_levels(table: Table) -> Iterator[tuple[str, Any]]:
     """Yield each combination of levels of the dimensions with its cells."""
     if not table.dimensions:
         return
-    depth = np.stack(
-        [d.depth[table.places[:, i]] for i, d in enumerate(table.dimensions)], axis=1
-    )
+    depth = np.stack([d.depth[table.places[:, i]] for i, d in enumerate(table.dimensions)], axis=1)
     for levels in np.unique(depth, axis=0):
         pairs = zip(table.dimensions, levels, strict=True)
         yield ", ".join(f"{d.name} {int(at)}" for d, at in pairs), (depth == levels).all(axis=1)

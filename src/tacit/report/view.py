@@ -176,9 +176,7 @@ class View:
 
     def result_section(self, result: Result, before: Result | None, *, public: bool) -> Section:
         """Return one result: what it means, its numbers, its charts."""
-        rows = list(
-            self.public_numbers(result, before) if public else numbers_of(result, before)
-        )
+        rows = list(self.public_numbers(result, before) if public else numbers_of(result, before))
         compared = before is not None
         value = [Column("before", "number"), Column("after", "number")]
         table = DataTable.of(
@@ -190,9 +188,7 @@ class View:
         charts = [] if known else self.public_charts(result) if public else charts_of(result)
         told = self.public_words(result) if public else result.explanation
         explanation = told or f"{lookup(result.kind).title()}."
-        return Section(
-            result.title, (Paragraph(explanation), table, *(Figure(c) for c in charts))
-        )
+        return Section(result.title, (Paragraph(explanation), table, *(Figure(c) for c in charts)))
 
     def told_already(self, result: Result) -> bool:
         """Return True for a result that another part of the report tells."""

@@ -32,7 +32,13 @@ from tacit.report.document import (
 )
 
 #: Colours of moods and of soft text; the width of the page in centimetres; columns that fit on it.
-COLOURS = {"good": "1F6B43", "attention": "7A5300", "bad": "A32824", "soft": "4A5662", "blue": "1F5A91"}
+COLOURS = {
+    "good": "1F6B43",
+    "attention": "7A5300",
+    "bad": "A32824",
+    "soft": "4A5662",
+    "blue": "1F5A91",
+}
 GROUNDS = {"good": "F1F8F4", "attention": "FDF8EC", "bad": "FDF3F2"}
 PAGE, MOST_COLUMNS = 16.5, 9
 #: The height that a chart may take, in centimetres.
@@ -76,7 +82,9 @@ def set_up(file: Any, document: Document) -> None:
     properties.author, properties.language = f"tacit {tacit.__version__}", document.language
     properties.comments = ""
     footer = page.footer.paragraphs[0]
-    footer.add_run(clean(document.title) + (" · confidential · " if document.confidential else " · "))
+    footer.add_run(
+        clean(document.title) + (" · confidential · " if document.confidential else " · ")
+    )
     add_page_number(footer)
 
 
@@ -160,7 +168,9 @@ def _(block: Tiles, to: Writer, level: int) -> None:
     for cell, tile in zip(cells, block.tiles, strict=True):
         run = cell.paragraphs[0].add_run(clean(tile.number))
         run.bold, run.font.size = True, Pt(16)
-        to.paragraph((tile.what, "\n", Mark(tile.note, "soft")) if tile.note else tile.what, place=cell)
+        to.paragraph(
+            (tile.what, "\n", Mark(tile.note, "soft")) if tile.note else tile.what, place=cell
+        )
 
 
 @draw.register

@@ -395,7 +395,13 @@ class RUMapResult(Result):
         """Return the map as plain data."""
         return {**super().to_dict(), "table": plain(self.rows())}
 
-    def plot(self, *, title: str | None = None, interactive: bool = False) -> Chart:
+    def plot(
+        self,
+        *,
+        title: str | None = None,
+        interactive: bool = False,
+        size: tuple[int, int] | None = None,
+    ) -> Chart:
         """Return the map: a curve a method, settings along it, cap, floor, frontier and reference."""
         from tacit.plot.ru_map import ru_chart
 
@@ -413,6 +419,7 @@ class RUMapResult(Result):
             higher_utility_is_better=self.higher_utility_is_better,
             title=self.title if title is None else title,
             interactive=interactive,
+            **({} if size is None else {"size": size}),
         )
 
     def report(self) -> str:

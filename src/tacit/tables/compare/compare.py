@@ -117,6 +117,7 @@ class FrameworkResult(Result):
         risk: str | None = None,
         loss: str | None = None,
         max_risk: float | None = None,
+        size: tuple[int, int] | None = None,
     ) -> Chart:
         """Return the risk-utility map of the versions, for any measure of risk and of loss."""
         r, u = risk or self.risk, loss or self.loss
@@ -138,6 +139,7 @@ class FrameworkResult(Result):
             curves={},
             higher_utility_is_better=False,
             title="Risk and loss of each version",
+            **({} if size is None else {"size": size}),
         )
 
     def table(self, group: str | None = None) -> list[dict[str, Any]]:
