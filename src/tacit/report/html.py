@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 import tacit
 from tacit.plot.chart import drawable_text
-from tacit.report.charts import Drawing, dark_rules, embedded
+from tacit.report.charts import Drawing, dark_rules, embedded, without_title
 from tacit.report.document import Document, Figure, Mark, Section, Words, parts
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def chart_json(figure: Figure) -> Markup:
     """Return the live chart of a figure for a script element."""
     assert figure.live is not None
     # Safe: JSON in which nothing can end the script element.
-    return Markup(embedded(figure.live.full()))  # noqa: S704
+    return Markup(embedded(without_title(figure.live).chart.full()))  # noqa: S704
 
 
 def section_keys(document: Document) -> dict[int, str]:

@@ -161,8 +161,11 @@ class TableView(View):
                 (
                     "The file ",
                     Mark("manifest.json", "code"),
-                    " beside this report lists the SHA-256 of every file. The data holder, who has the "
-                    "confidential folder, can recompute the claims on the full table and run the plan again:",
+                    (
+                        " beside this report lists the SHA-256 of every file. The data holder, who has the "
+                        "confidential folder, can recompute the claims on the full table and run the plan "
+                        "again:"
+                    ),
                 )
             ),
             Code("tacit verify ."),

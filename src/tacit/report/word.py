@@ -120,7 +120,7 @@ class Writer:
 @functools.singledispatch
 def draw(block: Any, to: Writer, level: int) -> None:
     """Write one block."""
-    raise TypeError(type(block))
+    raise TypeError(f"{type(block).__name__} cannot be written at level {level} of {to.file!r}")
 
 
 @draw.register
