@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.data import examples
+from tacit import examples
 from tacit.plan import Plan
 from tacit.report import board, facts, public
 from tacit.report.columns import (

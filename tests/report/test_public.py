@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 import tacit
-from tacit.data import examples
-from tacit.data.claims import Claim
+from tacit import examples
+from tacit.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline
@@ -67,7 +67,7 @@ def plan(**changes):
         access="SPr",
         seed=SEED,
     )
-    return dataclasses.replace(base, **changes)
+    return base.with_(**changes)
 
 
 @pytest.fixture(scope="module")
@@ -277,8 +277,8 @@ def test_charts_of_nought_are_left_out():
     from tacit.plot.families import bars
     from tacit.report.view import is_blank
 
-    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", x="", y=""))
-    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", x="", y=""))
+    assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", y=""))
+    assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", y=""))
     assert not is_blank(Chart({"mark": "bar"}, "no data"))
 
 

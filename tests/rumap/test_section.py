@@ -9,8 +9,8 @@ import pytest
 
 import tacit
 from tacit.cli import main
-from tacit.data.examples import write_hospital
 from tacit.errors import PlanError
+from tacit.examples import write_hospital
 from tacit.plan import schema
 from tacit.rumap import Point, RUMap, RUMapResult
 

@@ -14,9 +14,7 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status, is_primary
 from tacit.data.table import Contributors
 from tacit.errors import DisclosureRefused, HierarchyError, InputError, NotAdditive, UnreadableFile
-from tacit.tables import read_tab, write_argus
-from tacit.tables.files.outputs import Choices
-from tacit.tables.files.rda import (
+from tacit.io.rda import (
     digit_dimension,
     digit_paths,
     hrc_dimension,
@@ -24,6 +22,8 @@ from tacit.tables.files.rda import (
     write_hrc,
     write_rda,
 )
+from tacit.tables import read_tab, write_argus
+from tacit.tables.argus.outputs import Choices
 
 FORMATS = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd28-argus-software/file_formats.json").read_text()

@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from studies.instances import instance
 from tacit.data.cells.relations import components
 from tacit.errors import Approximate, InputError, InvalidParameter
 from tacit.tables import advise, read_jj, write_jj
@@ -21,7 +22,6 @@ from tacit.tables.structure.detection import (
     statistics,
 )
 from tacit.tables.structure.hypergraph import gains, net_cut
-from tacit.tables.structure.instances import instance
 
 FOLDER = Path(__file__).parents[1] / "fixtures/psd02-structure-detection"
 

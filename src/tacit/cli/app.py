@@ -28,7 +28,10 @@ console = Console()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; return its exit code: 0 done, 1 refused or failed, 2 wrong input, 130 interrupted."""
+    """Run one command; return its exit code.
+
+    0 done, 1 refused or failed, 2 wrong input, 3 released with a threshold missed, 130 interrupted.
+    """
     from tacit.cli.generated import add_generated
 
     tokens = sys.argv[1:] if arguments is None else arguments
@@ -94,8 +97,11 @@ def run(
     format: str | None = None,  # noqa: A002 - the word of the plan file
     seed: int | None = None,
     force: bool = False,
+    sign: Path | None = None,
 ) -> int:
     """Run a plan: read, protect, measure before and after, and write the release folder.
+
+    The exit code is 3 when the release was written and a measure misses its own threshold.
 
     Parameters
     ----------
@@ -109,20 +115,22 @@ def run(
         Overrides the plan's seed.
     force
         Replace a release that is already there.
+    sign
+        File of the office's private key, made by 'tacit key', with which the release is signed.
     """
+    from tacit.folders import refuse_target
     from tacit.plan import Plan
-    from tacit.release import refuse_target
 
     loaded = Plan.load(plan)
-    target = out if out is not None else loaded.resolve(loaded.output.get("folder", "release"))
-    source = str(loaded.resolve(loaded.source["path"])) if loaded.source else "memory"
+    target = out if out is not None else loaded.resolve(loaded.output.folder)
+    source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
     refuse_target(Path(target).absolute(), source, force=force)
     with progress_bar(console) as progress:
-        release: Any = loaded.run(seed=seed, progress=progress)
+        release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(target, format=format, force=force)
+        folder = release.write(target, format=format, force=force, sign=sign)
     console.release(release, folder)
-    return 0
+    return 3 if release.shortfalls else 0
 
 
 @app.command
@@ -150,20 +158,38 @@ def counted(things: Sized, noun: str) -> str:
 
 
 @app.command
-def verify(release: Path, /) -> int:
+def verify(release: Path, /, *, signer: Path | None = None) -> int:
     """Verify a release: files unchanged, claims recomputed, plan run again and compared.
 
     Parameters
     ----------
     release
         The release folder. The re-run needs the confidential folder beside it.
+    signer
+        File of the public key that must have signed the release.
     """
-    from tacit.release import verify as verify_release
+    from tacit.verification import verify as verify_release
 
-    result = verify_release(release)
+    result = verify_release(release, signer=signer)
     console.say(repr(result))
     if not result:
         raise DisclosureRefused("the release does not verify")
+    return 0
+
+
+@app.command
+def key(file: Path, /) -> int:
+    """Make a key with which releases are signed; its public half goes to FILE.pub.
+
+    Parameters
+    ----------
+    file
+        The private key to write. Keep it: whoever has it can sign in your name.
+    """
+    from tacit.signing import make_key
+
+    made = make_key(file)
+    console.say(f"Wrote {made} (keep it) and {made}.pub (give it to those who verify)")
     return 0
 
 
@@ -266,11 +292,11 @@ def example(
         Seed of the generator.
     """
     if of == "firms":
-        from tacit.data.examples.firms_files import write_firms
+        from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)
     else:
-        from tacit.data.examples import write_hospital
+        from tacit.examples import write_hospital
 
         plan = write_hospital(folder, n=records or 25_000, seed=seed)
     console.say(f"Wrote the {of} example to {folder}; try: tacit run {plan}")
@@ -434,7 +460,7 @@ def agreement(
         Write the draft to this file instead of printing it.
     """
     from tacit.governance import data_use_agreement
-    from tacit.release import read_statement
+    from tacit.verification import read_statement
 
     facts = read_statement(release)
     text = data_use_agreement(
@@ -478,11 +504,11 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.protect.channels.sweeps import run as run_sweeps
+    from tacit.cli.studies import load_study
 
-    del name  # there is one so far
+    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = run_sweeps(out, size=size, seed=seed, progress=progress)
+        tables = study.run(out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")

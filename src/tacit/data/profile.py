@@ -181,7 +181,6 @@ class ProfileResult(Result):
         return bars(
             items,
             title="Records that are unique on the most identifying keys",
-            x="",
             y="share of records",
         )
 

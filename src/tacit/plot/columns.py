@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import SPOKEN, WHEN, heading
+from tacit.plot.families import WHEN
+from tacit.plot.parts import SPOKEN, heading
 from tacit.plot.theme import THEME
 
 SMALL_WIDTH = 150

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
+from tacit.plot.parts import heading
 from tacit.plot.theme import AFTER, TRACK
 
 PUBLISHED, HIDDEN, EMPTY, CHANGED = "published", "hidden", "empty", "changed"

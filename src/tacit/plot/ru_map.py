@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading, short_number
+from tacit.plot.parts import heading, short_number
 from tacit.plot.ru_scales import (
     HEIGHT,
     WIDTH,

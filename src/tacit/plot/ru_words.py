@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.plot.families import SPOKEN, short_number
+from tacit.plot.parts import SPOKEN, short_number
 from tacit.plot.place import Canvas, Placed, Spot, text_width
 from tacit.plot.ru_scales import (
     Place,

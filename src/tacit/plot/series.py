@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.families import SPOKEN, heading, short_number
+from tacit.plot.parts import SPOKEN, heading, short_number
 from tacit.plot.theme import GRID, INK_SOFT, PALETTE
 
 Floats = npt.NDArray[np.float64]

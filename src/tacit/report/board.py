@@ -49,7 +49,7 @@ def board(release: Any) -> Document:
         made_section(release),
     ]
     return Document(
-        title=release.plan.title or view.title,
+        title=release.title,
         subtitle="Report for the board",
         audience="board",
         blocks=tuple(b for b in blocks if b is not None),
@@ -91,7 +91,7 @@ def audience_words(access: str) -> str:
 def open_points(view: View) -> list[str]:
     """Return what the board should ask about before it agrees."""
     release = view.release
-    found = [*view.missed(), *view.cautions()]
+    found = [*view.noted(), *view.missed(), *view.cautions()]
     if not release.plan.access:
         found.append("Who may have the release is not decided: choose an access class.")
     warned = sum(len(entry.warnings) for entry in release.ledger.entries)

@@ -5,12 +5,16 @@ It holds aggregates of the original: it is for the data holder, not for users.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import tacit
 from tacit.errors import Infeasible
-from tacit.plot.versions import percent_changes, row_spread
+from tacit.plot.chart import Chart
+from tacit.plot.families import grouped_bars
+from tacit.plot.lines import lines
 from tacit.report.charts import MAP_SIZE
 from tacit.report.document import (
     Block,
@@ -157,7 +161,7 @@ def group_section(result: FrameworkResult, group: str) -> Section:
     if group != "variance":
         return Section(GROUPS[group], (Paragraph(WORDS[group]), table), group)
     more = " The chart shows all changes that are measured in percent of the original."
-    chart = percent_changes(changes_of(result))
+    chart = percent_changes(result)
     return Section(GROUPS[group], (Paragraph(WORDS[group] + more), table, Figure(chart)), group)
 
 
@@ -165,19 +169,6 @@ def measure_words(row: Any) -> Any:
     """Return a measure with its symbol, where it has one."""
     symbol = row["symbol"]
     return (f"{row['measure']} ", Mark(symbol, "soft")) if symbol[0].isupper() else row["measure"]
-
-
-def changes_of(result: FrameworkResult) -> dict[str, dict[str, float]]:
-    """Return the changes in percent, by measure and version."""
-    of = {"RAV": "AV", "RX2": "X2", "RCV": "CV", "ENTT": "ENT", "BVR": "BV"}
-    return {
-        f"{symbol}: {MEASURES[of[symbol]][1]}": {
-            name: float(found)
-            for name, version in result.versions.items()
-            if (found := version.get(symbol)) is not None
-        }
-        for symbol in CHANGES
-    }
 
 
 def rows_section(result: FrameworkResult) -> Section:
@@ -199,3 +190,51 @@ def reading_section(result: FrameworkResult) -> Section:
         ),
     ]
     return Section("How to read it", tuple(blocks), "terms")
+
+
+# -- charts ----------------------------------------------------------------------------------------
+
+
+def percent_changes(result: FrameworkResult) -> Chart:
+    """Return the changes in percent of each version, side by side."""
+    return grouped_bars(
+        (
+            (f"{m}: {what(m)}", name, float(found))
+            for m in CHANGES
+            for name in result.versions
+            if (found := result.versions[name].get(m)) is not None
+        ),
+        title="Change against the original",
+        subtitle="percent; left of 0: less than it was",
+        y="change, %",
+        texts="{:.2f} %".format,
+    )
+
+
+def what(symbol: str) -> str:
+    """Return what a percent change is a change of."""
+    of = {"RAV": "AV", "RX2": "X2", "RCV": "CV", "ENTT": "ENT", "BVR": "BV"}[symbol]
+    return MEASURES[of][1]
+
+
+def row_spread(by_row: Mapping[str, Any]) -> Chart:
+    """Return, for each version, the distribution of the rows' distances as a line."""
+    edges = np.linspace(0, max([float(v.max()) for v in by_row.values()] + [1e-9]), 31)
+    shown = "; ".join(
+        f"{name}: median {float(np.median(v)):.3g}, largest {float(v.max()):.3g}"
+        for name, v in by_row.items()
+    )
+    return lines(
+        (
+            (name, float(at), float(n / len(v)))
+            for name, v in by_row.items()
+            for at, n in zip(edges, np.histogram(v, edges)[0], strict=False)
+        ),
+        title="Rows by their distance from the original",
+        x="Hellinger's distance of the row",
+        y="share of rows",
+        y_axis={"axis": {"format": ".0%"}},
+        steps=True,
+        height=180,
+        alt=f"Rows by their distance from the original. {shown}.",
+    )

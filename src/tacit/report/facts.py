@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 
+from tacit.data.changes import changes as count_changes
 from tacit.engine.relational import N, counts
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
-from tacit.ledger import changes as count_changes
 from tacit.plot.families import bins_for, size_bins
 from tacit.registry import lookup
 from tacit.report.words import SMALL

@@ -42,7 +42,7 @@ def public(release: Any) -> Document:
         section("Terms", terms(view), key="glossary"),
     ]
     return Document(
-        title=release.plan.title or view.title,
+        title=release.title,
         subtitle="Protection report",
         audience="public",
         blocks=tuple(b for b in blocks if b is not None),

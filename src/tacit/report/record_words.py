@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.plot.families import share_text
+from tacit.plot.parts import share_text
 from tacit.report.words import NO_FORECAST, OTHER_RELEASES, SMALL, claim_name, named
 from tacit.result import format_number
 
@@ -83,7 +83,7 @@ def limits(release: Any, kinds: Sequence[str]) -> list[str]:
             "Class sizes count records of this file. Where one person has several records, a class "
             "holds fewer people than records."
         )
-    if release.plan.register:
+    if release.plan.population:
         found.append(
             "Measures against the population register are as complete and as current as the register."
         )
@@ -92,7 +92,7 @@ def limits(release: Any, kinds: Sequence[str]) -> list[str]:
 
 def sql_check(release: Any) -> list[dict[str, str]]:
     """Return, for each claim of k-anonymity, a query that recomputes it with any SQL engine."""
-    form = file_format(release.plan)
+    form = release.plan.output.format or "csv"
     file = f"'data.{form}'" if form in ("csv", "parquet") else "data"
     checks = []
     for claim in release.claims:
@@ -110,12 +110,6 @@ def sql_check(release: Any) -> list[dict[str, str]]:
                 }
             )
     return checks
-
-
-def file_format(plan: Any) -> str:
-    """Return the format of the released file."""
-    output = plan.output
-    return str(output.get("format", "csv") if isinstance(output, Mapping) else output.format)
 
 
 def quoted(name: str) -> str:

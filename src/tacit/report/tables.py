@@ -42,7 +42,6 @@ WITHHELD = ("unsafe", "unsafe cells", "of them secondary", "largest change (per 
 class TableView(View):
     """The facts of a released table."""
 
-    title = "Release of a table"
     judged_on = "the full table"
 
     @property
@@ -50,15 +49,6 @@ class TableView(View):
         """Return the protected table."""
         table: Table = self.release.data
         return table
-
-    def checkable(self) -> Sequence[Any]:
-        """Return the claims of steps on the table; those on records cannot be recomputed here."""
-        return [
-            claim
-            for action in self.release.history
-            if lookup(action.kind).family in ("rules", "tables")
-            for claim in action.claims
-        ]
 
     # -- the first page --------------------------------------------------------------------------
 
@@ -179,7 +169,7 @@ class TableView(View):
             self.status_section(),
             self.riskiest_section(),
             self.codes_section(),
-            *super().board_blocks(),
+            *self.measured_blocks(public=False),
         ]
 
     def status_section(self) -> Section:

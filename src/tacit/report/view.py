@@ -47,8 +47,6 @@ class Judged:
 class View:
     """The facts of one release, in the words and tables of a report."""
 
-    #: The title of a release without one.
-    title = "Release of protected data"
     #: What claims were recomputed on.
     judged_on = "the released data"
 
@@ -67,7 +65,7 @@ class View:
 
     def checkable(self) -> Sequence[Any]:
         """Return the claims that can be recomputed on what is released."""
-        return self.release.claims
+        return [c for c in self.release.claims if c.about == self.release.kind.name]
 
     def holds(self, claim: Any) -> bool:
         """Recompute a claim."""
@@ -80,6 +78,11 @@ class View:
     def missed(self) -> list[str]:
         """Return a sentence for each measure that misses its own threshold."""
         return [text for result in self.release.after if (text := words.missed(result))]
+
+    def noted(self) -> list[str]:
+        """Return what else must not be overlooked: requirements not met, measures left out, a given seed."""
+        known = set(self.release.shortfalls)
+        return [words.sentence(text) for text in self.release.attention if text not in known]
 
     def cautions(self) -> list[str]:
         """Return what tempers the claims, in sentences."""
@@ -119,29 +122,20 @@ class View:
 
     def public_blocks(self) -> Sequence[Section | None]:
         """Return what was measured, as far as the public may know it."""
-        return [
-            self.results_section(self.family_title(family), family, public=True)
-            for family in self.families()
-        ]
+        return self.measured_blocks(public=True)
 
     def board_blocks(self) -> Sequence[Section | None]:
         """Return what only the board may see: losses and risks in detail, and every number measured."""
+        return self.measured_blocks(public=False)
+
+    def measured_blocks(self, *, public: bool) -> list[Section | None]:
+        """Return what the kind itself has to say, then risk and utility."""
+        own = self.release.kind.report_blocks(self.release, "public" if public else "board")
         return [
-            self.results_section(self.family_title(family), family, public=False)
-            for family in self.families()
+            *own,
+            self.results_section("Risk before and after", "risk", public=public),
+            self.results_section("Utility", "utility", public=public),
         ]
-
-    def families(self) -> list[str]:
-        """Return the families of measures in the release, risk first."""
-        found = dict.fromkeys(lookup(result.kind).family for result in self.release.after)
-        return sorted(found, key=lambda f: (f not in ("risk", "attacks"), f == "utility", f))
-
-    @staticmethod
-    def family_title(family: str) -> str:
-        """Return the heading of a family of measures."""
-        return {"risk": "Risk before and after", "attacks": "What an attacker can conclude"}.get(
-            family, family.replace("_", " ").capitalize()
-        )
 
     def check_blocks(self) -> list[Block]:
         """Return how a recipient checks the release."""
@@ -241,7 +235,7 @@ def judge(view: View) -> Callout:
         if points
         else "The steps of this release guarantee nothing by themselves. Judge it by the measured risk below."
     )
-    return Callout(mood, title, (*view.cautions(), *view.missed()), points, note)
+    return Callout(mood, title, (*view.cautions(), *view.missed(), *view.noted()), points, note)
 
 
 def verdict(view: View) -> tuple[Any, str]:
@@ -261,6 +255,8 @@ def verdict(view: View) -> tuple[Any, str]:
         return "attention", f"{heading}, {view.caution}"
     if view.missed():
         return "attention", f"{heading}, but a measure misses its threshold"
+    if view.noted():
+        return "attention", f"{heading}, with a remark"
     return "good", heading
 
 

@@ -9,7 +9,7 @@ from tacit.report.document import Mark, Words, parts
 from tacit.result import Result, format_number
 
 if TYPE_CHECKING:
-    from tacit.data.claims import Claim
+    from tacit.claims import Claim
 
 #: Counts of changed values below this are not told.
 SMALL = 5
@@ -242,6 +242,8 @@ def without_small_counts(name: str, text: str) -> str:
 
 def missed(result: Result) -> str:
     """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
+    if result.shortfall:
+        return sentence(result.shortfall)
     exposed = result.numbers.get("exposed")
     if isinstance(exposed, int) and exposed > 0:
         return f"{result.title}: unsafe cells are exposed."
@@ -252,6 +254,12 @@ def missed(result: Result) -> str:
         f"{result.title}: {percent(result.value)} of the records fall short of what was asked for "
         f"({format_number(asked)})."
     )
+
+
+def sentence(text: str) -> str:
+    """Return a remark as a sentence."""
+    begun = text[:1].upper() + text[1:]
+    return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
 OTHER_RELEASES = (

@@ -4,7 +4,6 @@ from tacit.protect.channels.answer import Answer
 from tacit.protect.channels.candidates import all_subsets, random_candidates
 from tacit.protect.channels.problem import Problem
 from tacit.protect.channels.rounding import rounded
-from tacit.protect.channels.simulate import simulate
 from tacit.protect.channels.solve import evaluate, solve, solve_counts
 from tacit.protect.channels.study import StudyAnswer
 from tacit.protect.channels.table import ChannelTable, group
@@ -19,7 +18,6 @@ __all__ = [
     "group",
     "random_candidates",
     "rounded",
-    "simulate",
     "solve",
     "solve_counts",
 ]

@@ -16,12 +16,12 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure
 from tacit.tables.structure.detection import Form, Structure, detect_structure, statistics
 
 
 @register
-class BlockStructure(TableMeasure):
+class BlockStructure(Measure[Table]):
     """Block-angular structure of a table's relations, and the width of its border.
 
     The relations are reordered into diagonal blocks and a border of linking cells (dual form: l/n) or of
@@ -42,8 +42,8 @@ class BlockStructure(TableMeasure):
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other
         if table.equations.shape[0] < 2:
             raise InputError("block_structure needs a table with at least two relations")
         facts = statistics(table)
