@@ -570,6 +570,7 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
+    from tacit.report.compare import comparison
     from tacit.tables.compare import compare_tables
 
     result = compare_tables(
@@ -583,6 +584,6 @@ def tables(
     )
     console.result(result)
     if out is not None:
-        result.write_report(out, title=original.stem, max_risk=max_risk)
+        comparison(result, title=original.stem, max_risk=max_risk).to_html(out)
         console.say(f"wrote the report to {out}; it is confidential")
     return 0
