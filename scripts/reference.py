@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
 import re
@@ -44,6 +45,7 @@ EXTRAS = {
 }
 
 
+@functools.cache
 def pages() -> dict[str, str]:
     """Return every generated page by file name."""
     return {
@@ -455,6 +457,16 @@ def on_config(config: Any) -> Any:
                 if specs(family)
             ]
     return config
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Link the overview to the generated pages, which the repository does not hold."""
+    if page.file.src_uri != "reference/index.md":
+        return markdown
+    for name, text in pages().items():
+        title = text.splitlines()[0].removeprefix("# ")
+        markdown = markdown.replace(f"| {title} |", f"| [{title}]({name}) |")
+    return markdown
 
 
 def on_files(files: Any, config: Any) -> Any:

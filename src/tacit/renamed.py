@@ -47,6 +47,8 @@ STUDIES = {
 }
 
 OLD_NAMES: dict[str, str] = {
+    "TableMethod": "tacit.TableMethod is now tacit.Method[tacit.Table].",
+    "TableMeasure": "tacit.TableMeasure is now tacit.Measure[tacit.Table].",
     "Microaggregate": "tacit.Microaggregate is now one Spec per method: "
     + ", ".join(f"{old} is tacit.{new}" for old, (_, new) in GROUPINGS.items())
     + ".",

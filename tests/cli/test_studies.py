@@ -11,5 +11,7 @@ def test_a_study_of_the_source_tree():
 
 
 def test_without_a_source_tree_the_place_is_said(tmp_path):
-    with pytest.raises(InputError, match=r"lies in examples/studies/channels\.py of the source tree"):
+    with pytest.raises(
+        InputError, match=r"lies in examples/studies/channels\.py of the source tree"
+    ):
         load_study("channels", tmp_path)

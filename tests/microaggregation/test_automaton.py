@@ -195,17 +195,6 @@ def test_a_remainder_joins_groups_of_k():
         assert sorted(sizes) == [5] * 7 + [6] * 2
 
 
-def test_works_without_numba(monkeypatch):
-    x = rng(5).normal(size=(60, 2))
-    fast = omma(x, 3, rng=rng())
-    automaton.kernel.cache_clear()
-    monkeypatch.setattr(automaton, "has_numba", lambda: False)
-    slow = omma(x, 3, rng=rng())
-    automaton.kernel.cache_clear()
-    assert (fast.labels == slow.labels).all()
-    assert fast.losses == slow.losses
-
-
 @pytest.mark.parametrize(
     ("x", "k", "options", "message"),
     [

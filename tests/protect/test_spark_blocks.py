@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 def survey(engine, n=240):

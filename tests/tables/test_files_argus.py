@@ -14,16 +14,10 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status, is_primary
 from tacit.data.table import Contributors
 from tacit.errors import DisclosureRefused, HierarchyError, InputError, NotAdditive, UnreadableFile
+from tacit.io.hrc import digit_dimension, digit_paths, hrc_dimension, write_hrc
+from tacit.io.rda import read_rda, write_rda
 from tacit.tables import read_tab, write_argus
-from tacit.tables.files.outputs import Choices
-from tacit.tables.files.rda import (
-    digit_dimension,
-    digit_paths,
-    hrc_dimension,
-    read_rda,
-    write_hrc,
-    write_rda,
-)
+from tacit.tables.argus.outputs import Choices
 
 FORMATS = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd28-argus-software/file_formats.json").read_text()

@@ -231,11 +231,11 @@ def test_groups_tell_more_than_totals():
 
 
 def test_a_time_out_is_never_unique(monkeypatch):
-    from tacit.solve.lp import Solution
+    from tacit.solve import Solution
     from tacit.tables.margins import integer_bounds as _integer_bounds
 
     late = Solution("limit", np.inf, np.inf, None)
-    monkeypatch.setattr(_integer_bounds.Lp, "solve", lambda _self, **_: late)
+    monkeypatch.setattr(_integer_bounds.Highs, "solve", lambda _self, **_: late)
     lifted = triangle_instance(1)
     table = lifted.table([1, 1])
     found = entry_bounds(table, [lifted.cells[0]])

@@ -17,13 +17,13 @@ import pyarrow as pa
 
 import tacit
 from tacit.context import Context
+from tacit.data.base import Action
 from tacit.data.fingerprint import fingerprint
-from tacit.data.microdata import Action, Microdata
+from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
 from tacit.engine import get_engine
 from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
-from tacit.plan import placed, roles_of
-from tacit.release import comparable
+from tacit.plan.run import MEASURES, placed, roles_of, why_left_out
 from tacit.rumap.candidates import Candidate, setting
 from tacit.spec import Measure
 
@@ -85,11 +85,10 @@ class Bench:
         """Return one number."""
         if not isinstance(g, Measure):
             return float(g(self.data, released))
-        if not comparable(g, released):
-            raise SdcError(
-                f"{g.kind} follows single records, and a step has cut the link to the original"
-            )
-        ctx = Context.start(seed, step=10_000 + i, should_stop=should_stop)
+        reason = why_left_out(g, released, asked=True)
+        if reason:
+            raise SdcError(f"{g.kind} cannot be measured: {reason}")
+        ctx = Context.start(seed, step=MEASURES + i, should_stop=should_stop)
         found = g.measure(released, original=self.data, register=self.register, context=ctx)
         return float(found.value)
 
@@ -161,7 +160,7 @@ def data_identity(bench: Bench) -> str:
         if data is None:
             continue
         digest.update(fingerprint(data).encode())
-        digest.update(json.dumps(roles_of(data), sort_keys=True, default=list).encode())
+        digest.update(json.dumps(roles_of(data).to_dict(), sort_keys=True, default=list).encode())
         for name, hierarchy in sorted(data.hierarchies.items()):
             digest.update(name.encode())
             for level in hierarchy.labels:

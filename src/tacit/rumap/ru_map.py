@@ -16,6 +16,7 @@ import numpy as np
 from tacit.context import Progress, fresh_seed, silent
 from tacit.data.microdata import Microdata
 from tacit.errors import Infeasible, InputError, InvalidParameter, PlanError
+from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.rumap.candidates import Candidate, expand
 from tacit.rumap.evaluate import (
@@ -200,8 +201,12 @@ class RUMap:
         )
         return self._result(everything, done, data, root)
 
-    def _register(self, data: Microdata) -> Microdata | None:
-        return self.template.read_register(data) if self.register is None else self.register
+    def _register(self, data: Microdata) -> Any:
+        return (
+            kind_of(data).read_register(self.template, data)
+            if self.register is None
+            else self.register
+        )
 
     def is_random(self, candidate: Candidate) -> bool:
         """Return True when repeating a candidate can give another number."""
@@ -228,7 +233,7 @@ class RUMap:
                 for fault in step.faults(data):
                     if not isinstance(fault, Infeasible):
                         found[f"{candidate.method} ({step.kind}): {fault}"] = None
-        has_register = self.register is not None or bool(self.template.register)
+        has_register = self.register is not None or self.template.population is not None
         for axis, gauges in (("risk", self.risks), ("utility", self.utilities)):
             for g in gauges:
                 if isinstance(g, Measure):
@@ -313,13 +318,13 @@ class RUMap:
         """Return the plan that releases a candidate, with the map's measures."""
         base = candidate.plan
         if self.template.source or not base.source:
-            base = replace(self.template, steps=base.steps, title=base.title or self.template.title)
+            base = self.template.with_(steps=base.steps, title=base.title or self.template.title)
         measures = [
             g
             for g in (*self.risks, *self.utilities)
-            if isinstance(g, Measure) and (not g.needs_register or base.register)
+            if isinstance(g, Measure) and (not g.needs_register or base.population is not None)
         ]
-        return replace(base, measures=base.measures or tuple(measures), map={})
+        return base.with_(measures=base.measures or tuple(measures), map=None)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.values import renamed_values, unused_row_number

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import Flags, Floats, Numbers, not_numeric, numbers
@@ -122,22 +121,6 @@ class TopBottomCode(Method):
                 limits[name] = None
         if any(v is not None for v in limits.values()):
             yield Claim("within-limits", limits, "values", (self.column,))
-
-
-@check_for("within-limits")
-def within_limits(frame: nw.LazyFrame[Any], claim: Claim) -> bool:
-    """No value of the columns lies beyond the limits."""
-    low, high = claim.parameters["low"], claim.parameters["high"]
-    for column in claim.columns:
-        ends = frame.select(
-            nw.col(column).min().alias("low"), nw.col(column).max().alias("high")
-        ).collect("pyarrow")
-        least, most = ends.item(0, "low"), ends.item(0, "high")
-        if least is not None and (
-            (low is not None and least < low) or (high is not None and most > high)
-        ):
-            return False
-    return True
 
 
 def upper_limit(known: Floats, limit: float | None, share: float | None) -> float | None:

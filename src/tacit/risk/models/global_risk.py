@@ -458,7 +458,7 @@ def assembled(
     files: Files,
 ) -> GlobalRiskResult:
     """Put the result together."""
-    peaks = {name: peak(search, m, keys) for m, name in enumerate(MEASURES)}
+    peaks: dict[str, Any] = {name: peak(search, m, keys) for m, name in enumerate(MEASURES)}
     chief = peaks[report]
     overmasked = tuple(k for k in keys if k not in chief.keys) if chief.value > 0 else ()
     numbers = {

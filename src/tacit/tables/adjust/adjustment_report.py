@@ -23,7 +23,7 @@ from tacit.plot.paired import evenly, fitted
 from tacit.plot.theme import AFTER, BEFORE
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -32,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @register
-class AdjustmentReport(TableMeasure):
+class AdjustmentReport(Measure[Table]):
     """Compare an adjusted table with the original, cell by cell and as a distribution.
 
     Over ground cells (or all): Pearson correlation; least squares of adjusted on original (b0, b0 divided
@@ -63,10 +63,11 @@ class AdjustmentReport(TableMeasure):
     )
 
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        true = table.value if original is None else original.value
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        true = other.original.value if other.has_original else table.value
         if len(true) != len(table):
             raise InputError("the original has another number of cells than the adjusted table")
         published = table.published

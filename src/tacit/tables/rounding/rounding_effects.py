@@ -17,12 +17,12 @@ from tacit.plot.chart import Chart
 from tacit.plot.lines import panels
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.rounding.effects import RULES, RoundingRule, RuleName, whole
 
 
 @register
-class RoundingEffects(TableMeasure):
+class RoundingEffects(Measure[Table]):
     """Bias, mean square error, expected chi-square and posterior of four rounding rules.
 
     For conventional, modified conventional, zero-restricted 50/50 and unbiased rounding to a base B:
@@ -38,6 +38,7 @@ class RoundingEffects(TableMeasure):
 
     kind: Literal["rounding_effects"] = "rounding_effects"
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     base: Annotated[int, Field(ge=2)] = Field(5, description="the base B")
     rule: RuleName = Field(
         "zero_restricted_5050",
@@ -46,8 +47,8 @@ class RoundingEffects(TableMeasure):
 
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original, ctx
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other, ctx
         values = whole(np.abs(table.value[table.ground & ~table.empty]))
         rows: list[dict[str, Any]] = []
         for name in RULES:

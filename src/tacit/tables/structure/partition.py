@@ -21,13 +21,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import InputError
-from tacit.tables.structure.hypergraph import Hypergraph, gathered, kernel
+from tacit.tables.structure.hypergraph import KERNELS, Hypergraph, gathered
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Way = Literal["multilevel", "single_level", "exact", "mtkahypar"]
 Tick = Callable[[], None]
 
+#: Turns of loops a vertex in all, about.
+TURNS = 3000.0
 #: Vertices up to which every bipartition can be tried.
 EXACT = 20
 #: Nets with more pins say little about which vertices belong together.
@@ -145,7 +147,7 @@ def candidates(
 
 def improved(h: Hypergraph, side: Ints, cap: Ints, options: Options) -> int:
     """Refine a bipartition in place; return its cut."""
-    run = kernel("refine", options.size)
+    run = KERNELS.pick(TURNS * options.size)["refine"]
     return int(run(*h.arrays(), side, cap, PASSES, PATIENCE))
 
 
@@ -192,7 +194,7 @@ def coarsened(
     own = np.zeros(h.n, dtype=np.int64) if side is None else side
     while h.n > options.coarsest:
         order = options.rng.permutation(h.n)
-        run = kernel("match", options.size)
+        run = KERNELS.pick(TURNS * options.size)["match"]
         up = run(*h.arrays(), order, own, heaviest, WIDE, scaled)
         n = int(up.max()) + 1
         if n > (1 - REDUCTION) * h.n:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from tacit.errors import Approximate, InputError
+from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping.loss import Tick, group_means, group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped, squared
 from tacit.protect.microaggregate.grouping.tree import neighbours as nearest_of
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Flags, Floats, Ints
 
 Order = Literal["row", "distance", "random"]
@@ -340,7 +338,7 @@ def run(
     centred = x - x.mean(axis=0)
     state = np.full(len(x), memory, dtype=np.int64)
     active = np.ones(len(pairs.i), dtype=np.bool_)
-    visit = kernel()
+    visit = KERNELS.pick(20.0 * len(active) * x.shape[1])["visit"]
     made: list[Ints] = []
     losses: list[float] = []
     before = start = loss(x, labels).percent
@@ -479,10 +477,4 @@ def visit(
     return made[:n_made].copy()
 
 
-KERNELS: tuple[Callable[..., Any], ...] = (exchange_change, best_exchange, exchange, visit)
-
-
-@functools.cache
-def kernel() -> Callable[..., Ints]:
-    """Return the kernel that visits pairs, compiled where numba is installed."""
-    return compile_all(KERNELS, globals())["visit"] if has_numba() else visit
+KERNELS = Kernels(globals(), exchange_change, best_exchange, exchange, visit)
