@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
+from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts
 from tacit.ledger import changes as count_changes
 from tacit.registry import lookup
@@ -88,6 +90,10 @@ def class_sizes(release: Release) -> list[ClassSizes]:
 
 def sizes_of(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
     """Return how many classes there are of each size; only these totals leave the engine."""
+    held = count_held(data.frame, keys)
+    if held is not None:
+        sizes = np.unique_counts(held[1])
+        return dict(zip(sizes.values.tolist(), sizes.counts.tolist(), strict=True))
     classes = counts(data.frame, keys)
     totals = classes.group_by(N).agg(nw.len().cast(nw.Int64).alias("classes"))
     rows = totals.collect("pyarrow").rows(named=True)
