@@ -101,9 +101,13 @@ class Routes:
         Cells that cost nothing.
     allowed
         Cells that may be hidden (``base`` included).
+    needs
+        The needs to meet; by default all of the problem's.
     """
 
-    def __init__(self, problem: Problem, base: Flags, allowed: Flags) -> None:
+    def __init__(
+        self, problem: Problem, base: Flags, allowed: Flags, needs: list[Need] | None = None
+    ) -> None:
         self.problem = problem
         self.base = base
         self.cost = np.where(base, 0.0, problem.cost)
@@ -112,7 +116,7 @@ class Routes:
         self.flows = Flows(problem, allowed | base, self.cost.copy(), self.cost)
         self.nearby = False
         self.caps: Caps | None = None
-        self.needs = needs_of(problem)
+        self.needs = needs_of(problem) if needs is None else needs
         self.movements: dict[int, Movement] = {}
         self.serving: dict[int, set[int]] = {}
         self.through: dict[int, set[int]] = {}
