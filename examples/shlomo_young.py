@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import tacit
+from tacit.report.compare import comparison
 from tacit.tables.compare import compare_tables
 from tacit.tables.rounding.counts import semi_controlled_rounding
 
@@ -113,7 +114,8 @@ def main(areas=1472, folder=None):
     if folder is not None:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        found.write_report(target / "report.html", title="Employment table, simulated", max_risk=65)
+        report = comparison(found, title="Employment table, simulated", max_risk=65)
+        report.to_html(target / "report.html")
         found.plot(max_risk=65).save(target / "map.svg")
 
 

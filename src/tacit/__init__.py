@@ -74,7 +74,9 @@ def __getattr__(name: str) -> Any:
         found = lookup_class(name)
         if found is not None:
             return found
-    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    from tacit.renamed import OLD_NAMES
+
+    raise AttributeError(OLD_NAMES.get(name, f"module 'tacit' has no attribute {name!r}"))
 
 
 def __dir__() -> list[str]:

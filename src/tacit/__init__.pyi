@@ -1,6 +1,7 @@
 # Made by scripts/stubs.py from the registry and the public names: do not edit.
 
 from tacit import errors as errors
+from tacit import examples as examples
 from tacit import governance as governance
 from tacit import hierarchy as hierarchy
 from tacit import protect as protect
@@ -11,7 +12,6 @@ from tacit import series as series
 from tacit import stats as stats
 from tacit import tables as tables
 from tacit import utility as utility
-from tacit.data import examples as examples
 from tacit.data.cells.dimension import Dimension as Dimension
 from tacit.data.cells.status import Status as Status
 from tacit.data.hierarchy import Hierarchy as Hierarchy
@@ -38,10 +38,26 @@ from tacit.protect.identifiers.pseudonymise import Pseudonymise as Pseudonymise
 from tacit.protect.identifiers.record_keys import RecordKeys as RecordKeys
 from tacit.protect.identifiers.substitute import Substitute as Substitute
 from tacit.protect.microaggregate import grouping as microaggregation
+from tacit.protect.microaggregate.file_order_groups import FileOrderGroups as FileOrderGroups
+from tacit.protect.microaggregate.individual_ranking import IndividualRanking as IndividualRanking
+from tacit.protect.microaggregate.influence_groups import InfluenceGroups as InfluenceGroups
+from tacit.protect.microaggregate.learning_automaton import LearningAutomaton as LearningAutomaton
 from tacit.protect.microaggregate.mdav import Mdav as Mdav
-from tacit.protect.microaggregate.microaggregate import Microaggregate as Microaggregate
 from tacit.protect.microaggregate.microaggregate_mixed import MicroaggregateMixed as MicroaggregateMixed
 from tacit.protect.microaggregate.microaggregate_series import MicroaggregateSeries as MicroaggregateSeries
+from tacit.protect.microaggregate.mu_approximation import MuApproximation as MuApproximation
+from tacit.protect.microaggregate.optimal_groups import OptimalGroups as OptimalGroups
+from tacit.protect.microaggregate.optimal_univariate import OptimalUnivariate as OptimalUnivariate
+from tacit.protect.microaggregate.path_groups import PathGroups as PathGroups
+from tacit.protect.microaggregate.sort_by_column import SortByColumn as SortByColumn
+from tacit.protect.microaggregate.sort_by_component import SortByComponent as SortByComponent
+from tacit.protect.microaggregate.sort_by_projection_pursuit import SortByProjectionPursuit as SortByProjectionPursuit
+from tacit.protect.microaggregate.sort_by_robust_component import SortByRobustComponent as SortByRobustComponent
+from tacit.protect.microaggregate.sort_by_zscores import SortByZscores as SortByZscores
+from tacit.protect.microaggregate.spanning_tree_groups import SpanningTreeGroups as SpanningTreeGroups
+from tacit.protect.microaggregate.two_approximation import TwoApproximation as TwoApproximation
+from tacit.protect.microaggregate.v_mdav import VMdav as VMdav
+from tacit.protect.microaggregate.ward_groups import WardGroups as WardGroups
 from tacit.protect.noise.add_noise import AddNoise as AddNoise
 from tacit.protect.noise.correlated_noise import CorrelatedNoise as CorrelatedNoise
 from tacit.protect.noise.deconvolution_noise import DeconvolutionNoise as DeconvolutionNoise
@@ -77,7 +93,6 @@ from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
 from tacit.registry import register as register
 from tacit.release import Release as Release
-from tacit.release import verify as verify
 from tacit.result import Result as Result
 from tacit.risk import linkage as linkage
 from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
@@ -110,8 +125,6 @@ from tacit.rumap import RUMap as RUMap
 from tacit.rumap.additive_noise import AdditiveNoiseMap as AdditiveNoiseMap
 from tacit.spec import Measure as Measure
 from tacit.spec import Method as Method
-from tacit.spec import TableMeasure as TableMeasure
-from tacit.spec import TableMethod as TableMethod
 from tacit.stats import correction as estimate
 from tacit.tables import compare as framework
 from tacit.tables.adjust.adjust import Adjust as Adjust
@@ -170,6 +183,7 @@ from tacit.utility.moments.kullback_leibler import KullbackLeibler as KullbackLe
 from tacit.utility.moments.moment_change import MomentChange as MomentChange
 from tacit.utility.moments.propensity import Propensity as Propensity
 from tacit.utility.table_loss import TableLoss as TableLoss
+from tacit.verification import verify as verify
 
 __version__: str
 
@@ -195,8 +209,6 @@ __all__ = [
     "register",
     "Method",
     "Measure",
-    "TableMethod",
-    "TableMeasure",
     "Result",
     "SdcError",
     "SdcWarning",

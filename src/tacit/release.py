@@ -265,6 +265,8 @@ class Release:
 
     def write_private(self, folder: Path, manifest: Manifest, form: str) -> None:
         """Write what must stay with the data holder."""
+        from tacit.report import board
+
         output = self.plan.output.model_copy(update={"format": form})
         plan = self.plan.with_absolute_paths().with_(output=output)
         write_text(folder / "plan.yaml", to_yaml(plain(plan.to_dict())))
@@ -281,18 +283,19 @@ class Release:
         }
         text = json.dumps(plain(ledger), indent=2, ensure_ascii=False, default=str)
         write_text(folder / "ledger.json", text)
+        write_text(folder / "board.html", board(self).to_html())
         self.kind.write_private(self.data, folder)
 
 
 def write_papers(release: Release, folder: Path) -> None:
     """Write what goes out beside the data: plan, statement and report."""
-    from tacit.report import render
+    from tacit.report import public
 
     facts = statement(release)
     write_text(folder / "plan.yaml", to_yaml(release.plan.to_dict(public=True)))
     write_text(folder / "statement.json", json.dumps(facts, indent=2, ensure_ascii=False))
     write_text(folder / "statement.md", statement_text(facts))
-    write_text(folder / "report.html", render(release))
+    write_text(folder / "report.html", public(release).to_html())
 
 
 def write_text(file: Path, text: str) -> None:

@@ -10,7 +10,6 @@ records; ``Method[Table]`` is one for tables.
 
 from __future__ import annotations
 
-import re
 import time
 import types
 from collections.abc import Iterable, Mapping
@@ -273,11 +272,6 @@ def simple_kinds(annotation: Any) -> set[Any]:
     if get_origin(annotation) in (Union, types.UnionType):
         return {k for a in get_args(annotation) for k in simple_kinds(a)}
     return {annotation}
-
-
-def snake(name: str) -> str:
-    """Return a class name as a kind: ``KAnonymity`` becomes ``k_anonymity``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def parameter_faults(cls: type[BaseModel], error: ValidationError) -> list[str]:

@@ -12,8 +12,7 @@ import tacit
 from common.cases import COLUMNS, build, measure_kinds, method_kinds, people
 from tacit.errors import Cancelled, InvalidParameter, SdcError
 from tacit.plan import Plan
-from tacit.registry import specs
-from tacit.spec import snake
+from tacit.registry import snake, specs
 
 ALL = list(specs())
 #: Those that act on microdata.

@@ -8,6 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import Infeasible, InputError
+from tacit.report.compare import comparison
 from tacit.tables.compare import compare_tables
 from tacit.tables.compare.distributions import from_array
 from tacit.tables.rounding.counts import random_rounding, semi_controlled_rounding
@@ -87,10 +88,12 @@ def test_map(found):
 
 @pytest.mark.parametrize("max_risk", [None, 50, -1])
 def test_report(found, tmp_path, max_risk):
-    path = found.write_report(tmp_path / "r.html", title="A <test>", max_risk=max_risk)
-    page = path.read_text()
+    page = comparison(found, title="A <test>", max_risk=max_risk).to_html(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
     assert "A &lt;test&gt;" in page
-    assert page.count("<svg") == 3
+    figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
+    assert len(figures) == 3
+    assert all("<svg" in figure for figure in figures)
     assert not re.search(r"""(src|href)=["'](?!#)|https?://|@import|<script""", page)
     assert len(set(re.findall(r'\bid="([^"]+)"', page))) == len(re.findall(r'\bid="([^"]+)"', page))
     words = {None: "least risk", 50: "For a risk of at most 50 %", -1: "No version has"}
@@ -146,9 +149,7 @@ def test_magnitudes(original):
 
 
 def report_of(result):
-    from tacit.tables.compare.report import render
-
-    return render(result)
+    return comparison(result).to_html()
 
 
 def test_known_population(original):

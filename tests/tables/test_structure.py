@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from studies.instances import instance
+from studies.structure_advice import advise
 from tacit.data.cells.relations import components
 from tacit.errors import Approximate, InputError, InvalidParameter
-from tacit.tables import advise, read_jj, write_jj
+from tacit.tables import read_jj, write_jj
 from tacit.tables.structure.detection import (
     detect_structure,
     independent_rows,

@@ -32,17 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
 
     0 done, 1 refused or failed, 2 wrong input, 3 released with a threshold missed, 130 interrupted.
     """
-    from tacit.cli.generated import add_generated
-
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        # An earlier call in this process has left its own.
-        for verb in {"apply", "measure"} & set(app):
-            del app[verb]
-        add_generated(app, tokens)
-        if tokens[:1] == ["table"] or not tokens or tokens[0].startswith("-"):
-            add_tables()
+        add_groups(tokens)
         code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
@@ -57,12 +50,31 @@ def main(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def add_tables() -> None:
-    """Add ``tacit table``; other commands need not wait for what it imports."""
-    if "table" not in app:
+#: Groups of commands that are made when they are asked for: other commands need not wait for them.
+GROUPS = {
+    "apply": "Apply one method to a file and write the result. KIND is one of 'tacit methods'.",
+    "measure": "Take one measure of a file. KIND is one of 'tacit methods'.",
+    "table": "Build, judge, protect, audit and convert tables.",
+}
+
+
+def add_groups(tokens: list[str]) -> None:
+    """Add the group that is asked for, and the names of the others."""
+    asked = tokens[0] if tokens else ""
+    # An earlier call in this process has left its own.
+    for name in GROUPS.keys() & set(app):
+        del app[name]
+    for name, text in GROUPS.items():
+        if name != asked:
+            app.command(App(name=name, help=text))
+    if asked == "table":
         from tacit.cli.tables import group
 
         app.command(group)
+    elif asked in GROUPS:
+        from tacit.cli.generated import make_group
+
+        app.command(make_group(asked, GROUPS[asked], tokens[1:]))
 
 
 def unexpected(error: Exception) -> int:
@@ -223,12 +235,18 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
     family
         Only this family: protect, risk or utility; rules, tables or attacks for tables.
     """
-    from tacit.registry import lookup, specs
-
     if kind is not None:
+        from tacit.registry import lookup
+
         console.spec(lookup(kind.replace("-", "_")))
-    else:
-        console.spec_list(specs(family))
+        return 0
+    from tacit.catalogue import all_entries
+
+    found = [e for e in all_entries() if family in (None, e.family)]
+    if not found:
+        families = sorted({e.family for e in all_entries()})
+        raise SpecError(f"there is no family {family!r}. Families: {', '.join(families)}.")
+    console.spec_list(found)
     return 0
 
 
@@ -552,6 +570,7 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
+    from tacit.report.compare import comparison
     from tacit.tables.compare import compare_tables
 
     result = compare_tables(
@@ -565,6 +584,6 @@ def tables(
     )
     console.result(result)
     if out is not None:
-        result.write_report(out, title=original.stem, max_risk=max_risk)
+        comparison(result, title=original.stem, max_risk=max_risk).to_html(out)
         console.say(f"wrote the report to {out}; it is confidential")
     return 0

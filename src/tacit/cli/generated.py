@@ -17,9 +17,10 @@ import yaml
 from cyclopts import App, Parameter
 from pydantic.fields import FieldInfo
 
+from tacit.catalogue import all_entries
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
-from tacit.registry import lookup, specs
+from tacit.registry import lookup
 from tacit.spec import Measure, Method, Spec
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
@@ -56,32 +57,16 @@ ROLE_OPTIONS = (
 )
 
 
-def add_generated(app: App, tokens: list[str]) -> None:
-    """Add ``apply`` and ``measure``; of their sub-commands only the one that is asked for."""
-    for verb, base, text in (
-        ("apply", Method, "Apply one method to a file and write the result."),
-        ("measure", Measure, "Take one measure of a file."),
-    ):
-        group = App(name=verb, help=f"{text} KIND is one of 'tacit methods'.")
-        asked = (
-            tokens[1].replace("-", "_")
-            if tokens[:1] == [verb] and len(tokens) > 1 and not tokens[1].startswith("-")
-            else None
-        )
-        kinds = (
-            [asked]
-            if asked
-            else (
-                [k for k, s in specs().items() if issubclass(s, base)]
-                if tokens[:1] == [verb]
-                else []
-            )
-        )
-        for kind in kinds:
-            cls = lookup(kind)
-            if issubclass(cls, base):
-                group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
-        app.command(group)
+def make_group(verb: str, text: str, tokens: list[str]) -> App:
+    """Return ``apply`` or ``measure``; of their sub-commands only the one that is asked for."""
+    group = App(name=verb, help=text)
+    asked = tokens[0].replace("-", "_") if tokens and not tokens[0].startswith("-") else None
+    kinds = [asked] if asked else [e.kind for e in all_entries() if e.verb == verb]
+    for kind in kinds:
+        cls = lookup(kind)
+        if issubclass(cls, Method if verb == "apply" else Measure):
+            group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
+    return group
 
 
 def make_command(cls: type[Spec]) -> Callable[..., int]:

@@ -40,7 +40,7 @@ def spec_of(entry: Any, base: type[Spec], noun: str) -> Spec:
         if not isinstance(named, Mapping) or not isinstance(named.get("kind"), str):
             raise TypeError("it has no kind; write e.g. {kind: datafly, k: 5}")
         values = {str(k): v for k, v in named.items() if k != "kind"}
-        made = lookup(named["kind"])(**values)
+        made = lookup(named["kind"], values)(**values)
     if not isinstance(made, base):
         place = "steps" if isinstance(made, Method) else "measures"
         raise TypeError(f"{made.kind} is not a {noun}; it belongs under {place}")

@@ -76,7 +76,7 @@ def lines(
         (plain, {"strokeWidth": 1.3 if bold else 2}),
         ([bold], {"strokeWidth": 3, "point": {"size": 40, "color": INK}}),
     ]
-    layers = [
+    layers: list[dict[str, Any]] = [
         {
             "transform": [{"filter": {"field": "series", "oneOf": some}}],
             "mark": {**line, **style},

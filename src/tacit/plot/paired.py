@@ -240,12 +240,7 @@ def densities(
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
             "x": axis("x", name, low, high),
-            "y": {
-                "field": "density",
-                "type": "quantitative",
-                "title": "density",
-                "axis": {"labels": False, "tickCount": 4},
-            },
+            "y": quantity("density", "density", axis={"labels": False, "tickCount": 4}),
             "color": COLOUR,
             "strokeDash": DASH,
         },
@@ -408,13 +403,12 @@ def points(x: Floats) -> list[dict[str, float]]:
 def axis(field: str, title: str, low: float, high: float) -> dict[str, Any]:
     """Return a quantitative axis with a little room at both ends."""
     room = 0.04 * (high - low) or 0.5
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [low - room, high + room], "nice": False, "zero": False},
-        "axis": {"tickCount": 5, "format": "~s" if max(abs(low), abs(high)) >= 1e5 else ",.6~r"},
-    }
+    return quantity(
+        field,
+        title,
+        scale={"domain": [low - room, high + room], "nice": False, "zero": False},
+        axis={"tickCount": 5, "format": "~s" if max(abs(low), abs(high)) >= 1e5 else ",.6~r"},
+    )
 
 
 def diagonal(low: float, high: float) -> dict[str, Any]:

@@ -1,18 +1,9 @@
-"""Reports: one self-contained HTML page per release."""
+"""Reports: a document of blocks for the public or the board, as HTML, PDF or Word."""
 
 from __future__ import annotations
 
-from typing import Any
+from tacit.report.board import board
+from tacit.report.document import Document
+from tacit.report.public import public
 
-__all__ = ["render"]
-
-
-def render(release: Any) -> str:
-    """Return the public report of a release."""
-    if release.kind.name == "table":
-        from tacit.report.table import render as render_table
-
-        return render_table(release)
-    from tacit.report.html import render as render_records
-
-    return render_records(release)
+__all__ = ["Document", "board", "public"]

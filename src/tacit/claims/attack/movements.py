@@ -23,6 +23,8 @@ from tacit.claims.view import Flags, Floats, Ints
 CLOSE = 1e-6
 #: Small components are solved together up to this many cells.
 TOGETHER = 3000
+#: Cells move by no more than this many times what is wanted, so that sums stay exact.
+FAR = 1e4
 #: Movements of a component that are kept.
 KEPT = 64
 
@@ -125,11 +127,15 @@ class Part:
         return len(self.places)
 
     def push(self, cost: Floats, low: Floats, high: Floats, unit: float) -> Floats | None:
-        """Return the possible movement with the largest ``cost @ d`` between two caps, if one is found."""
-        low, high = np.maximum(-self.down, low) / unit, np.minimum(self.up, high) / unit
+        """Return the possible movement with the largest ``cost @ d`` between two caps, if one is found.
+
+        Nothing moves further than FAR times the largest finite cap.
+        """
+        far = FAR * max(unit, float(high[np.isfinite(high)].max(initial=0.0)))
+        low = np.maximum(np.maximum(-self.down, low), -far) / unit
+        high = np.minimum(np.minimum(self.up, high), far) / unit
         if not self.matrix.shape[0]:
-            ends = np.where(cost > 0, high, np.where(cost < 0, low, 0.0))
-            return np.where(np.isfinite(ends), ends, np.sign(ends)) * unit
+            return np.where(cost > 0, high, np.where(cost < 0, low, 0.0)) * unit
         if self.program is None:
             self.program = program_of(self.matrix)
         h = self.program

@@ -16,7 +16,7 @@ from tacit.data.cells.relations import independent_equations
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import (
     Adjusted,
     Adjustment,
@@ -66,6 +66,7 @@ class Adjust(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["adjust"] = "adjust"
     norm: Literal["l1", "l2", "relative"] = Field(

@@ -15,7 +15,7 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import adjusted_claims, safe_values
 from tacit.tables.adjust.ipf import Totals
 from tacit.tables.adjust.mdi import (
@@ -64,6 +64,7 @@ class AdjustMdi(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["adjust_mdi"] = "adjust_mdi"
     margins: Margins = Field(

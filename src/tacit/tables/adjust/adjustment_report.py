@@ -23,7 +23,7 @@ from tacit.plot.paired import evenly, fitted
 from tacit.plot.theme import AFTER, BEFORE
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -63,6 +63,7 @@ class AdjustmentReport(Measure[Table]):
     )
 
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:

@@ -13,7 +13,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.adjust.adjust import Adjust
 
 Floats = npt.NDArray[np.float64]
@@ -40,6 +40,7 @@ class PublishIntervals(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["publish_intervals"] = "publish_intervals"
     widen_prob: Annotated[float, Field(ge=0, le=1)] = Field(

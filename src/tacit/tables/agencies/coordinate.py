@@ -17,7 +17,7 @@ from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, InvalidParameter, SdcError
 from tacit.registry import lookup, register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.agencies.coordination import (
     Part,
     Regions,
@@ -59,6 +59,7 @@ class Agencies(Method[Table]):
     """Base of methods for several agencies: whose cells are whose, and the engine they use."""
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     region: str = Field(description="the dimension that says to which agency a cell belongs")
     agencies: tuple[str, ...] | None = Field(

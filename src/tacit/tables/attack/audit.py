@@ -18,7 +18,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.attack.attacker import informed, met, singletons, ticker
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.attack.knowledge import (
@@ -97,6 +97,7 @@ class Audit(Measure[Table]):
     """
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["audit"] = "audit"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

@@ -18,7 +18,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import lookup, register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.attack.group_disclosure import parents_of
 from tacit.tables.rules.concentration import Level, at_level, level_faults
 from tacit.tables.rules.rule import Rule
@@ -41,6 +41,7 @@ class Complements(Measure[Table]):
     """
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["complements"] = "complements"
     rule: Literal["p_percent", "pq", "dominance", "minimum_frequency"] = Field(

@@ -16,7 +16,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -37,6 +37,7 @@ class GroupDisclosure(Measure[Table]):
     """
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["group_disclosure"] = "group_disclosure"
     share: Annotated[float, Field(gt=0, le=1)] = Field(

@@ -18,7 +18,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,6 +44,7 @@ class CellLoss(Measure[Table]):
 
     kind: Literal["cell_loss"] = "cell_loss"
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other, ctx

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -126,6 +125,7 @@ class FrameworkResult(Result):
         risk: str | None = None,
         loss: str | None = None,
         max_risk: float | None = None,
+        size: tuple[int, int] | None = None,
     ) -> Chart:
         """Return the risk-utility map of the versions, for any measure of risk and of loss."""
         r, u = risk or self.risk, loss or self.loss
@@ -147,6 +147,7 @@ class FrameworkResult(Result):
             curves={},
             higher_utility_is_better=False,
             title="Risk and loss of each version",
+            **({} if size is None else {"size": size}),
         )
 
     def table(self, group: str | None = None) -> list[dict[str, Any]]:
@@ -174,19 +175,6 @@ class FrameworkResult(Result):
             "original": dict(self.original),
             "versions": {name: dict(v) for name, v in self.versions.items()},
         }
-
-    def write_report(
-        self, path: str | Path, *, title: str = "", max_risk: float | None = None
-    ) -> Path:
-        """Write one self-contained HTML page that compares the versions; it opens without a network.
-
-        The page holds aggregates of the original: it is for the data holder, not for users.
-        """
-        from tacit.tables.compare.report import render
-
-        target = Path(path)
-        target.write_text(render(self, title=title, max_risk=max_risk), encoding="utf-8")
-        return target
 
     def __repr__(self) -> str:
         lines = [["", "original", *self.versions]]

@@ -18,7 +18,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.margins.entry_bounds import (
     Options,
     Question,
@@ -92,6 +92,7 @@ class EntryUniqueness(Measure[Table]):
     )
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other

@@ -18,7 +18,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.margins.two_way import Disclosed, Margins, capped, naive, narrow, raised
 
 Floats = npt.NDArray[np.float64]
@@ -56,6 +56,7 @@ class MarginDisclosure(Measure[Table]):
     )
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other

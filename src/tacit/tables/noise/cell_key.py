@@ -18,7 +18,7 @@ from tacit.errors import InputError
 from tacit.fields import NaturalInt, PositiveFloat, PositiveInt, Secret
 from tacit.io.p_tables import PTable, read_ptable
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.noise import ptable as _ptable
 from tacit.tables.noise.cell_keys import digits_of, rotated
 from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
@@ -61,6 +61,7 @@ class CellKey(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["cell_key"] = "cell_key"
     ptable: str | None = Secret(

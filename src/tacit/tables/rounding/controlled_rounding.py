@@ -14,7 +14,7 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding.flow import unbiased
 from tacit.tables.rounding.model import Secondary, basis, model_of, multiples, network_of
@@ -66,6 +66,7 @@ class ControlledRounding(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["controlled_rounding"] = "controlled_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(

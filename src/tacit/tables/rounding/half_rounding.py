@@ -11,7 +11,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding import half as _half
 
@@ -38,6 +38,7 @@ class HalfRounding(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["half_rounding"] = "half_rounding"
     base: Annotated[float, Field(gt=0)] = Field(5, description="the base")

@@ -14,7 +14,7 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding.counts import semi_controlled_rounding
 from tacit.tables.rounding.model import basis, multiples
@@ -42,6 +42,7 @@ class RandomRounding(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["random_rounding"] = "random_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(

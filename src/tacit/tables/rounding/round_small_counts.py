@@ -17,7 +17,7 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.fields import ColumnName
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.rounding.small_counts import Problem, Sums, round_small
 
 Floats = npt.NDArray[np.float64]
@@ -45,6 +45,7 @@ class RoundSmallCounts(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["round_small_counts"] = "round_small_counts"
     base: Annotated[int, Field(ge=2)] = Field(3, description="the rounding base b")

@@ -17,7 +17,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.lines import panels
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.rounding.effects import RULES, RoundingRule, RuleName, whole
 
 
@@ -38,6 +38,7 @@ class RoundingEffects(Measure[Table]):
 
     kind: Literal["rounding_effects"] = "rounding_effects"
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     base: Annotated[int, Field(ge=2)] = Field(5, description="the base B")
     rule: RuleName = Field(
         "zero_restricted_5050",

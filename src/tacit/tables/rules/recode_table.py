@@ -19,7 +19,7 @@ from tacit.data.cells.status import Status, is_primary, is_secondary
 from tacit.data.table import Table
 from tacit.errors import Approximate, InputError, SdcError, UnknownMethod
 from tacit.registry import lookup, register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.rules.rule import Rule
 
 Ints = npt.NDArray[np.int64]
@@ -42,6 +42,7 @@ class RecodeTable(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["recode_table"] = "recode_table"
     techniques: ClassVar[tuple[str, ...]] = ("generalisation",)

@@ -13,7 +13,7 @@ from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.spec import Method
+from tacit.spec import Method, Where
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,6 +39,7 @@ class Rule(Method[Table]):
     """
 
     family: ClassVar[str] = "rules"
+    runs_on: ClassVar[Where] = "cells"
     prepares: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = (RULE,)
     #: The status that a newly unsafe cell gets.

@@ -14,7 +14,7 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import Method
+from tacit.spec import Method, Where
 
 
 @register
@@ -33,6 +33,7 @@ class SetStatus(Method[Table]):
 
     kind: Literal["set_status"] = "set_status"
     family: ClassVar[str] = "rules"
+    runs_on: ClassVar[Where] = "cells"
     prepares: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = (RULE,)
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}

@@ -16,7 +16,7 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.structure.detection import Form, Structure, detect_structure, statistics
 
 
@@ -40,6 +40,7 @@ class BlockStructure(Measure[Table]):
     runs: Annotated[int, Field(ge=1)] = Field(4, description="descents from other starts")
 
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:

@@ -20,7 +20,7 @@ from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.registry import register
 from tacit.solve import Highs, LinearModel
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
 from tacit.tables.suppress.repair import repair
@@ -46,6 +46,7 @@ class SuppressPartial(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["suppress_partial"] = "suppress_partial"
     techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)

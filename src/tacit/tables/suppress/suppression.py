@@ -13,7 +13,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.spec import Method
+from tacit.spec import Method, Where
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
@@ -30,6 +30,7 @@ class Suppression(Method[Table]):
     """
 
     family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
     #: An engine that is asked again when respondents far from a cell turn out to be able to deduce it.

@@ -12,10 +12,14 @@ from tacit.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline
-from tacit.report import facts, render, words
+from tacit.report import facts, public, record_words
 
 N, SEED = 1_500, 987_654_321
 VOID = {"meta", "br", "link", "img", "hr", "input"}
+
+
+def html_of(release):
+    return public(release).to_html()
 
 
 class Page(HTMLParser):
@@ -73,7 +77,7 @@ def release():
 
 @pytest.fixture(scope="module")
 def text(release):
-    return render(release)
+    return html_of(release)
 
 
 @pytest.fixture(scope="module")
@@ -108,15 +112,15 @@ def test_broken_claim_is_shouted(release):
     claim = Claim("k-anonymity", {"k": N}, "keys", ("sex",))
     action = dataclasses.replace(release.data.history[-1], claims=(claim,))
     data = dataclasses.replace(release.data, history=(*release.data.history[:-1], action))
-    page = Page(render(dataclasses.replace(release, data=data)))
+    page = Page(html_of(dataclasses.replace(release, data=data)))
     assert "do not release" in page.text
     assert page.named("section")[0]["class"] == "verdict bad"
     assert "does not hold" in page.text
 
 
 def test_removing_names_is_not_called_anonymity(fig28):
-    text = render(Plan([tacit.Deidentify()], [tacit.KAnonymity()]).run(fig28))
-    assert 'class="verdict none"' in text
+    text = html_of(Plan([tacit.Deidentify()], [tacit.KAnonymity()]).run(fig28))
+    assert 'class="verdict attention"' in text
     assert "no anonymity is claimed" in text
     assert "100% of the released records are unique" in text
 
@@ -124,7 +128,7 @@ def test_removing_names_is_not_called_anonymity(fig28):
 def test_unique_records_temper_a_claim(fig28):
     step = tacit.MuArgus(k=2, ratings={"Birth": 3, "Sex": 1, "ZIP": 2}, recode={"Birth": 2})
     released = Plan([tacit.Deidentify(), step], [tacit.KAnonymity()]).run(fig28)
-    text = render(released)
+    text = html_of(released)
     assert facts.class_sizes(released)[0].unique_share_after > 0
     assert "but unique records remain" in text
     assert "Birth 2 of 5" in Page(text).text
@@ -136,7 +140,7 @@ def test_no_claim_is_said(fig28):
     bare = dataclasses.replace(
         released, data=dataclasses.replace(released.data, history=tuple(history))
     )
-    assert "No protection is claimed" in Page(render(bare)).text
+    assert "No protection is claimed" in Page(html_of(bare)).text
 
 
 def test_no_seed_no_identity_no_record(text, release):
@@ -189,7 +193,7 @@ def test_access_class_and_version(page):
 
 def test_sql_check_gives_the_same_answer(release, tmp_path):
     duckdb = pytest.importorskip("duckdb")
-    check = words.sql_check(release)[0]
+    check = record_words.sql_check(release)[0]
     released = release.data.to_arrow()  # noqa: F841 - DuckDB finds it by name
     smallest = duckdb.sql(check["query"].replace("'data.csv'", "released")).fetchall()[0][0]
     assert smallest == facts.class_sizes(release)[0].smallest_after >= int(check["at_least"])
@@ -227,7 +231,7 @@ def test_several_quasi_identifiers_are_told_apart():
         keys=keys,
         hierarchies=examples.hospital_hierarchies(),
     )
-    text = Page(render(plan(measures=[tacit.KAnonymity(k=5)]).run(data))).text
+    text = Page(html_of(plan(measures=[tacit.KAnonymity(k=5)]).run(data))).text
     assert "5-anonymity on register" in text
     assert "5-anonymity on home" in text
     assert "Class sizes on home" in text
@@ -235,7 +239,7 @@ def test_several_quasi_identifiers_are_told_apart():
 
 def test_small_counts_are_not_told(release):
     found = dataclasses.replace(facts.changes(release), cells={"sex": 3, "cost": 0})
-    from tacit.report.html import fate
+    from tacit.report.record_words import fate
 
     assert fate("sex", found) == "fewer than 5 values changed"
     assert fate("cost", found) == "as collected"
@@ -245,7 +249,7 @@ def test_counts_of_secret_steps_are_withheld(release, monkeypatch):
     monkeypatch.setattr(tacit.Datafly, "secret_fields", classmethod(lambda cls: frozenset({"k"})))
     found = facts.changes(release)
     assert found.cells["birth"] is None
-    page = Page(render(release))
+    page = Page(html_of(release))
     assert "the count is withheld" in page.text
     assert "Parameters that would help an intruder are withheld" in page.text
 
@@ -253,7 +257,7 @@ def test_counts_of_secret_steps_are_withheld(release, monkeypatch):
 def test_lost_links_are_said(release):
     action = dataclasses.replace(release.data.history[-1], details={"links_lost": True})
     data = dataclasses.replace(release.data, history=(*release.data.history[:-1], action))
-    text = Page(render(dataclasses.replace(release, data=data))).text
+    text = Page(html_of(dataclasses.replace(release, data=data))).text
     assert "cut the link" in text
     assert "changed values cannot be counted" in text
 
@@ -265,13 +269,13 @@ def test_no_records_left(fig28):
         fig28
     )
     empty = released.data.filter(nw.col("Sex") == "nobody")
-    text = Page(render(dataclasses.replace(released, data=empty))).text
+    text = Page(html_of(dataclasses.replace(released, data=empty))).text
     assert "0 are released" in text
 
 
 def test_charts_of_nought_are_left_out():
     from tacit.plot.families import bars
-    from tacit.report.html import is_blank
+    from tacit.report.view import is_blank
 
     assert is_blank(bars([("a", 0.0), ("b", 0.0)], title="t", y=""))
     assert not is_blank(bars([("a", 0.0), ("b", 0.1)], title="t", y=""))
