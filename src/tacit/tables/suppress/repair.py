@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.errors import Infeasible
 from tacit.solve import Lp
+from tacit.tables.attack.attacker import Shortfall, shortfalls
 from tacit.tables.suppress.moves.routes import Routes
 from tacit.tables.suppress.problem import Problem
 
@@ -61,10 +63,11 @@ class Carrier:
 
 
 def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
-    """Return a pattern that holds ``hidden`` and meets every need, proven movement by movement.
+    """Return a pattern that holds ``hidden`` and meets every need.
 
-    For each need, a movement of cells that keeps all relations and bounds is found and checked on
-    the whole table; cells that are hidden already cost nothing.
+    Only needs that an attacker shows to be short are seen to, so a safe pattern comes back as it is.
+    For each of them, a movement of cells that keeps all relations and bounds is found and checked on the
+    whole table; cells that are hidden already cost nothing.
 
     Raises
     ------
@@ -72,10 +75,28 @@ def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
         Naming the cells that no pattern of the cells that may be hidden can protect.
     """
     base = hidden | problem.start
+    short = shortfalls(problem, base, ctx)
+    if not short:
+        return base
+    problem = limited_to(problem, short)
     routes = Routes(problem, base, base | problem.suppressible)
     require_met(problem, routes, routes.meet_all(ctx))
     routes.require_proof()
     return routes.pattern
+
+
+def limited_to(problem: Problem, short: list[Shortfall]) -> Problem:
+    """Return the problem in which only needs that are short are asked for."""
+    asked = np.zeros(problem.n, dtype=bool)
+    asked[[s.cell for s in short if s.known < 0]] = True
+    pairs = [(s.known, s.cell) for s in short if s.known >= 0]
+    return replace(
+        problem,
+        need_down=np.where(asked, problem.need_down, 0.0),
+        need_up=np.where(asked, problem.need_up, 0.0),
+        need_width=np.where(asked, problem.need_width, 0.0),
+        pairs=np.array(pairs, dtype=np.int64).reshape(-1, 2),
+    )
 
 
 def suppress(
