@@ -17,7 +17,7 @@ from scipy import sparse
 import tacit
 from tacit.claims import Claim
 from tacit.data.cells.relations import roll_up
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.attack.attacker import Attacker, shortfalls
 from tacit.tables.attack.exactness import parallel_classes
 from tacit.tables.attack.knowledge import intervals_of
@@ -91,7 +91,9 @@ def one_by_one(problem: Problem, hidden: np.ndarray, sample: int) -> float:
     cells = np.flatnonzero(hidden)
     m = sparse.csr_array(problem.by_cell[:, cells])
     m = m[np.diff(m.indptr) > 0]
-    lp = Lp(0.0, sparse.csc_array(m), 0.0, 0.0, -problem.down[cells], problem.up[cells])
+    lp = Highs(
+        LinearModel.of(0.0, sparse.csc_array(m), 0.0, 0.0, -problem.down[cells], problem.up[cells])
+    )
     picked = np.flatnonzero(problem.primary[cells])
     picked = picked[:: max(1, len(picked) // sample)][:sample]
     begun = time.process_time()

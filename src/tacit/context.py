@@ -68,4 +68,4 @@ class Context:
 
 def fresh_seed() -> int:
     """Draw a seed from the operating system."""
-    return secrets.randbits(53)
+    return secrets.randbits(128)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from tacit.engine import text
 from tacit.engine.base import ROW
+from tacit.engine.memory import held_table, hold
 
 
 def quoted(name: str) -> str:
@@ -22,6 +25,11 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """Return an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def literal_path(path: Path) -> str:
+    """Return a path in which DuckDB sees no pattern: a name with ``[1]`` or ``*`` is that file alone."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 class DuckDbEngine:
@@ -42,11 +50,11 @@ class DuckDbEngine:
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet; the row number comes from the file itself, so the scan stays parallel."""
         if path.is_dir():
-            source = literal(str(path / "**/*.parquet"))
+            source = literal(f"{literal_path(path)}/**/*.parquet")
             return self.number_rows(
                 wrap(self._connection.sql(f"SELECT * FROM read_parquet({source})"))
             )
-        source = literal(str(path))
+        source = literal(literal_path(path))
         return wrap(
             self._connection.sql(
                 f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "
@@ -72,7 +80,9 @@ class DuckDbEngine:
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table without copying it."""
-        return wrap(self._connection.from_arrow(table))
+        relation = self._connection.from_arrow(table)
+        hold(relation, table)
+        return wrap(relation)
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
         """Take a DuckDB relation; it may belong to another connection, so it travels as Arrow."""
@@ -82,11 +92,15 @@ class DuckDbEngine:
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add row numbers in the present order (DuckDB keeps insertion order)."""
+        held = held_table(frame)
+        if held is not None:
+            rows = pa.array(np.arange(held.num_rows, dtype=np.int64))
+            return self.from_arrow(held.append_column(ROW, rows))
         return wrap(frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Compute once; the rows live in Arrow memory and are freed with the frame."""
-        return self.from_arrow(self.to_arrow(frame))
+        return frame if held_table(frame) is not None else self.from_arrow(self.to_arrow(frame))
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch as an Arrow table."""

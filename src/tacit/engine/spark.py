@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ class SparkEngine:
 
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet, rows numbered in file order."""
-        return self._numbered(self._session.read.parquet(str(path)))
+        return self._numbered(self._session.read.parquet(literal_path(path)))
 
     def scan_text(
         self,
@@ -86,10 +87,18 @@ class SparkEngine:
             nullValue="",
             encoding=encoding,
         )
-        frame = reader.csv(str(path.absolute())).localCheckpoint()
+        frame = reader.csv(literal_path(path.absolute())).localCheckpoint()
         bad = frame.filter(functions.col(BAD_LINE).isNotNull()).count()
         if bad:
             raise text.ragged(path, bad, len(names))
+        text.require_every_record(
+            path,
+            frame.count() + int(header),
+            separator=separator,
+            quote=quote,
+            encoding=encoding,
+            single=len(names) == 1,
+        )
         return self._numbered(frame.drop(BAD_LINE))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
@@ -128,6 +137,11 @@ class SparkEngine:
     def close(self) -> None:
         """Stop the session."""
         self._session.stop()
+
+
+def literal_path(path: Path) -> str:
+    """Return a path in which Spark sees no pattern: a name with ``[1]`` or ``*`` is that file alone."""
+    return re.sub(r"([*?\[\]{}\\])", r"\\\1", str(path))
 
 
 def start_session(url: str | None) -> SparkSession:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from tacit.engine.quoting import count_records
 from tacit.errors import InputError, UnreadableFile
 
 #: Bytes parsed in one go; a record must fit. Larger records are tried again with the largest block.
@@ -93,7 +94,29 @@ def parse(
         break
     if bad:
         raise ragged(path, len(bad), len(names), bad[0])
+    require_every_record(
+        path,
+        table.num_rows + int(header),
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        single=len(names) == 1,
+    )
     return table
+
+
+def require_every_record(
+    path: Path, n_records: int, *, separator: str, quote: str, encoding: str, single: bool
+) -> None:
+    """Refuse a file of which a parser found another number of records than were counted in it."""
+    counted = count_records(
+        path, separator=separator, quote=quote, encoding=encoding, single=single
+    )
+    if counted is not None and counted != n_records:
+        raise UnreadableFile(
+            f"{path.name!r} holds {counted:,} records, and {n_records:,} were understood. Check the quotes "
+            "and the line ends."
+        )
 
 
 def blank_lines(path: Path, encoding: str) -> int:

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from tacit.claims import Claim
+from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension, Sum
-from tacit.data.microdata import Action
 from tacit.data.table import Contributors, Table
 from tacit.errors import DisclosureRefused, UnreadableFile
 

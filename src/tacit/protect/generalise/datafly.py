@@ -146,7 +146,7 @@ class Datafly(Method):
             result = result.generalise(key, level)
         if search.dropped:
             frame = without(result.frame, keys, search.left_over(data), data.engine)
-            result = result.with_frame(frame)
+            result = result.keep_rows(frame)
         result = result.materialise()
         ctx.note(
             k=k,

@@ -35,7 +35,7 @@ from scipy.sparse.linalg import splu
 from tacit.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible
-from tacit.solve.lp import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.problem import tiny_range
 
 Floats = npt.NDArray[np.float64]
@@ -208,13 +208,15 @@ class Absolute:
 
     def __init__(self, a: Adjustment) -> None:
         self.a = a
-        self.lp = Lp(
-            np.concatenate([a.weight, a.weight]),
-            sparse.hstack([a.matrix, -a.matrix], format="csc"),
-            0.0,
-            0.0,
-            0.0,
-            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)]),
+        self.lp = Highs(
+            LinearModel.of(
+                np.concatenate([a.weight, a.weight]),
+                sparse.hstack([a.matrix, -a.matrix], format="csc"),
+                0.0,
+                0.0,
+                0.0,
+                np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)]),
+            ),
             options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         )
         self.now = np.full(len(a.unsafe), -1, dtype=np.int8)
@@ -228,10 +230,10 @@ class Absolute:
         self.lp.option("objective_bound", float(cutoff))
         point = self.run(up)
         if point.value < cutoff:
-            self.basis = self.lp.highs.getBasis()
+            self.basis = self.lp.basis()
         elif self.basis is not None:
             self.place(cells, before == 1)
-            self.lp.highs.setBasis(self.basis)
+            self.lp.restore(self.basis)
         return point
 
     def place(self, cells: Ints, up: Flags) -> None:
@@ -288,14 +290,16 @@ class Relaxation:
             blocks.append(sparse.hstack([none, own, sparse.diags_array(less)]))
             low.append(np.full(2 * k, -np.inf))
             high += [np.zeros(k), less]
-        self.lp = Lp(
-            np.concatenate([a.weight, a.weight, np.zeros(k)]),
-            sparse.vstack(blocks, format="csc"),
-            np.concatenate(low),
-            np.concatenate(high),
-            0.0,
-            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
-            integer=None if most is None else np.repeat([False, True], [2 * n, k]),
+        self.lp = Highs(
+            LinearModel.of(
+                np.concatenate([a.weight, a.weight, np.zeros(k)]),
+                sparse.vstack(blocks, format="csc"),
+                np.concatenate(low),
+                np.concatenate(high),
+                0.0,
+                np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
+                integer=None if most is None else np.repeat([False, True], [2 * n, k]),
+            )
         )
         self.set_signs(np.flatnonzero(~(a.can_fall & a.can_rise)), a.can_rise)
 
@@ -780,14 +784,16 @@ def unmet(a: Adjustment, seconds: float) -> Ints:
         format="csc",
     )
     m = a.matrix.shape[0]
-    found = Lp(
-        np.concatenate([np.zeros(n + k), np.ones(k)]),
-        rows,
-        np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
-        np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
-        np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
-        np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
-        integer=np.repeat([False, True, False], [n, k, k]),
+    found = Highs(
+        LinearModel.of(
+            np.concatenate([np.zeros(n + k), np.ones(k)]),
+            rows,
+            np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
+            np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
+            np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
+            np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
+            integer=np.repeat([False, True, False], [n, k, k]),
+        )
     ).solve(time_limit=seconds, gap=0.01)
     if found.x is None:
         return np.arange(k)

@@ -16,7 +16,7 @@ from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
 from tacit.registry import lookup, register
-from tacit.spec import TableMethod
+from tacit.spec import Method
 from tacit.tables.agencies.coordinate import Agencies, suppression_of
 from tacit.tables.agencies.coordination import (
     Regions,
@@ -41,11 +41,11 @@ Ints = npt.NDArray[np.int64]
 SAME = 1e-9
 
 
-def adjustment_of(adjust: Mapping[str, Any]) -> TableMethod:
+def adjustment_of(adjust: Mapping[str, Any]) -> Method[Table]:
     """Return the method of adjustment that a mapping of kind and parameters describes."""
     kind = str(adjust.get("kind"))
     made = lookup(kind)(**{k: v for k, v in adjust.items() if k != "kind"})
-    if not isinstance(made, TableMethod) or isinstance(made, Suppression):
+    if not isinstance(made, Method) or isinstance(made, Suppression):
         raise InvalidParameter(f"adjust: {kind!r} does not adjust the values of a table")
     return made
 

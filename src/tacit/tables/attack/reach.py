@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.solve import Lp, Solution
+from tacit.solve import Highs, LinearModel, Solution
 from tacit.tables.attack.systems import Block, System
 
 Floats = npt.NDArray[np.float64]
@@ -65,13 +65,8 @@ class Solver:
         if focus:
             low, high = np.maximum(low, -FAR * focus), np.minimum(high, FAR * focus)
         self.low, self.high = low * self.scale, high * self.scale
-        self.lp = Lp(
-            0.0,
-            sparse.csc_array(block.matrix),
-            0.0,
-            0.0,
-            self.low,
-            self.high,
+        self.lp = Highs(
+            LinearModel.of(0.0, sparse.csc_array(block.matrix), 0.0, 0.0, self.low, self.high),
             options={"simplex_strategy": PRIMAL, "primal_feasibility_tolerance": TOLERANCE},
         )
         self.spent = 0.0
@@ -141,7 +136,7 @@ class Solver:
         for strategy, tolerance in WAYS:
             if found is not None:
                 break
-            self.lp.highs.clearSolver()
+            self.lp.forget()
             self.lp.option("simplex_strategy", strategy)
             self.lp.option("primal_feasibility_tolerance", tolerance)
             found = self.attempt()

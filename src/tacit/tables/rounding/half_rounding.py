@@ -11,13 +11,13 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding import half as _half
 
 
 @register
-class HalfRounding(TableMethod):
+class HalfRounding(Method[Table]):
     """Additive random rounding: fair coins where the totals allow them, or unbiased in every cell.
 
     Every cell goes to an adjacent multiple of the base, multiples stay, and all relations hold. With
@@ -36,6 +36,9 @@ class HalfRounding(TableMethod):
     PSD 2006, LNCS 4302, 48-56. Cox (1987), A constructive procedure for unbiased controlled rounding,
     JASA 82, 520-524.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["half_rounding"] = "half_rounding"
     base: Annotated[float, Field(gt=0)] = Field(5, description="the base")

@@ -14,9 +14,9 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
-from tacit.tables.compare.rounding import semi_controlled_rounding
+from tacit.tables.rounding.counts import semi_controlled_rounding
 from tacit.tables.rounding.model import basis, multiples
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ Rule = Literal["random", "conventional", "up", "down", "semi_controlled"]
 
 
 @register
-class RandomRounding(TableMethod):
+class RandomRounding(Method[Table]):
     """Round every cell by itself to a multiple of the base.
 
     A value a = q b + r goes up to (q + 1) b with probability r/b and down to q b otherwise, so that its
@@ -40,6 +40,9 @@ class RandomRounding(TableMethod):
     Shlomo and Young (2006), Statistical disclosure control methods through a risk-utility framework,
     PSD 2006, LNCS 4302, section 4.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["random_rounding"] = "random_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(

@@ -17,7 +17,7 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.fields import ColumnName
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.rounding.small_counts import Problem, Sums, round_small
 
 Floats = npt.NDArray[np.float64]
@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @register
-class RoundSmallCounts(TableMethod):
+class RoundSmallCounts(Method[Table]):
     """Change ground counts below the base to 0 or the base, with all sums as near as possible.
 
     Only ground cells that show in a published count of 1..b-1 are changed; larger counts stay. Which of
@@ -43,6 +43,9 @@ class RoundSmallCounts(TableMethod):
     Langsrud and Heldal (2018), An algorithm for small count rounding of tabular data, Privacy in
     Statistical Databases, Valencia.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["round_small_counts"] = "round_small_counts"
     base: Annotated[int, Field(ge=2)] = Field(3, description="the rounding base b")

@@ -14,11 +14,11 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 
 
 @register
-class SetStatus(TableMethod):
+class SetStatus(Method[Table]):
     """Set the status, levels or cost of listed cells by hand.
 
     What is known beforehand: cells that others publish must be published, cells that were hidden last
@@ -33,6 +33,8 @@ class SetStatus(TableMethod):
 
     kind: Literal["set_status"] = "set_status"
     family: ClassVar[str] = "rules"
+    runs_on: ClassVar[Where] = "cells"
+    prepares: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = (RULE,)
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
 

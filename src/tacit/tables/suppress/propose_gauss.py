@@ -19,12 +19,9 @@ closes with it.
 
 from __future__ import annotations
 
-import functools
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +29,7 @@ from scipy import sparse
 
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Ints = npt.NDArray[np.int64]
@@ -44,8 +41,6 @@ Mark = tuple[int, int]
 PRIME = 2_147_483_647
 #: Coefficients are taken as fractions with denominators up to this.
 LARGEST = 10**6
-#: Below so many entries the kernels are not worth loading the compiler.
-COMPILE_FROM = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +151,7 @@ class Echelon:
 
     def extend(self, order: Ints) -> Flags:
         """Take the columns in order; return which are independent of those before them."""
-        self.kept = kernel("eliminate", len(self.rows))(
+        self.kept = KERNELS.pick(10 * len(self.rows))["eliminate"](
             self.starts, self.rows, self.values, order, self.shape[0], self.prime
         )
         independent = np.zeros(self.shape[1], dtype=bool)
@@ -177,7 +172,7 @@ class Echelon:
 
     def solved(self, starts: Ints, rows: Ints, values: Ints) -> tuple[Ints, Ints, Ints]:
         """Return, for each right-hand side, the steps and their amounts that add up to it."""
-        result: tuple[Ints, Ints, Ints] = kernel("solve", len(self.rows))(
+        result: tuple[Ints, Ints, Ints] = KERNELS.pick(10 * len(self.rows))["solve"](
             starts, rows, values, self.shape[0], *self.kept, self.prime
         )
         return result
@@ -351,21 +346,6 @@ def combines(vector: Vector, a: Vector, b: Vector, first: int) -> bool:
 # -- kernels: numbers and arrays only -------------------------------------------------------------
 
 
-@functools.cache
-def compiled(name: str) -> Callable[..., Any]:
-    """Return a kernel as machine code, kept beside the module or in the user's cache."""
-    function = KERNELS[name]
-    result: Callable[..., Any] = compile_all([function], globals())[function.__name__]
-    return result
-
-
-def kernel(name: str, size: int) -> Callable[..., Any]:
-    """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and has_numba():
-        return compiled(name)
-    return KERNELS[name]
-
-
 def eliminate(
     starts: Ints, rows: Ints, values: Ints, order: Ints, n_rows: int, prime: int
 ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints]:
@@ -459,11 +439,11 @@ def eliminate(
         column[:n],
         scale[:n],
         kept_starts[: n + 1],
-        kept_rows,
-        kept_values,
+        kept_rows[: kept_starts[n]],
+        kept_values[: kept_starts[n]],
         used_starts[: n + 1],
-        used_steps,
-        used_factors,
+        used_steps[: used_starts[n]],
+        used_factors[: used_starts[n]],
     )
 
 
@@ -543,4 +523,4 @@ def solve(
     return ends, out_steps[:m], out_values[:m]
 
 
-KERNELS: dict[str, Callable[..., Any]] = {"eliminate": eliminate, "solve": solve}
+KERNELS = Kernels(globals(), eliminate, solve)

@@ -19,8 +19,8 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.registry import register
-from tacit.solve import Lp
-from tacit.spec import TableMethod
+from tacit.solve import Highs, LinearModel
+from tacit.spec import Method, Where
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
 from tacit.tables.suppress.repair import repair
@@ -31,7 +31,7 @@ SLACK = 1e-7
 
 
 @register
-class SuppressPartial(TableMethod):
+class SuppressPartial(Method[Table]):
     """Publish the narrowest intervals that protect every unsafe cell.
 
     minimise sum of v_i (z-_i + z+_i), such that an attacker who knows value - z- <= y <= value + z+ for
@@ -44,6 +44,9 @@ class SuppressPartial(TableMethod):
     Fischetti and Salazar-Gonzalez (2003), Partial cell suppression: a new methodology for statistical
     disclosure control, Statistics and Computing 13, 13-21.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["suppress_partial"] = "suppress_partial"
     techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)
@@ -194,13 +197,15 @@ class Master:
         low = np.concatenate([problem.need_down[cells], problem.need_up[cells]])
         high = np.concatenate([problem.down[cells], problem.up[cells]])
         self.cost = np.concatenate([weight, weight])
-        self.lp = Lp(
-            self.cost,
-            sparse.csc_array((0, 2 * self.k)),
-            np.zeros(0),
-            np.zeros(0),
-            np.minimum(low, high),
-            high,
+        self.lp = Highs(
+            LinearModel.of(
+                self.cost,
+                sparse.csc_array((0, 2 * self.k)),
+                np.zeros(0),
+                np.zeros(0),
+                np.minimum(low, high),
+                high,
+            )
         )
         self.cuts = 0
 

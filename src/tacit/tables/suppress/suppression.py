@@ -13,7 +13,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
@@ -22,12 +22,15 @@ from tacit.tables.suppress.repair import repair
 ROUNDS = 10
 
 
-class Suppression(TableMethod):
+class Suppression(Method[Table]):
     """Base of the suppression engines: ``_pattern`` proposes, the attacker disposes.
 
     Whatever an engine proposes is audited on the full table; what it leaves exposed is repaired by
     the linear-programming heuristic and counted in ``history[-1].details``.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
     #: An engine that is asked again when respondents far from a cell turn out to be able to deduce it.
