@@ -38,6 +38,7 @@ EXTRAS = {
     "fast": "compiled kernels for the searches that a profile showed to be slow",
     "models": "clustering, robust covariances, trees and matchings (scikit-learn, rustworkx)",
     "postgres": "reading PostgreSQL",
+    "report": "reports as PDF (typst) and Word",
     "spark": "data beyond one machine; a Java runtime is needed as well",
     "all": "everything that a user may need",
     "test": "running the test suite",

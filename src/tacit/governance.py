@@ -10,6 +10,7 @@ import datetime as dt
 import functools
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import NoReturn
 
 from tacit.errors import InputError, near_match
 
@@ -242,3 +243,9 @@ def one_line(text: str) -> str:
 def yes(flag: bool) -> str:
     """Return yes or no."""
     return "yes" if flag else "no"
+
+
+def __getattr__(name: str) -> NoReturn:
+    from tacit.renamed import no_attribute
+
+    raise no_attribute("governance", name)

@@ -1,7 +1,7 @@
 """Old public names, each with one sentence that says the new one.
 
-``OLD_NAMES`` holds former attributes of ``tacit`` (``tables.lift`` is one of ``tacit.tables``), ``OLD_KINDS`` former kinds of a plan's steps. Nothing here
-works on: a name that changed is refused in words, never guessed.
+``OLD_NAMES`` holds former attributes of ``tacit`` (``tables.lift`` is one of ``tacit.tables``), ``OLD_KINDS``
+former kinds of a plan's steps. Nothing here works on: a name that changed is refused in words, never guessed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OLD_NAMES: dict[str, str] = {
     + ", ".join(f"{old} is tacit.{new}" for old, (_, new) in GROUPINGS.items())
     + ".",
     **{
-        f"{name}": f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
+        name: f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
         for name, file in STUDIES.items()
     },
 }
@@ -73,3 +73,9 @@ def renamed_kind(kind: str, options: Mapping[str, Any] | None = None) -> str | N
         seeds = " with seeds: 1" if method == "mdav_one_seed" else ""
         return f"The kind 'microaggregate' with method {method!r} is now the kind {new!r}{seeds}."
     return OLD_KINDS.get(kind)
+
+
+def no_attribute(module: str, name: str) -> AttributeError:
+    """Return the error for a name that a module of ``tacit`` lacks: the new name, if it was an old one."""
+    plain = f"module 'tacit.{module}' has no attribute {name!r}"
+    return AttributeError(OLD_NAMES.get(f"{module}.{name}", plain))

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from claims.plain import deduced_by_respondents, plain_range, plainly_short
 from scipy import sparse
-from tables.random_tables import random_table
 
 import tacit
+from claims.plain import deduced_by_respondents, plain_range, plainly_short
+from tables.random_tables import random_table
 from tacit.claims import Claim
 from tacit.claims.attack import movements
 from tacit.claims.attack.respondents import kernel_vectors

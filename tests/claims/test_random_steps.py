@@ -6,9 +6,9 @@ leave the interval that its levels ask for.
 
 import numpy as np
 import pytest
-from claims.plain import plainly_short
 
 import tacit
+from claims.plain import plainly_short
 from tacit.claims import table_gate
 from tacit.errors import SdcError
 

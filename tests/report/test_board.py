@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit import examples
+from tacit import examples, kinds
+from tacit.kinds.base import Kind
 from tacit.plan import Plan
 from tacit.report import board, facts, public
 from tacit.report.columns import (
@@ -18,8 +19,8 @@ from tacit.report.columns import (
     number_bins,
     total_variation,
 )
-from tacit.report.document import DataTable, PageBreak, Section
-from tacit.report.view import view_of
+from tacit.report.document import DataTable, PageBreak, Paragraph, Section
+from tacit.report.view import View, view_of
 
 N, SEED = 1_200, 987_654_321
 
@@ -253,26 +254,36 @@ class Corpus:
     """A kind of data that the reports know nothing of."""
 
     texts: tuple[str, ...]
+    history: tuple = ()
+    kind = "corpus"
+
+    def __len__(self):
+        return len(self.texts)
 
 
-def test_a_third_kind_gets_a_full_report(release):
-    history = [dataclasses.replace(a, claims=()) for a in release.history]
+class CorpusKind(Kind):
+    name, noun, formats = "corpus", "texts", ("txt",)
 
-    class Other:
-        plan, ledger, before, after = release.plan, release.ledger, release.before, release.after
-        data, original, claims, size = Corpus(("a",)), Corpus(("b",)), (), "2 texts in, 1 out"
-        risk, utility, panel = release.risk, release.utility, staticmethod(release.panel)
+    def report_blocks(self, release, audience):
+        return [Section("The texts", (Paragraph(f"{len(release.data)} for the {audience}"),))]
 
-    Other.history = tuple(history)
-    assert type(view_of(Other)).__name__ == "View"
-    shown, inside = public(Other), board(Other)
+
+def test_a_third_kind_gets_a_full_report(release, monkeypatch):
+    monkeypatch.setitem(kinds._kinds, "corpus", CorpusKind())
+    history = tuple(dataclasses.replace(a, claims=()) for a in release.history)
+    data = Corpus(("a", "b"), history)
+    other = dataclasses.replace(release, source=data, original=data, data=data)
+    assert type(view_of(other)) is View
+    shown, inside = public(other), board(other)
     assert [s.title for s in shown.sections()] == [
         "What was done",
+        "The texts",
         "Risk before and after",
         "Utility",
         "Assumptions and limits",
         "How to verify",
     ]
-    assert "2 texts in, 1 out" in inside.to_html()
-    assert {"Parameters", "How it was made"} <= {s.title for s in inside.sections()}
-    assert all(s.blocks for s in inside.walk() if isinstance(s, Section))
+    assert "2 for the public" in shown.to_html()
+    assert "1,200 texts in, 2 out" in inside.to_html()
+    assert "2 for the board" in inside.to_html()
+    assert {"In brief", "Parameters", "How it was made"} <= {s.title for s in inside.sections()}

@@ -92,6 +92,24 @@ def without_counts(tab):
 # -- metadata ------------------------------------------------------------------------------------
 
 
+def dimension(tmp_path, text):
+    path = tmp_path / "d.hrc"
+    path.write_text(text)
+    return hrc_dimension(path, "d")
+
+
+def test_repeated_codes_are_read_as_tau_argus_reads_them(tmp_path):
+    made = dimension(tmp_path, "N\n@N1\n@N2\nI\n@I\n@@I1\n@@I2\nS\n@N2\n@S1\n")
+    assert made.codes == ("Total", "N", "N1", "N2", "I", "I1", "I2", "S", "S1")
+    sums = {made.codes[s.parent]: [made.codes[c] for c in s.children] for s in made.sums}
+    assert sums == {"Total": ["N", "I", "S"], "N": ["N1", "N2"], "I": ["I1", "I2"], "S": ["S1"]}
+    assert dimension(tmp_path, "A\n@A\nB\n").codes == ("Total", "A", "B")
+    with pytest.raises(HierarchyError, match="already"):
+        dimension(tmp_path, "A\n@A\n@B\n")
+    with pytest.raises(HierarchyError, match="already"):
+        dimension(tmp_path, "A\n@B\nC\n@A\n@D\n")
+
+
 def test_fixed_and_free_descriptions(tmp_path):
     path = tmp_path / "a.rda"
     path.write_text(FORMATS["rda_fixed"]["text"])

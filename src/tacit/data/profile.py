@@ -241,7 +241,6 @@ def starting_plan(profile: ProfileResult, source_path: str | Path) -> dict[str, 
         "steps": [{"kind": "datafly", "k": 5, "max_drop": 0.01}],
         "measures": measures,
         "output": {"folder": "release", "format": "csv"},
-        "seed": 7,
         "engine": "duckdb",
     }
 

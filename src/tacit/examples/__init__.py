@@ -214,7 +214,6 @@ measures:
 output:
   folder: release
   format: csv
-seed: 7
 """
 
 STRICT_PLAN = """\
@@ -253,7 +252,6 @@ measures:
 output:
   folder: release-strict
   format: csv
-seed: 7
 """
 
 

@@ -32,7 +32,6 @@ measures:
 output:
   folder: release
   format: csv
-seed: 7
 """
 
 

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tacit.data.cells.dimension import TOTAL, Dimension
-from tacit.data.hierarchies.argus import hrc_faults, lead_depth
+from tacit.data.hierarchies.argus import (
+    first_leaves,
+    hrc_faults,
+    lead_depth,
+    merge_only_children,
+)
 from tacit.errors import HierarchyError, UnreadableFile
 from tacit.io.lines import decode, file_beside, lines_of, numbered, whole, write_lines
 from tacit.io.rda import Variable
@@ -22,7 +27,10 @@ def hrc_dimension(
     extra: Iterable[str] = (),
     labels: Mapping[str, str] | None = None,
 ) -> Dimension:
-    """Make a dimension from a hierarchy file: one code a line, its depth shown by leading marks.
+    """Make a dimension from a hierarchy file: one code per line, its depth shown by leading marks.
+
+    A code that stands at several places is read as tau-ARGUS reads it: records belong to the first place
+    without children; an only child with the code of its parent is the same cell.
 
     Parameters
     ----------
@@ -45,6 +53,7 @@ def hrc_dimension(
     for number, line in numbered(path):
         depth, code = lead_depth(line.lstrip("\ufeff"), lead)
         entries.append((number, depth, code.strip() if strip else code.rstrip()))
+    entries = merge_only_children(first_leaves(entries))
     faults = hrc_faults(entries)
     if faults:
         raise HierarchyError(f"file {Path(path).name!r} is not a valid hierarchy", faults)

@@ -54,7 +54,7 @@ class Kind(Generic[D]):
     def build_faults(self, plan: Any, other: Data) -> list[str]:
         """Return why :meth:`build` cannot start."""
         del plan
-        return [f"the plan needs {self.noun}, and its source holds a {other.kind}"]
+        return [f"the plan needs {self.noun}, and its source holds {other.kind}"]
 
     def source_faults(self, plan: Any) -> list[str]:
         """Return what is wrong with reading the source, one fault per cause where possible."""

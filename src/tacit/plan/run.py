@@ -64,30 +64,50 @@ def run_plan(
 
 def apply_steps(plan: Plan, source: Data, desk: Desk) -> tuple[Data, Data, Ledger]:
     """Return what protection is compared with, the protected data, and the ledger."""
-    out = plan.released_kind(source.kind)
     ledger = Ledger.start(desk.seed, source)
+
+    def watch(number: int, before: Data, after: Data, warned: Sequence[str]) -> None:
+        nonlocal ledger
+        if number:
+            step = plan.steps[number - 1]
+            ledger = ledger.with_step(step, before, after, warned, number)
+        else:
+            section = plan.table_to_dict(public=False)
+            ledger = ledger.with_build(f"build_{after.kind}", section, before, after)
+
+    baseline, released = protect(plan, source, desk, watch)
+    return baseline, released, ledger
+
+
+#: Told of every step: its number (0 where one kind of data is made from another), data before and after, warnings.
+Watch = Callable[[int, Data, Data, Sequence[str]], None]
+
+
+def protect(
+    plan: Plan, source: Data, desk: Desk, watch: Watch = lambda *_: None
+) -> tuple[Data, Data]:
+    """Apply the steps; return what protection is compared with, and the protected data."""
+    out = plan.released_kind(source.kind)
     current, baseline = source, None
     for i, step in enumerate(plan.steps, 1):
-        current, ledger = converted(plan, current, step.data_type().kind, ledger, desk)
+        current = convert(plan, current, step.data_type().kind, desk, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
         after, warned = apply_step(step, current, desk.context(i), i)
-        ledger = ledger.with_step(step, current, after, warned, i)
+        watch(i, current, after, warned)
         current = after
-    current, ledger = converted(plan, current, out, ledger, desk)
-    return current if baseline is None else baseline, current, ledger
+    current = convert(plan, current, out, desk, watch)
+    return current if baseline is None else baseline, current
 
 
-def converted(
-    plan: Plan, current: Data, wanted: str, ledger: Ledger, desk: Desk
-) -> tuple[Data, Ledger]:
+def convert(plan: Plan, current: Data, wanted: str, desk: Desk, watch: Watch) -> Data:
     """Return the data as the kind that the next step needs, built where they are another."""
     if current.kind == wanted:
-        return current, ledger
+        return current
     desk.progress(f"building a {wanted}", None)
     made = kind_named(wanted).build(plan, current)
-    section = plan.table_to_dict(public=False)
-    return made, ledger.with_build(f"build_{wanted}", section, current, made)
+    watch(0, current, made, ())
+    return made
 
 
 def apply_step(step: Method[Any], data: Data, ctx: Context, number: int) -> tuple[Data, list[str]]:

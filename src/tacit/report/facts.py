@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from tacit.data.changes import changes as count_changes
+from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
 from tacit.plot.families import bins_for, size_bins
@@ -125,6 +127,10 @@ def class_sizes(release: Any) -> list[ClassSizes]:
 
 def sizes_of(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
     """Return how many classes there are of each size; only these totals leave the engine."""
+    held = count_held(data.frame, keys)
+    if held is not None:
+        sizes = np.unique_counts(held[1])
+        return dict(zip(sizes.values.tolist(), sizes.counts.tolist(), strict=True))
     classes = counts(data.frame, keys)
     totals = classes.group_by(N).agg(nw.len().cast(nw.Int64).alias("classes"))
     rows = totals.collect("pyarrow").rows(named=True)

@@ -16,7 +16,7 @@ def rank_partners(n: int, window: int, rng: np.random.Generator) -> Ints:
     """
     if n == 0:
         return np.zeros(0, dtype=np.int64)
-    pair = KERNELS.pick(3 * n)["pair_up"]
+    pair = KERNELS.pick(1.5 * n)["pair_up"]
     return np.asarray(pair(n, window, rng.random(n)))
 
 

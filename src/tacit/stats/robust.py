@@ -120,7 +120,7 @@ def qn(x: Floats) -> float:
     if n < 2:
         return 0.0
     h = n // 2 + 1
-    found = float(KERNELS.pick(100 * n)["pair_quantile"](np.sort(x), h * (h - 1) // 2))
+    found = float(KERNELS.pick(40 * n)["pair_quantile"](np.sort(x), h * (h - 1) // 2))
     return 2.21914446598508 * qn_correction(n) * found
 
 

@@ -34,7 +34,7 @@ def swap_posterior(n: int, window: int, repeats: int, rng: np.random.Generator) 
     """
     counts = np.zeros((n, 2 * window + 1), dtype=np.int64)
     ranks = np.arange(n)
-    pair = KERNELS.pick(3 * n * repeats)["pair_up"]
+    pair = KERNELS.pick(1.5 * n * repeats)["pair_up"]
     for _ in range(repeats):
         counts[ranks, window + pair(n, window, rng.random(n)) - ranks] += 1
     return counts / repeats

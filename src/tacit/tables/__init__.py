@@ -76,10 +76,9 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    from tacit.renamed import OLD_NAMES
+    from tacit.renamed import no_attribute
 
-    plain = f"module 'tacit.tables' has no attribute {name!r}"
-    raise AttributeError(OLD_NAMES.get(f"tables.{name}", plain))
+    raise no_attribute("tables", name)
 
 
 def __dir__() -> list[str]:

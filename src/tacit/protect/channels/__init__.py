@@ -1,5 +1,7 @@
 """Channel expansion: release names safely by naming sets of channels (Garfinkel et al. 2007)."""
 
+from typing import NoReturn
+
 from tacit.protect.channels.answer import Answer
 from tacit.protect.channels.candidates import all_subsets, random_candidates
 from tacit.protect.channels.problem import Problem
@@ -21,3 +23,9 @@ __all__ = [
     "solve",
     "solve_counts",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    from tacit.renamed import no_attribute
+
+    raise no_attribute("channels", name)

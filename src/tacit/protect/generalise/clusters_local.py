@@ -67,7 +67,7 @@ def improve(
     if space.total < 2 * k:
         return start, True
     state = begin(space, k, start)
-    sweep = KERNELS.pick(50_000 * len(space))["look_at"]
+    sweep = KERNELS.pick(100_000 * len(space))["look_at"]
     # Compiled or not, a batch takes less than a second or so.
     batch = 8 if sweep is look_at else 2_000
     end = time.monotonic() + seconds

@@ -242,7 +242,7 @@ def move_required(
     candidates = line.drawn(needed, risk, rng)
     nobody = np.zeros(len(partner), dtype=np.int64)
     many = np.full(1, len(partner), dtype=np.int64)
-    KERNELS.pick(100 * len(partner))["pair_places"](
+    KERNELS.pick(20 * len(partner))["pair_places"](
         candidates,
         nobody,
         many,
@@ -275,7 +275,7 @@ def move_share(
         return np.zeros(len(partner), dtype=bool)
     line = Line(areas, make_up, areas.shape[1] - 1, partner)
     candidates = line.drawn(stay & (quota[quota_of] > 0), risk, rng)
-    KERNELS.pick(100 * len(partner))["pair_places"](
+    KERNELS.pick(20 * len(partner))["pair_places"](
         candidates,
         quota_of[line.order],
         quota,

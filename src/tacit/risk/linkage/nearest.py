@@ -21,7 +21,7 @@ ROUNDING = 1e-24
 REACH = 72.0
 WORKERS = 2
 #: Work of a k-d tree for one query and column, and on one number of an array, in turns of a loop.
-TREE, ARRAYS = 5.0, 0.05
+TREE, ARRAYS = 2.0, 0.03
 #: Leaves of queries given to a worker at once; between two of them the search can be stopped.
 CHUNK = 128
 

@@ -61,7 +61,7 @@ def link(a: Panel, b: Panel, distance: Distance, tick: Tick = no_tick) -> Series
     if forms is not None:
         return by_tree(*forms, a.n_series, distance, tick)
     cells = float(a.lengths.sum()) * float(b.lengths.sum()) / a.n_series
-    if distance.kind == "dtw" and not distance.per_step and KERNELS.pays(0.2 * cells):
+    if distance.kind == "dtw" and not distance.per_step and KERNELS.pays(cells):
         return by_warping(a, b, distance, tick)
     return by_blocks(a, b, distance, tick)
 

@@ -22,7 +22,7 @@ def warping_costs(
     """
     nx, nv = np.ascontiguousarray(nx), np.ascontiguousarray(nv)
     cells = float(nx.sum()) * (nv.sum() if all_pairs else nv.mean())
-    if KERNELS.pays(0.2 * cells):
+    if KERNELS.pays(cells):
         name = "all_costs" if all_pairs else "row_costs"
         run = KERNELS.compiled()[name]
         cost, steps = run(np.ascontiguousarray(x), nx, np.ascontiguousarray(v), nv, reach)

@@ -42,7 +42,7 @@ def solve_flow(model: Model, network: Network, y: int = 0, tick: Tick | None = N
     graph = adjacency(network)
     cost, scale = whole_costs(model)
     flow, potential = low.copy(), np.zeros(network.nodes, dtype=np.int64)
-    run = KERNELS.pick(500 * len(cost))
+    run = KERNELS.pick(25 * len(cost))
     step, start = run["phase"], run["settle"]
     size = 0
     while int(np.abs(cost).max(initial=0)) >> size > SMALL:
@@ -98,7 +98,7 @@ def unbiased(model: Model, network: Network, rng: np.random.Generator) -> Ints:
         ground = np.rint(model.residual[model.free] / model.base * unit).astype(np.int64)
     amount = model.spread(ground)
     draws = rng.random(len(amount))
-    KERNELS.pick(50 * len(amount))["cancel_cycles"](
+    KERNELS.pick(25 * len(amount))["cancel_cycles"](
         *adjacency(network), network.tail, network.head, amount, unit, draws
     )
     return amount[model.free] // unit

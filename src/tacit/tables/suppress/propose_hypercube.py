@@ -256,7 +256,7 @@ def hide_cubes(
     Subtables are taken from the grand total down (in a sequence: from the most detailed up), and
     again whenever one of their cells has been hidden elsewhere. The state is changed in place.
     """
-    run = KERNELS.pick(1000 * len(state.value))
+    run = KERNELS.pick(50 * len(state.value))
     local = work_space(grid)
     rank = ranks(grid)
     order = np.argsort(-rank if rules.sequence else rank, kind="stable").astype(np.int64)
@@ -278,7 +278,7 @@ def without_cube(grid: Grid, state: State, ctx: Context, *, lone: Ints) -> tuple
 
     ``lone`` names the respondents against whom cells are proven as well (-1: nobody).
     """
-    run = KERNELS.pick(1000 * len(state.value))
+    run = KERNELS.pick(50 * len(state.value))
     local = work_space(grid)
     scratch = state._replace(dirty=state.dirty.copy())
     run["mark_primary"](grid, scratch, local)

@@ -79,7 +79,7 @@ def over_subsets(d: Floats, k: int) -> Ints:
     """Return the optimal groups of a few records, given their squared distances."""
     if len(d) < 2 * k:
         return np.zeros(len(d), dtype=np.int64)
-    labels: Ints = KERNELS.pick(3.0 ** len(d))["programme"](d, k)
+    labels: Ints = KERNELS.pick(0.4 * 3.0 ** len(d))["programme"](d, k)
     return labels
 
 

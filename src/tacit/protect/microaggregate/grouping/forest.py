@@ -41,7 +41,7 @@ def mu_approximation(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick)
         return np.zeros(n, dtype=np.int64)
     tick("a forest of nearest neighbours", None)
     # A tree of fewer than k records holds at most k - 2 others, so one of k - 1 neighbours is outside.
-    run = KERNELS.pick(50 * n)
+    run = KERNELS.pick(15 * n)
     target = run["grown_forest"](nearest(x, k - 1)[0], k)
     tick("splitting trees", None)
     labels = run["split_forest"](target, k, max(2 * k - 1, 3 * k - 5))

@@ -109,7 +109,7 @@ def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:
     Exact: every distance is computed, n^2 / k of them in all.
     """
     n = len(data)
-    kernel = KERNELS.pick(4.0 * n * n / k * (data.numbers.shape[1] + data.codes.shape[1]))[
+    kernel = KERNELS.pick(1.2 * n * n / k * (data.numbers.shape[1] + data.codes.shape[1]))[
         "form_groups"
     ]
     labels = np.full(n, -1, dtype=np.int64)

@@ -16,7 +16,7 @@ EFFORT, LARGE_EFFORT = 200, 3
 #: Groups founded anew from which a file is large.
 LARGE = 40_000
 #: Turns of loops for each record of a founded group and column, about.
-TURNS = 300.0
+TURNS = 500.0
 #: Founded between two ticks.
 BATCH = 500
 #: SSE must fall by this share of SST / n, or a change is not made.

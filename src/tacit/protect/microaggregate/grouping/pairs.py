@@ -314,7 +314,7 @@ class Master:
 
         def run(room: int) -> tuple[int, Ints, Floats]:
             groups, reduced = np.empty((room, 3), dtype=np.int64), np.empty(room)
-            found = KERNELS.pick(among.size * 10.0)["priced"](
+            found = KERNELS.pick(4.0 * among.size)["priced"](
                 *(self.columns, self.space.squared, self.unit, NUMBER[self.cost], self.m),
                 *(y, start, which, inside, z, among, below, most, groups, reduced),
             )

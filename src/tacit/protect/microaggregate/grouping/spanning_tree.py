@@ -142,9 +142,7 @@ def cut(n: int, edges: Ints, k: int) -> Ints:
     ).tocsr()
     order, parent = scipy.sparse.csgraph.breadth_first_order(graph, 0, directed=False)
     child = np.where(parent[edges[:, 0]] == edges[:, 1], edges[:, 0], edges[:, 1])
-    return KERNELS.pick(20 * n)["removed"](
-        order.astype(np.int64), parent.astype(np.int64), child, k
-    )
+    return KERNELS.pick(5 * n)["removed"](order.astype(np.int64), parent.astype(np.int64), child, k)
 
 
 def removed(order: Any, parent: Any, child: Any, k: int) -> Any:

@@ -58,7 +58,7 @@ def path_groups(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> I
     start = np.searchsorted(labels[members], np.arange(labels.max() + 2))
     return along(
         x,
-        KERNELS.pick(2.0 * len(start) ** 2 * x.shape[1])["path"](x, labels, members, start, first),
+        KERNELS.pick(0.6 * len(start) ** 2 * x.shape[1])["path"](x, labels, members, start, first),
         k,
     )
 

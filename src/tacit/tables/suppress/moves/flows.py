@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ NOISE = 1e-9
 HIDDEN_SHARE = 1e-3
 #: Rounds of slope scaling after the first solution.
 ROUNDS = 1
+#: Turns of loops for each cell of a neighbourhood, about.
+TURNS = 40.0
 #: Nothing has to move by more than this many times the amount (dropped in the last resort).
 FAR = 1e4
 
@@ -101,8 +104,6 @@ class Flows:
         self.cell_mark = np.zeros(rows.shape[1], dtype=np.int64)
         self.stamp = 0
         self.lp = Highs()
-        run = KERNELS.pick(1000 * int(problem.start.sum()))
-        self.near, self.joined = run["nearest"], run["joined"]
         self.grids = Grids(problem.table) if problem.table.dimensions else None
         self.solved = self.work = 0
 
@@ -116,8 +117,9 @@ class Flows:
         limit, n = FIRST, int(self.allowed.sum())
         for turn in range(100):
             last = limit * 2 >= n
-            cells = self.around(target, amount, known, n if last else limit, turn)
-            part = self.joined(*self.columns, cells)
+            run = KERNELS.pick(TURNS * (n if last else limit))
+            cells = self.around(run["nearest"], target, amount, known, n if last else limit, turn)
+            part = run["joined"](*self.columns, cells)
             if len(part[0]):
                 found = self.solve(part, amount, capped=not last, rounds=0 if nearby else ROUNDS)
                 if found is not None:
@@ -127,10 +129,18 @@ class Flows:
             limit *= GROWTH
         return None
 
-    def around(self, target: int, amount: float, known: int, limit: int, turn: int) -> Ints:
+    def around(
+        self,
+        find: Callable[..., Ints],
+        target: int,
+        amount: float,
+        known: int,
+        limit: int,
+        turn: int,
+    ) -> Ints:
         """Return the target and cells near it: by the way through relations, and a grid around it."""
         self.stamp += 1
-        cells = self.near(
+        cells = find(
             *self.rows,
             self.columns[0],
             self.columns[1],
