@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.engine.blocks import block_rng, seed_of
 from tacit.errors import Cancelled
 
 Progress = Callable[[str, float | None], None]
@@ -54,6 +55,10 @@ class Context:
         root = fresh_seed() if seed is None else seed
         child = np.random.SeedSequence(root, spawn_key=(step,))
         return cls(np.random.default_rng(child), root, progress, should_stop)
+
+    def block_rng(self, block: int, stream: int = 0) -> np.random.Generator:
+        """Return the generator of one block of records, the same on every engine."""
+        return block_rng(seed_of(self.rng), block, stream)
 
     def tick(self, message: str = "", share: float | None = None) -> None:
         """Report progress and stop here if the user asked for it."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 
 from tacit.engine import text as parser
 from tacit.engine.base import ROW, Engine
@@ -206,15 +207,23 @@ def write(data: Any, path: Path, options: Options) -> None:
     import duckdb
 
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
-    with duckdb.connect() as connection:
-        connection.from_arrow(data.to_arrow()).write_csv(
-            str(path),
-            sep=separator,
-            quotechar=options.quote,
-            escapechar=options.quote,
-            header=options.header,
-            na_rep="",
-        )
+
+    def write_batches(reader: pa.RecordBatchReader) -> None:
+        with duckdb.connect() as connection:
+            relation = connection.from_arrow(reader).project(
+                ", ".join('"' + n.replace('"', '""') + '"' for n in data.columns)
+            )
+            relation.write_csv(
+                str(path),
+                sep=separator,
+                quotechar=options.quote,
+                escapechar=options.quote,
+                header=options.header,
+                na_rep="",
+                overwrite=True,
+            )
+
+    data.engine.in_order(data.frame.select(*data.columns, ROW), write_batches)
     if not parser.is_utf8(options.encoding):
         recode(path, options.encoding)
 
