@@ -11,9 +11,11 @@ from typing import Any, Protocol
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.engine.blocks import ROW as ROW
-from tacit.engine.blocks import BlockFunction, Mapped, T
+from tacit.engine import blocks
+from tacit.engine.blocks import ROW, BlockFunction, Mapped, T
 from tacit.errors import EngineMissing, near_match
+
+__all__ = ["ENGINES", "ROW", "Engine", "get_engine"]
 
 ENGINES = ("duckdb", "spark")
 
@@ -56,9 +58,7 @@ class Engine(Protocol):
         """Compute the frame once, so that what follows does not repeat the work."""
         ...
 
-    def in_order(
-        self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]
-    ) -> T:
+    def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
         """Hand over the records in order of ROW, batch by batch, in bounded memory.
 
         ``consume`` may be called a second time, from the first record on: it must start afresh.
@@ -66,11 +66,16 @@ class Engine(Protocol):
         ...
 
     def map_blocks(
-        self, frame: nw.LazyFrame[Any], function: BlockFunction, schema: pa.Schema | None
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None] = blocks.go_on,
     ) -> Mapped:
         """Apply a function to every block of records, once each, in bounded memory.
 
         ``schema`` is that of the tables which the function returns; None when it only tells tallies.
+        ``tick`` is called before the work, and before each block that this process works on.
         """
         ...
 

@@ -8,6 +8,7 @@ memory holds one block at a time.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,9 +63,7 @@ class Mapped:
         return self.frame
 
 
-def block_rng(
-    sequence: np.random.SeedSequence, block: int, stream: int = 0
-) -> np.random.Generator:
+def block_rng(sequence: np.random.SeedSequence, block: int, stream: int = 0) -> np.random.Generator:
     """Return the generator of one block; ``stream`` tells apart what a step draws side by side."""
     key = (*sequence.spawn_key, block, stream)
     return np.random.default_rng(np.random.SeedSequence(sequence.entropy, spawn_key=key))
@@ -96,21 +95,29 @@ class OrderCheck:
             yield batch
 
 
-def split(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
+def go_on() -> None:
+    """Never stop."""
+
+
+def split(
+    batches: Iterable[pa.RecordBatch], tick: Callable[[], None] = go_on
+) -> Iterator[tuple[int, pa.Table]]:
     """Yield each block of ordered batches with its records as one table."""
     open_block, parts = -1, list[pa.RecordBatch]()
     for batch in batches:
         blocks = batch.column(ROW).to_numpy() // BLOCK
         edges = [0, *(np.flatnonzero(np.diff(blocks)) + 1).tolist(), len(blocks)]
-        for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        for start, stop in itertools.pairwise(edges):
             if start == stop:
                 continue
             if blocks[start] != open_block and parts:
+                tick()
                 yield open_block, as_table(parts)
                 parts = []
             open_block = int(blocks[start])
             parts.append(batch.slice(start, stop - start))
     if parts:
+        tick()
         yield open_block, as_table(parts)
 
 
@@ -120,12 +127,16 @@ def as_table(parts: Sequence[pa.RecordBatch]) -> pa.Table:
 
 
 def mapped(
-    reader: pa.RecordBatchReader, function: BlockFunction, schema: pa.Schema, tallies: Tallies
+    reader: pa.RecordBatchReader,
+    function: BlockFunction,
+    schema: pa.Schema,
+    tallies: Tallies,
+    tick: Callable[[], None] = go_on,
 ) -> pa.RecordBatchReader:
     """Return what a function makes of ordered records, block by block; tallies go where they are wanted."""
 
     def made() -> Iterator[pa.RecordBatch]:
-        for block, table in split(reader):
+        for block, table in split(reader, tick):
             done = function(block, table)
             tallies.append(done.tally)
             assert done.table is not None

@@ -119,9 +119,7 @@ class DuckDbEngine:
         self._kept.add(relation)
         return wrap(relation)
 
-    def in_order(
-        self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]
-    ) -> T:
+    def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
         """Hand over batches as DuckDB gives them; should they be out of order, sort and start again."""
         relation = frame.to_native()
         if ROW not in relation.columns:
@@ -139,16 +137,22 @@ class DuckDbEngine:
             return consume(reader)
 
     def map_blocks(
-        self, frame: nw.LazyFrame[Any], function: BlockFunction, schema: pa.Schema | None
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None] = blocks.go_on,
     ) -> Mapped:
         """Apply a function to one block after the other."""
 
         def consume(reader: pa.RecordBatchReader) -> Mapped:
             tallies: Tallies = []
             if schema is None:
-                tallies.extend(function(b, table).tally for b, table in blocks.split(reader))
+                tallies.extend(function(b, table).tally for b, table in blocks.split(reader, tick))
                 return Mapped(None, tallies)
-            return Mapped(self.keep(blocks.mapped(reader, function, schema, tallies)), tallies)
+            return Mapped(
+                self.keep(blocks.mapped(reader, function, schema, tallies, tick)), tallies
+            )
 
         return self.in_order(frame, consume)
 
@@ -160,7 +164,6 @@ class DuckDbEngine:
         self, frame: nw.LazyFrame[Any], path: Path, metadata: Mapping[bytes, bytes] | None = None
     ) -> None:
         """Write one Parquet file, row group by row group."""
-
         names = [n for n in frame.collect_schema().names() if n != ROW]
         self.in_order(frame, lambda reader: write_parquet(reader, names, path, metadata or {}))
 
@@ -173,4 +176,3 @@ class DuckDbEngine:
 def wrap(relation: duckdb.DuckDBPyRelation) -> nw.LazyFrame[Any]:
     """Return a relation as a narwhals lazy frame."""
     return nw.from_native(relation)
-

@@ -160,9 +160,7 @@ class SparkEngine:
         self._kept.add(kept)
         return nw.from_native(kept)
 
-    def in_order(
-        self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]
-    ) -> T:
+    def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
         """Fetch ranges of row numbers one after the other."""
         from pyspark.sql import functions as f
 
@@ -188,23 +186,32 @@ class SparkEngine:
         return consume(pa.RecordBatchReader.from_batches(first.schema, batches()))
 
     def map_blocks(
-        self, frame: nw.LazyFrame[Any], function: BlockFunction, schema: pa.Schema | None
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None] = blocks.go_on,
     ) -> Mapped:
         """Let workers apply a function, each to some of the blocks; small frames go to the driver."""
         kept = self.materialise(frame)
         if kept.to_native().count() <= SMALL:
-            return self._map_on_driver(kept, function, schema)
+            return self._map_on_driver(kept, function, schema, tick)
+        tick()
         return self._map_on_workers(kept.to_native(), function, schema)
 
     def _map_on_driver(
-        self, frame: nw.LazyFrame[Any], function: BlockFunction, schema: pa.Schema | None
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None],
     ) -> Mapped:
         table = self.to_arrow(frame).sort_by(ROW)
         tallies: Tallies = []
         if schema is None:
-            tallies.extend(function(b, t).tally for b, t in blocks.split(table.to_batches()))
+            tallies.extend(function(b, t).tally for b, t in blocks.split(table.to_batches(), tick))
             return Mapped(None, tallies)
-        made = blocks.mapped(table.to_reader(), function, schema, tallies).read_all()
+        made = blocks.mapped(table.to_reader(), function, schema, tallies, tick).read_all()
         return Mapped(self.from_arrow(made), tallies)
 
     def _map_on_workers(
@@ -213,7 +220,9 @@ class SparkEngine:
         from pyspark.sql import functions as f
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        told = (schema if schema is not None else pa.schema([])).append(pa.field(TALLY, pa.string()))
+        told = (schema if schema is not None else pa.schema([])).append(
+            pa.field(TALLY, pa.string())
+        )
 
         def work(table: pa.Table) -> pa.Table:
             return work_on_block(table, function, schema, told)
