@@ -17,12 +17,14 @@ import pyarrow as pa
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Numbers, as_numbers
+from tacit.data.values import Flags, Floats, Ints, Numbers, as_numbers
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done, Tallies, block_rng, seed_of
+from tacit.engine.class_index import ClassIndex
+from tacit.engine.relational import N, counts
 from tacit.errors import InputError
 
-FIRST, N = "__first__", "__n__"
+FIRST = "__first__"
 
 #: Gives the generator of a block and a stream; it travels to workers.
 Draws = Callable[[int, int], np.random.Generator]
@@ -90,7 +92,10 @@ def change_households(
     ctx: Context,
     also: Sequence[str] = (),
 ) -> tuple[Microdata, Tallies]:
-    """Return the data with columns changed once a household; a record without household is one itself."""
+    """Return the data with columns changed or added once a household.
+
+    A record without household is one itself.
+    """
 
     def work(block: int, table: pa.Table) -> Done:
         told = change(block, table)
@@ -98,7 +103,8 @@ def change_households(
 
     engine = data.engine
     marked = engine.materialise(data.frame.with_columns(first_of_household(data).alias(FIRST)))
-    units = marked.filter(nw.col(ROW) == nw.col(FIRST)).select(*columns, *also, ROW)
+    known = [c for c in (*columns, *also) if c in data.columns]
+    units = marked.filter(nw.col(ROW) == nw.col(FIRST)).select(*known, ROW)
     schema = work(0, no_records(data, units)).table.schema  # type: ignore[union-attr]
     mapped = engine.map_blocks(units, work, schema, ticker(ctx))
     new = {c: f"__new{i}__" for i, c in enumerate(columns)}
@@ -107,7 +113,7 @@ def change_households(
     )
     joined = marked.join(drawn, on=FIRST, how="left")
     result = joined.with_columns(*[nw.col(n).alias(c) for c, n in new.items()])
-    order = [n for n in marked.collect_schema().names() if n != FIRST]
+    order = list(dict.fromkeys([*data.columns, *columns, ROW]))
     return data.with_frame(engine.materialise(result.select(*order))), mapped.tallies
 
 
@@ -143,6 +149,17 @@ def no_records(data: Microdata, frame: nw.LazyFrame[Any]) -> pa.Table:
 def ticker(ctx: Context) -> Callable[[], None]:
     """Return what is called before each block, so that a run can be stopped."""
     return lambda: ctx.tick("working on blocks of records")
+
+
+def strata(data: Microdata, within: Sequence[str]) -> tuple[ClassIndex, Ints]:
+    """Return the strata and their sizes."""
+    if not within:
+        return ClassIndex.build((), pa.table({})), np.array([len(data)], dtype=np.int64)
+    cells = counts(data.frame, within).collect("pyarrow").to_native()
+    index = ClassIndex.build(within, cells)
+    sizes = np.zeros(index.size, dtype=np.int64)
+    sizes[index.find(cells)] = cells.column(N).to_numpy()
+    return index, sizes
 
 
 # -- households -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.in_blocks import Change, Draws, change_records, draws_of, ticker
+from tacit.data.in_blocks import Change, Draws, change_records, draws_of, strata, ticker
 from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, Ints, as_numbers
 from tacit.engine.base import ROW
@@ -88,17 +88,6 @@ class Sample(Method):
             else "none declared: estimates of totals need the inverse sampling fraction",
         )
         return result
-
-
-def strata(data: Microdata, within: Sequence[str]) -> tuple[ClassIndex, Ints]:
-    """Return the strata and their sizes."""
-    if not within:
-        return ClassIndex.build((), pa.table({})), np.array([len(data)], dtype=np.int64)
-    cells = counts(data.frame, within).collect("pyarrow").to_native()
-    index = ClassIndex.build(within, cells)
-    sizes = np.zeros(index.size, dtype=np.int64)
-    sizes[index.find(cells)] = cells.column(N).to_numpy()
-    return index, sizes
 
 
 def by_share(sizes: Ints, share: float) -> Ints:
