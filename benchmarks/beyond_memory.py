@@ -96,7 +96,10 @@ class Timer:
     def __exit__(self, *_: object) -> None:
         wall, cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{self.label:<10} {wall:8.1f} s wall {cpu:8.1f} s CPU   peak {peak:,.0f} MB", flush=True)
+        print(
+            f"{self.label:<10} {wall:8.1f} s wall {cpu:8.1f} s CPU   peak {peak:,.0f} MB",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -206,14 +206,22 @@ def constant_in_households(
     return tuple(c for c in columns if c in steady) if steady.issuperset(also) else ()
 
 
-def count_units(data: Microdata, columns: Sequence[str], keep: nw.Expr) -> int:
-    """Count the records for which an expression holds: households, where the columns are constant there."""
-    found = data.frame.filter(keep)
+def unit_frame(data: Microdata, columns: Sequence[str]) -> nw.LazyFrame[Any]:
+    """Return the frame, or its households' first records where the columns are constant in households."""
     if not constant_in_households(data, columns):
-        return int(found.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
+        return data.frame
     marked = data.frame.with_columns(first_of_household(data).alias(FIRST))
-    first = marked.filter(nw.col(ROW) == nw.col(FIRST)).filter(keep)
-    return int(first.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
+    return marked.filter(nw.col(ROW) == nw.col(FIRST)).drop(FIRST)
+
+
+def units_in_memory(data: Microdata) -> tuple[Ints, Ints]:
+    """Return the position of each household's first record, and the household of each record."""
+    assert data.household is not None
+    home = data.codes(data.household)
+    n = len(home.codes)
+    ids = np.where(home.codes == home.null, home.size + np.arange(n), home.codes)
+    _, first, unit = np.unique(ids, return_index=True, return_inverse=True)
+    return first, unit.ravel()
 
 
 # -- moments ------------------------------------------------------------------------------------------

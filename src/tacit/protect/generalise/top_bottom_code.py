@@ -17,9 +17,9 @@ from tacit.data.claims import Claim, check_for
 from tacit.data.in_blocks import (
     Change,
     change_records,
-    count_units,
     finite_numbers,
     fold_records,
+    unit_frame,
 )
 from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, as_numbers, not_numeric
@@ -105,7 +105,8 @@ class TopBottomCode(Method):
                 continue
             beyond = signed(self.column, sign) > sign * limit
             n = count_rows(data.frame.filter(beyond))
-            self.require_enough(count_units(data, [self.column], beyond) if n else 0, end)
+            units = count_rows(unit_frame(data, [self.column]).filter(beyond)) if n else 0
+            self.require_enough(units, end)
             coded[end] = n
             if n:
                 tails.append((sign, limit, self.value_of(data, end, sign, limit, ctx)))
