@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tacit.engine.blocks import block_rng, seed_of
 from tacit.errors import Cancelled
 
 Progress = Callable[[str, float | None], None]
@@ -69,6 +68,19 @@ class Context:
     def note(self, **details: Any) -> None:
         """Add facts about what was done."""
         self.details.update(details)
+
+
+def block_rng(sequence: np.random.SeedSequence, block: int, stream: int = 0) -> np.random.Generator:
+    """Return the generator of one block; ``stream`` tells apart what a step draws side by side."""
+    key = (*sequence.spawn_key, block, stream)
+    return np.random.default_rng(np.random.SeedSequence(sequence.entropy, spawn_key=key))
+
+
+def seed_of(rng: np.random.Generator) -> np.random.SeedSequence:
+    """Return the seed sequence from which a generator was made."""
+    sequence = rng.bit_generator.seed_seq
+    assert isinstance(sequence, np.random.SeedSequence)
+    return sequence
 
 
 def fresh_seed() -> int:

@@ -8,11 +8,12 @@ import pyarrow.compute as pc
 import pytest
 
 import tacit
+from tacit.context import Context, block_rng
 from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
 from tacit.engine import scratch
 from tacit.engine.base import ROW
-from tacit.engine.blocks import BLOCK, Done, block_rng, split
+from tacit.engine.blocks import BLOCK, Done, split
 from tacit.engine.class_index import ClassIndex
 from tacit.engine.duckdb import DuckDbEngine
 from tacit.errors import InputError
@@ -137,7 +138,7 @@ def test_every_block_and_stream_draws_by_itself():
     draws = {block_rng(root, b, s).integers(1 << 62) for b in range(50) for s in range(3)}
     assert len(draws) == 150
     assert block_rng(root, 3, 1).random() == block_rng(root, 3, 1).random()
-    ctx = tacit.context.Context.start(4, step=1)
+    ctx = Context.start(4, step=1)
     assert ctx.block_rng(3, 1).random() == block_rng(root, 3, 1).random()
 
 

@@ -63,19 +63,6 @@ class Mapped:
         return self.frame
 
 
-def block_rng(sequence: np.random.SeedSequence, block: int, stream: int = 0) -> np.random.Generator:
-    """Return the generator of one block; ``stream`` tells apart what a step draws side by side."""
-    key = (*sequence.spawn_key, block, stream)
-    return np.random.default_rng(np.random.SeedSequence(sequence.entropy, spawn_key=key))
-
-
-def seed_of(rng: np.random.Generator) -> np.random.SeedSequence:
-    """Return the seed sequence from which a generator was made."""
-    sequence = rng.bit_generator.seed_seq
-    assert isinstance(sequence, np.random.SeedSequence)
-    return sequence
-
-
 class OrderCheck:
     """Passes batches on while row numbers ascend, and remembers when they did not."""
 
