@@ -85,4 +85,4 @@ def seed_of(rng: np.random.Generator) -> np.random.SeedSequence:
 
 def fresh_seed() -> int:
     """Draw a seed from the operating system."""
-    return secrets.randbits(53)
+    return secrets.randbits(128)

@@ -52,6 +52,8 @@ class Result:
         ``.to_arrow()``, ``.rows(named=True)``). It may hold values of the data: keep it inside.
     explanation
         What the numbers mean, in a sentence or two, for the report.
+    shortfall
+        How the data miss the threshold that the measure was given, in a sentence; empty when they do not.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class Result:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     frame: nw.DataFrame[Any] | None = None
     explanation: str = ""
+    shortfall: str = field(default="", kw_only=True)
 
     def summary(self) -> Summary:
         """Return the few numbers that matter."""
@@ -74,7 +77,7 @@ class Result:
             for k, v in self.numbers.items()
             if isinstance(v, int | float) and not isinstance(v, bool)
         ]
-        return bars(items, title=self.title, x="", y="value")
+        return bars(items, title=self.title, y="value")
 
     def charts(self) -> Iterable[Chart]:
         """Return the charts for a report; by default the one of :meth:`plot`."""

@@ -17,9 +17,9 @@ from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.linked import link
 from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status
-from tacit.data.examples.firms import activity_tree, firms, region_tree
 from tacit.data.table import Contributors
 from tacit.errors import Infeasible, InputError, InvalidParameter
+from tacit.examples.firms import activity_tree, firms, region_tree
 from tacit.tables.agencies.coordination import block_of, causes, part_of, regions_of
 from tacit.tables.agencies.mixed_strategy import rounded_interval
 from tacit.tables.compare.cell_loss import EDGES

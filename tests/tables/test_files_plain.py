@@ -11,8 +11,8 @@ import tacit
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.errors import ColumnNotFound, DisclosureRefused, InputError, NotAdditive, UnreadableFile
+from tacit.io.p_tables import PTable, write_ptable
 from tacit.tables import read_ptable, read_table, read_wide, write_table
-from tacit.tables.files.p_tables import PTable, write_ptable
 
 LONG = """region;size;turnover;n;st
 Total;Total;21,5;9;
@@ -117,7 +117,7 @@ def test_faulty_files(tmp_path, old, new, said):
 def test_unknown_endings(tmp_path):
     with pytest.raises(UnreadableFile, match="no table file"):
         read_table(saved(tmp_path, LONG, "t.doc"), ["region"], "turnover")
-    with pytest.raises(UnreadableFile, match="not a workbook"):
+    with pytest.raises(UnreadableFile, match="not a spreadsheet"):
         read_table(saved(tmp_path, LONG, "t.xlsx"), ["region"], "turnover")
     with pytest.raises(UnreadableFile, match="no file"):
         read_table(tmp_path / "gone.csv", ["region"], "turnover")

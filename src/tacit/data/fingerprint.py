@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,14 +64,15 @@ def digests(data: Microdata) -> Digests:
     native, names = data.frame.to_native(), tuple(data.columns)
     found = KNOWN.get(native)
     if found is None or found[0] != names:
-        made = data.engine.in_order(data.frame.select(*names, ROW), hash_batches)
+        made = data.engine.in_order(data.frame, lambda reader: hash_batches(reader, names))
         found = KNOWN[native] = (names, made)
     return found[1]
 
 
-def hash_batches(reader: pa.RecordBatchReader) -> Digests:
-    """Return the digests of what a reader gives."""
-    columns = {n: ColumnHash() for n in reader.schema.names}
+def hash_batches(reader: pa.RecordBatchReader, names: Sequence[str] | None = None) -> Digests:
+    """Return the digests of what a reader gives, columns in the order of their names."""
+    listed = reader.schema.names if names is None else [*names, ROW]
+    columns = {n: ColumnHash() for n in listed}
     records = 0
     for table in cut(reader, CHUNK):
         records += table.num_rows

@@ -55,9 +55,8 @@ def change_records(data: Microdata, change: ChangeBlock, ctx: Context) -> tuple[
         told = change(block, table)
         return Done(changed_table(table, told), told.tally)
 
-    frame = data.frame.select(*data.columns, ROW)
-    schema = changed_table(empty := no_records(data, frame), change(0, empty)).schema
-    mapped = data.engine.map_blocks(frame, work, schema, ticker(ctx))
+    schema = changed_table(empty := no_records(data, data.frame), change(0, empty)).schema
+    mapped = data.engine.map_blocks(data.frame, work, schema, ticker(ctx))
     return data.with_frame(mapped.records), mapped.tallies
 
 

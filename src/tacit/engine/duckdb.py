@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 
 import duckdb
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from tacit.engine import blocks, text
+from tacit.engine.arrow import sort_by_row
 from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T, Tallies
+from tacit.engine.memory import held_table, hold
 from tacit.engine.scratch import Scratch, write_parquet
 
 
@@ -25,6 +29,11 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """Return an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def literal_path(path: Path) -> str:
+    """Return a path in which DuckDB sees no pattern: a name with ``[1]`` or ``*`` is that file alone."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
 class DuckDbEngine:
@@ -54,11 +63,11 @@ class DuckDbEngine:
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
         """Read Parquet; the row number comes from the file itself, so the scan stays parallel."""
         if path.is_dir():
-            source = literal(str(path / "**/*.parquet"))
+            source = literal(f"{literal_path(path)}/**/*.parquet")
             return self.number_rows(
                 wrap(self._connection.sql(f"SELECT * FROM read_parquet({source})"))
             )
-        source = literal(str(path))
+        source = literal(literal_path(path))
         return wrap(
             self._connection.sql(
                 f"SELECT * EXCLUDE (file_row_number), file_row_number AS {ROW} "
@@ -86,6 +95,7 @@ class DuckDbEngine:
         """Take an Arrow table without copying it."""
         relation = self._connection.from_arrow(table)
         self._kept.add(relation)
+        hold(relation, table)
         return wrap(relation)
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
@@ -96,6 +106,10 @@ class DuckDbEngine:
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add row numbers in the present order (DuckDB keeps insertion order)."""
+        held = held_table(frame)
+        if held is not None:
+            rows = pa.array(np.arange(held.num_rows, dtype=np.int64))
+            return self.from_arrow(held.append_column(ROW, rows))
         return wrap(frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -122,6 +136,9 @@ class DuckDbEngine:
     def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
         """Hand over batches as DuckDB gives them; should they be out of order, sort and start again."""
         relation = frame.to_native()
+        held = held_table(frame)
+        if held is not None:
+            return consume((sort_by_row(held) if ROW in held.column_names else held).to_reader())
         if ROW not in relation.columns:
             with relation.to_arrow_reader(BLOCK) as reader:
                 return consume(reader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ class SparkEngine:
         """Read Parquet, rows numbered 0, 1, ... in the order of file names and of rows in a file."""
         from pyspark.sql import functions as f
 
-        read = self._session.read.parquet(str(path))
+        read = self._session.read.parquet(literal_path(path))
         place = read.select(
             "*",
             f.col("_metadata.file_path").alias(FILE),
@@ -108,10 +109,18 @@ class SparkEngine:
             nullValue="",
             encoding=encoding,
         )
-        frame = reader.csv(str(path.absolute())).localCheckpoint()
+        frame = reader.csv(literal_path(path.absolute())).localCheckpoint()
         bad = frame.filter(functions.col(BAD_LINE).isNotNull()).count()
         if bad:
             raise text.ragged(path, bad, len(names))
+        text.require_every_record(
+            path,
+            frame.count() + int(header),
+            separator=separator,
+            quote=quote,
+            encoding=encoding,
+            single=len(names) == 1,
+        )
         return self._numbered(frame.drop(BAD_LINE))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
@@ -296,6 +305,11 @@ def work_on_block(
     made = blocks.shape(done.table, schema)
     empty = pa.nulls(made.num_rows, pa.string())
     return pa.concat_tables([made.append_column(told.field(TALLY), empty).cast(told), note])
+
+
+def literal_path(path: Path) -> str:
+    """Return a path in which Spark sees no pattern: a name with ``[1]`` or ``*`` is that file alone."""
+    return re.sub(r"([*?\[\]{}\\])", r"\\\1", str(path))
 
 
 def start_session(url: str | None) -> SparkSession:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from tacit.engine.blocks import ROW
+from tacit.engine.quoting import count_records
 from tacit.errors import InputError, UnreadableFile
 
 #: Bytes parsed in one go; a record must fit. Larger records are tried again with the largest block.
@@ -83,6 +84,7 @@ class Form:
                 raise self.refusal(error) from None
             self.refuse_ragged(bad)
             break
+        self.require_every_record(table.num_rows)
         return table
 
     def stream(self) -> pa.RecordBatchReader:
@@ -90,11 +92,15 @@ class Form:
         bad: list[int] = []
 
         def batches() -> Iterator[pa.RecordBatch]:
+            n = 0
             try:
-                yield from pa_csv.open_csv(self.path, *self.options(STREAM_BLOCK, bad))
+                for batch in pa_csv.open_csv(self.path, *self.options(STREAM_BLOCK, bad)):
+                    n += batch.num_rows
+                    yield batch
             except (UnicodeError, LookupError, pa.ArrowInvalid) as error:
                 raise self.refusal(error) from None
             self.refuse_ragged(bad)
+            self.require_every_record(n)
 
         return pa.RecordBatchReader.from_batches(self.schema, batches())
 
@@ -147,6 +153,17 @@ class Form:
             return not_encoded(self.path, self.encoding)
         return UnreadableFile(f"{self.path.name!r} is not well-formed separated text")
 
+    def require_every_record(self, n: int) -> None:
+        """Refuse a file of which other records were understood than were counted."""
+        require_every_record(
+            self.path,
+            n + int(self.header),
+            separator=self.separator,
+            quote=self.quote,
+            encoding=self.encoding,
+            single=len(self.names) == 1,
+        )
+
     def refuse_ragged(self, bad: Sequence[int]) -> None:
         """Refuse lines with another number of fields."""
         if bad:
@@ -165,6 +182,20 @@ def number(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
             yield pa.RecordBatch.from_arrays([*batch.columns, rows], schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, numbered())
+
+
+def require_every_record(
+    path: Path, n_records: int, *, separator: str, quote: str, encoding: str, single: bool
+) -> None:
+    """Refuse a file of which a parser found another number of records than were counted in it."""
+    counted = count_records(
+        path, separator=separator, quote=quote, encoding=encoding, single=single
+    )
+    if counted is not None and counted != n_records:
+        raise UnreadableFile(
+            f"{path.name!r} holds {counted:,} records, and {n_records:,} were understood. Check the quotes "
+            "and the line ends."
+        )
 
 
 def blank_lines(path: Path, encoding: str) -> int:

@@ -68,7 +68,6 @@ def write(data: Any, path: Path, options: Options) -> None:
     """
     del options
     described = describe.to_json(data.columns)
-    frame = data.frame.select(*data.columns, ROW)
-    data.engine.write_parquet(frame, path, {META: described.encode()} if described else {})
+    data.engine.write_parquet(data.frame, path, {META: described.encode()} if described else {})
     if described and path.is_dir():
         (path / SIDECAR).write_text(described, "utf-8")

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.in_blocks import unit_frame
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_numbers, not_numeric, renamed_values
@@ -146,17 +146,6 @@ class Recode(Method):
             yield Claim(
                 "categories", {"allowed": sorted(self.labels)}, "categories", (self.column,)
             )
-
-
-@check_for("categories")
-def categories_hold(frame: Any, claim: Claim) -> bool:
-    """Look for categories beyond the allowed ones; missing values may be there."""
-    allowed = set(claim.parameters["allowed"])
-    for column in claim.columns:
-        found = frame.select(column).unique().collect("pyarrow").get_column(column).to_list()
-        if any(value is not None and str(value) not in allowed for value in found):
-            return False
-    return True
 
 
 def class_names(breaks: tuple[float, ...]) -> list[str]:

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.in_blocks import (
     Change,
     change_records,
@@ -159,22 +159,6 @@ class TopBottomCode(Method):
                 limits[name] = None
         if any(v is not None for v in limits.values()):
             yield Claim("within-limits", limits, "values", (self.column,))
-
-
-@check_for("within-limits")
-def within_limits(frame: nw.LazyFrame[Any], claim: Claim) -> bool:
-    """No value of the columns lies beyond the limits."""
-    low, high = claim.parameters["low"], claim.parameters["high"]
-    for column in claim.columns:
-        ends = frame.select(
-            nw.col(column).min().alias("low"), nw.col(column).max().alias("high")
-        ).collect("pyarrow")
-        least, most = ends.item(0, "low"), ends.item(0, "high")
-        if least is not None and (
-            (low is not None and least < low) or (high is not None and most > high)
-        ):
-            return False
-    return True
 
 
 def signed(column: str, sign: float) -> nw.Expr:

@@ -15,7 +15,7 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, InputError, require
 from tacit.registry import register
-from tacit.tables.suppress import propose_exact_scip as _scip
+from tacit.solve.scip import has_scip
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_exact import ExactOutcome, solve_exact
 from tacit.tables.suppress.suppression import Suppression
@@ -59,7 +59,7 @@ class SuppressExact(Suppression):
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
-        if self.engine == "scip" and not _scip.available():
+        if self.engine == "scip" and not has_scip():
             raise require("pyscipopt", "exact", "engine='scip'")
         if self.allowed is not None:
             closed = ~mask(problem.table, self.allowed) & ~problem.start
