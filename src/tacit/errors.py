@@ -12,6 +12,7 @@ The whole tree::
       SpecError(ValueError)       a description of work is wrong
         InvalidParameter          a parameter is outside its bounds
         UnknownMethod             no method of that name (with near matches)
+        UnknownClaim              no check can recompute claims of that model (with near matches)
         PlanError                 a plan has faults; all are listed
         PlanVersion               a plan was written for another major version
       Infeasible                  the requirement cannot be met by any allowed change
@@ -99,6 +100,10 @@ class InvalidParameter(SpecError):
 
 class UnknownMethod(SpecError):
     """No method is registered under that name."""
+
+
+class UnknownClaim(SpecError):
+    """No check can recompute claims of that model."""
 
 
 class PlanError(SpecError):

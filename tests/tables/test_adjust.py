@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 import tacit
 from tables.random_tables import random_table as any_table
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.errors import Infeasible, InputError
 from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.cta import (

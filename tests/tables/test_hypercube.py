@@ -19,7 +19,7 @@ from tacit.errors import InputError, WeakProtection
 from tacit.tables.attack.attacker import Attacker, shortfalls
 from tacit.tables.suppress import propose_hypercube as cubes
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.suppress_hypercube import part_of, subtables_are_protected
+from tacit.tables.suppress.suppress_hypercube import part_of
 
 HOME = Path(__file__).parents[1] / "fixtures"
 STUDY, ARGUS = HOME / "psd04-harmonizing-suppression", HOME / "psd28-argus-software"
@@ -249,7 +249,7 @@ def test_the_check_sees_a_cell_that_is_published():
     table = hierarchical(1)
     safe = quiet(tacit.SuppressHypercube(audit="subtable"), table)
     claim = safe.history[-1].claims[0]
-    assert subtables_are_protected(safe, claim)
+    assert claim.holds(safe)
     secondary = np.flatnonzero(safe.secondary)
     failed = [not claim.holds(safe.with_hidden(secondary[secondary != c])) for c in secondary]
     assert any(failed)

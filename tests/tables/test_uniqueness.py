@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import Infeasible, InputError
-from tacit.tables.margins.entry_bounds import entry_bounds, margin_families, witness_tables
-from tacit.tables.margins.integer_bounds import runs
-from tacit.tables.margins.margins import MarginSet, all_families, k_margins, margin_advice
-from tacit.tables.margins.universality import (
+from studies.universality import (
     gap_instance,
     lift,
     small_coefficients,
     subset_sum_instance,
     triangle_instance,
 )
+from tacit.errors import Infeasible, InputError
+from tacit.tables.margins.entry_bounds import entry_bounds, margin_families, witness_tables
+from tacit.tables.margins.integer_bounds import runs
+from tacit.tables.margins.margins import MarginSet, all_families, k_margins, margin_advice
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/psd09-entry-uniqueness"
 LINES = json.loads((FIXTURES / "line_sums.json").read_text())["cases"]

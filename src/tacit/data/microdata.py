@@ -5,35 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from tacit.data.claims import Claim
+from tacit.data.base import Action
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.nodes import raised
 from tacit.data.roles import Column
 from tacit.engine import codes as coding
 from tacit.engine import relational
+from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
-from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.engine.memory import held_codes, held_table
+from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 
-
-@dataclass(frozen=True)
-class Action:
-    """One step that was done to the data: for the ledger, the statement and the report."""
-
-    kind: str
-    parameters: Mapping[str, Any]
-    techniques: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-    claims: tuple[Claim, ...] = ()
-    seconds: float = 0.0
-    #: All parameters, secret ones too: for steps that do an earlier one again. Never written in public.
-    private: Mapping[str, Any] = field(default_factory=dict, repr=False)
+ARROW = (pa.Array, pa.ChunkedArray)
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +52,9 @@ class Microdata:
     to_own
         Turns an Arrow table into the kind of frame that the user gave.
     """
+
+    kind: ClassVar[str] = "records"
+    made_by: ClassVar[str] = "microdata: read them with tacit.read(...)"
 
     frame: nw.LazyFrame[Any]
     columns: Mapping[str, Column]
@@ -166,10 +160,13 @@ class Microdata:
         missing = [n for n in names if n not in self.columns]
         if missing:
             raise ColumnNotFound(missing, list(self.columns), "the data")
-        table = self.engine.to_arrow(self.frame.select(*names, ROW))
-        rows = table.column(ROW).to_numpy()
-        if len(rows) > 1 and not bool(np.all(rows[1:] > rows[:-1])):
-            table = table.take(pa.array(np.argsort(rows, kind="stable")))
+        held = held_table(self.frame)
+        table = (
+            self.engine.to_arrow(self.frame.select(*names, ROW))
+            if held is None
+            else held.select([*names, ROW])
+        )
+        table = sort_by_row(table)
         return table if with_row else table.drop_columns([ROW])
 
     def to_pandas(self) -> Any:
@@ -185,6 +182,26 @@ class Microdata:
     def to_native(self) -> Any:
         """Return the records in the kind of frame they came in; Arrow for files."""
         return self.to_own(self.to_arrow())
+
+    def claim_view(self) -> nw.LazyFrame[Any]:
+        """Return what claims are recomputed on."""
+        return self.frame
+
+    def faults_for(self, spec: Any) -> list[SdcError]:
+        """Return the columns and roles that a Spec names or needs and the data do not have."""
+        found: list[SdcError] = []
+        missing = [c for c in spec.columns_named() if c not in self.columns]
+        if missing:
+            found.append(ColumnNotFound(missing, list(self.columns), "the data"))
+        found.extend(
+            RoleMissing(
+                f"{spec.kind} needs {role_with_article(role)}, and the data declare none. "
+                f"Declare them with tacit.read(..., {role}=...) or in the plan's roles."
+            )
+            for role in sorted(spec.needs)
+            if not (self.hierarchies if role == "hierarchies" else self.with_role(role))
+        )
+        return found
 
     # -- changing (returns new data) -----------------------------------------------------------
 
@@ -206,37 +223,64 @@ class Microdata:
     def replace(
         self, values: Mapping[str, pa.Array | pa.ChunkedArray | npt.NDArray[Any]]
     ) -> Microdata:
-        """Return the data with whole columns replaced, values given in record order."""
-        table = self.to_arrow(with_row=True)
-        for name, array in values.items():
-            column = array if isinstance(array, pa.Array | pa.ChunkedArray) else pa.array(array)
+        """Return the data with whole columns replaced or added, values given in record order.
+
+        Other columns are not fetched: they stay in the table that is in memory already, or on the engine,
+        where the new columns are joined by row number.
+        """
+        here = held_table(self.frame) is not None
+        table = self.to_arrow(None if here else [], with_row=True)
+        given = {n: a if isinstance(a, ARROW) else pa.array(a) for n, a in values.items()}
+        for name, column in given.items():
             if len(column) != table.num_rows:
                 raise InputError(
                     f"column {name!r}: {len(column)} values for {table.num_rows} records"
                 )
-            if name in self.columns:
-                table = table.set_column(table.column_names.index(name), name, column)
-            else:
-                table = table.append_column(name, column)
-        return self.with_table(table)
+        if here:
+            return self.with_table(set_columns(table, given))
+        order = [*self.columns, *(n for n in given if n not in self.columns)]
+        new = self.engine.from_arrow(set_columns(table, given))
+        rest = self.frame.select(*[n for n in self.columns if n not in given], ROW)
+        return self.with_frame(rest.join(new, on=ROW, how="left").select(*order, ROW))
 
     def drop(self, columns: Iterable[str]) -> Microdata:
         """Return the data without some columns."""
         gone = set(columns)
         if not gone:
             return self
-        return self.with_frame(self.frame.select(*[n for n in self.columns if n not in gone], ROW))
+        left = [*(n for n in self.columns if n not in gone), ROW]
+        held = held_table(self.frame)
+        return (
+            self.with_frame(self.frame.select(*left))
+            if held is None
+            else self.with_table(held.select(left))
+        )
 
     def filter(self, keep: nw.Expr) -> Microdata:
         """Return the records for which an expression holds."""
-        return self.with_frame(self.frame.filter(keep))
+        return self.keep_rows(self.frame.filter(keep))
+
+    def keep_rows(self, frame: nw.LazyFrame[Any]) -> Microdata:
+        """Return the records whose numbers stand in a frame of the engine."""
+        held = held_table(self.frame)
+        if held is None:
+            return self.with_frame(frame)
+        rows = self.engine.to_arrow(frame.select(ROW)).column(ROW)
+        return self.with_table(held.filter(pc.is_in(held.column(ROW), rows)))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Microdata:
         """Return the records at positions 0, 1, ... of the present order; they keep their numbers."""
-        return self.with_table(self.to_arrow(with_row=True).take(pa.array(positions)))
+        if held_table(self.frame) is not None:
+            return self.with_table(self.to_arrow(with_row=True).take(pa.array(positions)))
+        kept = self.engine.from_arrow(self.to_arrow([], with_row=True).take(pa.array(positions)))
+        order = [*self.columns, ROW]
+        return self.with_frame(kept.join(self.frame, on=ROW, how="left").select(*order))
 
     def recode(self, column: str, mapping: pa.Table) -> Microdata:
         """Return the data with a column's values replaced by a table of ``old`` and ``new``."""
+        coded = held_codes(self.frame, [column])
+        if coded is not None:
+            return self.replace({column: recode_coded(coded[0], mapping)})
         return self.with_frame(relational.recode(self.frame, column, mapping, self.engine))
 
     def generalise(self, column: str, level: int) -> Microdata:
@@ -247,9 +291,10 @@ class Microdata:
         if level == 0:
             return self
         if level == self.hierarchy(column).height:
-            return self.with_frame(
-                self.frame.with_columns(nw.lit(self.hierarchy(column).top).alias(column))
-            )
+            top = self.hierarchy(column).top
+            if held_table(self.frame) is not None:
+                return self.replace({column: pa.repeat(top, len(self))})
+            return self.with_frame(self.frame.with_columns(nw.lit(top).alias(column)))
         hierarchy = self.hierarchy(column)
         if not self.history:
             return self.recode(column, hierarchy.mapping(level))
@@ -269,3 +314,18 @@ class Microdata:
     def with_columns_described(self, columns: Mapping[str, Column]) -> Microdata:
         """Return the data with other descriptions for some columns."""
         return replace(self, columns={**self.columns, **columns})
+
+
+def role_with_article(role: str) -> str:
+    """Return a role with its article."""
+    if role == "sensitive":
+        return "sensitive columns"
+    return role if role.endswith("s") else f"a {role}"
+
+
+def recode_coded(column: coding.Coded, mapping: pa.Table) -> pa.Array:
+    """Return the new values of a coded column; null, and what the mapping lacks, becomes null."""
+    old, new = (mapping.column(i).combine_chunks() for i in range(2))
+    at = pc.index_in(column.values, old)
+    codes = pa.array(column.codes, mask=column.codes == column.null)
+    return new.take(at).take(codes)

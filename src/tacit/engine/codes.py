@@ -16,46 +16,30 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from tacit.engine.coded import Coded, densify, encode, mixed_radix
+from tacit.engine.memory import count_held
 from tacit.engine.relational import N, W, counts
+
+__all__ = [
+    "Cells",
+    "Coded",
+    "cells",
+    "count_classes",
+    "dense_ids",
+    "densify",
+    "encode",
+    "group_ids",
+    "mixed_radix",
+    "sort_order",
+    "wildcard_sizes",
+]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 #: Largest table for which codes index a dense count array.
 DENSE = 1 << 24
-
-
-@dataclass(frozen=True)
-class Coded:
-    """One column as integer codes.
-
-    Attributes
-    ----------
-    codes
-        0 .. len(values) - 1 in the ascending order of values; null is coded len(values).
-    values
-        The distinct values that are not null, ascending.
-    """
-
-    codes: npt.NDArray[np.int32]
-    values: pa.Array
-
-    @property
-    def size(self) -> int:
-        """Return the number of codes, null's included."""
-        return len(self.values) + 1
-
-    @property
-    def null(self) -> int:
-        """Return the code of null."""
-        return len(self.values)
-
-    def decode(self, codes: npt.NDArray[Any] | None = None) -> pa.Array:
-        """Return values for codes (by default the column's own)."""
-        picked = self.codes if codes is None else codes
-        return self.values.take(pa.array(picked, mask=picked == self.null))
 
 
 @dataclass(frozen=True)
@@ -97,21 +81,22 @@ class Cells:
         return np.bincount(ids, weights=self.n, minlength=n_groups).astype(np.int64)[ids]
 
 
-def encode(column: pa.ChunkedArray | pa.Array) -> Coded:
-    """Code one column: ascending values, null last."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
-    values = encoded.dictionary
-    order = pc.sort_indices(values).to_numpy()
-    rank = np.empty(len(order) + 1, dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    rank[-1] = len(order)
-    indices = pc.fill_null(encoded.indices, len(order)).to_numpy(zero_copy_only=False)
-    return Coded(rank[indices], values.take(pa.array(order)))
+def count_classes(
+    frame: nw.LazyFrame[Any], keys: Sequence[str], weight: str | None = None
+) -> pa.Table:
+    """Return one row a class with its size ``__n__`` (and the sum of weights ``__w__``), in any order."""
+    held = None if weight is not None else count_held(frame, keys)
+    if held is None:
+        return counts(frame, keys, weight).collect("pyarrow").to_native()
+    columns = {k: c.decode() for k, c in zip(keys, held[0], strict=True)}
+    return pa.table({**columns, N: held[1]})
 
 
 def cells(frame: nw.LazyFrame[Any], keys: Sequence[str], weight: str | None = None) -> Cells:
-    """Reduce records to coded cells with one group-by on the engine."""
+    """Reduce records to coded cells with one group-by on the engine, or on codes that are at hand."""
+    held = None if weight is not None else count_held(frame, keys)
+    if held is not None:
+        return Cells(dict(zip(keys, held[0], strict=True)), held[1])
     table = counts(frame, keys, weight).collect("pyarrow").to_native()
     coded = {k: encode(table.column(k)) for k in keys}
     n = table.column(N).to_numpy().astype(np.int64)
@@ -154,24 +139,6 @@ def group_ids(
 def dense_ids(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
     """Return a group number a row, 0 .. n-1, every one of which occurs."""
     return densify(mixed_radix(columns, sizes)[0])
-
-
-def mixed_radix(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
-    """Return one integer a row for several codes, hashed on the way when 64 bits do not hold them."""
-    ids = columns[0].astype(np.int64)
-    bound = int(sizes[0])
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if bound * size >= 2**62:
-            ids, bound = densify(ids)
-        ids = ids * size + column
-        bound *= int(size)
-    return ids, bound
-
-
-def densify(ids: Ints) -> tuple[Ints, int]:
-    """Return the same grouping with numbers 0 .. n-1, by hashing."""
-    encoded = pc.dictionary_encode(pa.array(ids))
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
 def wildcard_sizes(

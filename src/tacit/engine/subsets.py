@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from tacit.engine.base import Engine
 from tacit.engine.codes import Cells, Coded, densify
+from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts, distinct
 
 Ints = npt.NDArray[np.int64]
@@ -45,6 +46,9 @@ def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str], engine: Engin
     The engine joins each key's codes and groups by integers that pack them, which moves far less
     than the values themselves.
     """
+    held = count_held(frame, keys)
+    if held is not None:
+        return Cells(dict(zip(keys, held[0], strict=True)), held[1])
     values = {k: distinct(frame, k) for k in keys}
     packing = Packing.of([len(v) + 1 for v in values.values()])
     table = counts(packing.attach(frame, values, engine), packing.names)

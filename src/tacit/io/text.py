@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import pyarrow as pa
 
 from tacit.engine import text as parser
+from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
+from tacit.engine.memory import held_table
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 from tacit.io import Loaded, Options
 
@@ -35,6 +38,9 @@ FORCED: Mapping[str, str] = {
 
 #: Marks of a missing value in a column of numbers.
 MARKS = ("NA", "NaN", ".")
+
+#: Records that are looked at first when types are inferred.
+SAMPLE = 4096
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -120,15 +126,32 @@ def infer(
         frame = frame.with_columns(
             *[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
         )
-    counted = count_forms(frame, names, options.types)
-    casts = [
-        cast(n, kind)
-        for j, n in enumerate(names)
-        if (kind := kind_of(n, j, counted, options.types)) != "text"
-    ]
+    kinds = infer_kinds(frame, names, options.types)
+    casts = {n: cast(n, kind) for n, kind in kinds.items() if kind != "text"}
     if not casts and not options.missing:
         return frame
-    return materialise_cast(engine, frame.with_columns(*casts) if casts else frame)
+    return materialise_cast(engine, frame, casts)
+
+
+def infer_kinds(
+    frame: nw.LazyFrame[Any], names: Sequence[str], types: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the type of each column.
+
+    Patterns are slow. One value that is no number makes a column text, so some records settle most
+    columns, and only the others are counted in full.
+    """
+    first = count_forms(frame.head(SAMPLE), names, types)
+    unsettled = [n for j, n in enumerate(names) if n in types or not is_text(j, first)]
+    counted = count_forms(frame, unsettled, types) if unsettled else {}
+    found = {n: kind_of(n, j, counted, types) for j, n in enumerate(unsettled)}
+    return {n: found.get(n, "text") for n in names}
+
+
+def is_text(j: int, counted: Mapping[str, int]) -> bool:
+    """Return True when some values of a column are no integers, and some are no numbers."""
+    known = counted[f"any{j}"] - counted[f"mark{j}"]
+    return counted[f"integer{j}"] < known and counted[f"number{j}"] < known
 
 
 def count_forms(
@@ -191,29 +214,52 @@ def cast(name: str, kind: str) -> nw.Expr:
     return column.cast(nw.Int64 if kind == "integer" else nw.Float64).alias(name)
 
 
-def materialise_cast(engine: Engine, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+def materialise_cast(
+    engine: Engine, frame: nw.LazyFrame[Any], casts: Mapping[str, nw.Expr]
+) -> nw.LazyFrame[Any]:
     """Compute the casts; an engine's message could quote a value, so it is not passed on."""
     try:
-        return engine.materialise(frame)
+        held = held_table(frame)
+        if held is None:
+            return engine.materialise(frame.with_columns(*casts.values()) if casts else frame)
+        new = engine.to_arrow(frame.select(*casts.values(), ROW).sort(ROW))
     except Exception:  # noqa: BLE001 - every engine has its own class
         raise InputError(
             "a value does not fit the type asked for its column (a date that is not in the calendar?)"
         ) from None
+    return engine.from_arrow(set_columns(sort_by_row(held), {n: new.column(n) for n in casts}))
 
 
 def write(data: Any, path: Path, options: Options) -> None:
+    """Write records as separated text, batch by batch."""
+    data.engine.in_order(
+        data.frame, lambda reader: write_table(reader, path, options, list(data.columns))
+    )
+
+
+def write_table(
+    table: pa.Table | pa.RecordBatchReader,
+    path: Path,
+    options: Options,
+    names: Sequence[str] | None = None,
+) -> None:
     """Write separated text; null is an empty field, and text is quoted only where it must be."""
     import duckdb
 
+    from tacit.engine.duckdb import quoted
+
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with duckdb.connect() as connection:
-        connection.from_arrow(data.to_arrow()).write_csv(
+        listed = table.schema.names if names is None else names
+        relation = connection.from_arrow(table).project(", ".join(map(quoted, listed)))
+        relation.write_csv(
             str(path),
             sep=separator,
             quotechar=options.quote,
             escapechar=options.quote,
             header=options.header,
             na_rep="",
+            overwrite=True,
         )
     if not parser.is_utf8(options.encoding):
         recode(path, options.encoding)

@@ -23,6 +23,7 @@ from tacit.data.table import Contributors, Table, spread
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.base import ROW
+from tacit.engine.ranking import keep_largest
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
 
 Ints = npt.NDArray[np.int64]
@@ -297,16 +298,11 @@ class Tabulation:
 
     def records(self, frame: nw.LazyFrame[Any]) -> Entries:
         """Return the largest records of every ground cell; the ranking is done on the engine."""
-        ranked = frame.with_columns((-nw.col(S).abs()).alias(SIZE)).with_columns(
-            nw.col(ROW)
-            .cum_count()
-            .over(*self.columns.dimensions, order_by=[SIZE, ROW])
-            .alias("__at__")
+        sized = frame.select(
+            *self.columns.dimensions, ROW, S, WEIGHT, ASKED, WAIVED, nw.col(S).abs().alias(SIZE)
         )
-        kept = ranked.filter(nw.col("__at__") <= self.top)
-        table = self.data.engine.to_arrow(
-            kept.select(*self.columns.dimensions, ROW, S, WEIGHT, ASKED, WAIVED)
-        )
+        kept = keep_largest(sized, self.columns.dimensions, SIZE, self.top)
+        table = self.data.engine.to_arrow(kept)
         x, w = (floats(table, name) for name in (S, WEIGHT))
         who = table.column(ROW).to_numpy(zero_copy_only=False).astype(np.int64)
         return self.entries(table, who, x, w * x, w)

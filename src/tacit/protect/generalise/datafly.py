@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, Coded, dense_ids, group_ids
 from tacit.engine.relational import without
@@ -146,7 +146,7 @@ class Datafly(Method):
             result = result.generalise(key, level)
         if search.dropped:
             frame = without(result.frame, keys, search.left_over(data), data.engine)
-            result = result.with_frame(frame)
+            result = result.keep_rows(frame)
         result = result.materialise()
         ctx.note(
             k=k,

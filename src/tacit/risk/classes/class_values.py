@@ -15,12 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import Coded, encode
-from tacit.engine.relational import N, class_values, counts
+from tacit.engine.codes import cells
 from tacit.errors import RoleMissing, SdcError
-from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import AFTER, PALETTE
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -70,19 +66,16 @@ def values_in_classes(
     With ``missing="ignore"`` the records that lack the value are left out.
     """
     frame = data.frame if missing == "category" else data.frame.filter(~nw.col(column).is_null())
-    pairs = counts(frame, keys) if column in keys else class_values(frame, keys, column)
-    table = pairs.collect("pyarrow").to_native()
-    coded = {name: encode(table.column(name)) for name in dict.fromkeys([*keys, column])}
-    # The engine returns groups in any order; sorted, every engine gives the same classes.
-    order = np.lexsort([coded[column].codes, *(coded[k].codes for k in reversed(keys))])
-    starts = class_starts([coded[k].codes[order] for k in keys], len(order))
-    first = order[starts]
+    # Cells come in the order of their codes, so that every engine gives the same classes.
+    found = cells(frame, list(dict.fromkeys([*keys, column])))
+    starts = class_starts([found.keys[k].codes for k in keys], len(found))
+    first = np.flatnonzero(starts)
     return ClassValues(
-        keys={k: Coded(coded[k].codes[first], coded[k].values).decode() for k in keys},
+        keys={k: found.keys[k].decode(found.keys[k].codes[first]) for k in keys},
         of_class=np.cumsum(starts, dtype=np.int64) - 1,
-        value=coded[column].codes[order].astype(np.int64),
-        n=table.column(N).to_numpy().astype(np.int64)[order],
-        values=coded[column].values,
+        value=found.keys[column].codes.astype(np.int64),
+        n=found.n,
+        values=found.keys[column].values,
     )
 
 
@@ -130,34 +123,3 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def records_by(
-    rows: Sequence[tuple[str, int, bool]], *, title: str, x: str, subtitle: str = ""
-) -> Chart:
-    """Return bars of records by a label; those beyond the limit in the warning colour."""
-    values = [{"label": label, "records": n, "beyond": beyond} for label, n, beyond in rows]
-    colour = {"condition": {"test": "datum.beyond", "value": PALETTE[4]}, "value": AFTER}
-    text = {"field": "records", "type": "quantitative", "format": ","}
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": values},
-        "width": 460,
-        "height": 220,
-        "encoding": {
-            "x": {
-                "field": "label",
-                "type": "nominal",
-                "sort": None,
-                "title": x,
-                "axis": {"labelAngle": 0},
-            },
-            "y": {"field": "records", "type": "quantitative", "title": "records"},
-        },
-        "layer": [
-            {"mark": "bar", "encoding": {"color": colour}},
-            {"mark": {"type": "text", "dy": -6, "fontSize": 10}, "encoding": {"text": text}},
-        ],
-    }
-    shown = "; ".join(f"{label}: {n} records" for label, n, _ in rows if n)
-    return Chart(spec, f"{title}. {shown}.")

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import wildcard_sizes
-from tacit.engine.relational import N, W, counts
+from tacit.engine.codes import count_classes, wildcard_sizes
+from tacit.engine.relational import N, W
 from tacit.fields import ClassSize
 from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes
@@ -47,6 +47,7 @@ class KAnonymity(Measure):
     )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    axis: ClassVar[str] = "share of records that violate"
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> KAnonymityResult:
         del other
@@ -134,9 +135,8 @@ class KAnonymityResult(Result):
     def charts(self) -> Iterable[Chart]:
         """Return one chart a quasi-identifier, worst first."""
         for name, part in sorted(self.parts.items(), key=lambda item: item[1].smallest):
-            classes = {size: n // size for size, n in part.sizes_of_records.items()}
             yield class_sizes(
-                classes,
+                part.sizes_of_records,
                 k=self.requested,
                 title=f"Records by class size: {name}",
                 subtitle=", ".join(part.keys),
@@ -155,7 +155,7 @@ def company(smallest: int) -> str:
 
 def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
     """Count classes on the engine; a missing value is a value of its own."""
-    table = counts(data.frame, keys, data.weight).collect("pyarrow")
+    table = nw.from_native(count_classes(data.frame, keys, data.weight), eager_only=True)
     sizes = table.get_column(N).to_numpy().astype(np.int64)
     by_size = np.unique_counts(sizes)
     records = {int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)}

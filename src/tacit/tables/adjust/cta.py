@@ -32,7 +32,7 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
-from tacit.data.claims import Claim, check_for
+from tacit.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.solve import Highs, LinearModel
@@ -109,26 +109,6 @@ def adjusted_claims(result: Table) -> Iterable[Claim]:
         about,
         ("outsiders do not know which cells were moved to which side",),
     )
-
-
-@check_for("moved-far-enough")
-def moved_far_enough(table: Table, claim: Claim) -> bool:
-    """Return True when every unsafe cell is published at least its level away from the truth."""
-    del claim
-    for cell in np.flatnonzero(table.primary):
-        value, shown = float(table.value[cell]), float(table.published[cell])
-        down, up = float(table.lower_level[cell]), float(table.upper_level[cell])
-        if np.isnan(shown):
-            continue
-        if down <= 0 and up <= 0:
-            unit = 1.0 if table.frequency else 1e-3 * max(1.0, abs(value))
-            down = up = max(float(table.sliding_level[cell]), unit)
-        slack = 1e-6 * max(1.0, abs(value))
-        risen = up > 0 and shown >= value + up - slack
-        fallen = down > 0 and shown <= value - down + slack
-        if not (risen or fallen):
-            return False
-    return True
 
 
 # -- the problem ---------------------------------------------------------------------------------------

@@ -41,8 +41,6 @@ Mark = tuple[int, int]
 PRIME = 2_147_483_647
 #: Coefficients are taken as fractions with denominators up to this.
 LARGEST = 10**6
-#: Another one, for the proof.
-SECOND_PRIME = 2_147_483_629
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,23 +177,6 @@ class Echelon:
         )
         return result
 
-    def random_movement(self, rng: np.random.Generator) -> Ints:
-        """Return a random vector x with M x = 0 over the prime field."""
-        loose = np.ones(self.shape[1], dtype=bool)
-        loose[self.kept[1]] = False
-        x = np.where(loose, rng.integers(1, self.prime, self.shape[1]), 0)
-        rhs = np.zeros(self.shape[0], dtype=np.int64)
-        own = np.repeat(x, np.diff(self.starts))
-        # Added one at a time modulo the prime: sums of products would not fit.
-        products = own * self.values % self.prime
-        np.add.at(rhs, self.rows, products)
-        rhs %= self.prime
-        at = np.flatnonzero(rhs)
-        ends = np.array([0, len(at)], dtype=np.int64)
-        _, steps, amounts = self.solved(ends, at, rhs[at])
-        x[self.kept[1][steps]] = (self.prime - amounts) % self.prime
-        return x
-
 
 class Elimination:
     """The unsafe cells modulo what is published, each a combination of coordinates.
@@ -321,31 +302,6 @@ class Elimination:
                     del own[i]
                     if i != pivot:
                         self.holders[i].discard(q)
-
-
-def deducible(problem: Problem, hidden: Flags, seed: int = 1) -> Flags:
-    """Return which unsafe cells follow from the published ones, or may do so for a pair's partner.
-
-    Two random movements of the hidden cells over a second prime field are drawn. A cell that moves in
-    one of them is not determined, and a pair whose 2 x 2 determinant is not zero is not bound: such
-    answers are certain. A cell that is called deducible is so but for a chance of about 1e-9.
-    """
-    cells = np.flatnonzero(hidden)
-    m = sparse.csc_array(problem.by_cell[:, cells])
-    m.sort_indices()
-    basis = Echelon(m, row_order(sparse.csr_array(m)), SECOND_PRIME)
-    basis.extend(np.arange(len(cells), dtype=np.int64))
-    rng = np.random.default_rng(seed)
-    first, second = (np.zeros(problem.n, dtype=np.int64) for _ in range(2))
-    first[cells], second[cells] = basis.random_movement(rng), basis.random_movement(rng)
-    bad = problem.primary & (first == 0) & (second == 0)
-    if len(problem.pairs):
-        known, target = problem.pairs.T
-        one = first[known] * second[target] % SECOND_PRIME
-        other = first[target] * second[known] % SECOND_PRIME
-        moves = (first[known] != 0) | (second[known] != 0)
-        bad[target[(one == other) & moves]] = True
-    return bad
 
 
 def row_of(matrix: sparse.csr_array, i: int) -> Vector:

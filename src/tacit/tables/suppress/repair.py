@@ -10,17 +10,19 @@ import numpy.typing as npt
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.errors import Infeasible
-from tacit.tables.suppress.moves.routes import Routes
+from tacit.tables.attack.attacker import shortfalls
+from tacit.tables.suppress.moves.routes import Routes, needs_of
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]
 
 
 def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
-    """Return a pattern that holds ``hidden`` and meets every need, proven movement by movement.
+    """Return a pattern that holds ``hidden`` and meets every need.
 
-    For each need, a movement of cells that keeps all relations and bounds is found and checked on
-    the whole table; cells that are hidden already cost nothing.
+    The attacker says which needs the pattern does not meet; what it meets, a larger pattern meets too. For
+    each of the others a movement of cells that keeps all relations and bounds is found and checked on the
+    whole table; cells that are hidden already cost nothing.
 
     Raises
     ------
@@ -28,7 +30,11 @@ def repair(problem: Problem, hidden: Flags, ctx: Context) -> Flags:
         Naming the cells that no pattern of the cells that may be hidden can protect.
     """
     base = hidden | problem.start
-    routes = Routes(problem, base, base | problem.suppressible)
+    short = {(s.cell, s.known) for s in shortfalls(problem, base, ctx)}
+    if not short:
+        return base
+    needs = [need for need in needs_of(problem) if (need.cell, need.known) in short]
+    routes = Routes(problem, base, base | problem.suppressible, needs)
     require_met(problem, routes, routes.meet_all(ctx))
     routes.require_proof()
     return routes.pattern

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from tacit.errors import Approximate, InputError
 from tacit.kernels import Kernels
-from tacit.protect.microaggregate.grouping.loss import group_means, group_sizes, loss
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means, group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped, squared
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import neighbours as nearest_of
 from tacit.stats.moments import Flags, Floats, Ints
 
@@ -67,23 +66,6 @@ class Omma:
     def percent(self) -> float:
         """Return the loss, 100 SSE / SST."""
         return self.losses[-1] if self.losses else self.start
-
-
-def learning_automaton(
-    x: Floats,
-    k: int,
-    *,
-    rng: np.random.Generator,
-    tick: Tick,
-    memory: int = 3,
-    theta: float | None = None,
-    restarts: int = 10,
-    start: Literal["random", "mdav"] = "random",
-    neighbours: int | None = None,
-) -> Ints:
-    """Return the best groups of several runs of :func:`omma`; see :func:`best_run`."""
-    options: dict[str, Any] = {"memory": memory, "theta": theta, "restarts": restarts}
-    return best_run(x, k, rng=rng, tick=tick, start=start, neighbours=neighbours, **options).labels
 
 
 def best_run(

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping.loss import loss
+from tacit.protect.microaggregate.grouping.loss import Tick, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped, outermost
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.stats.moments import Floats, Ints
 
 #: Share of the records that is grouped before the rest is cut into blocks.

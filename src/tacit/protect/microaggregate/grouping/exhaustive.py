@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.errors import Approximate, InputError, LimitReached
 from tacit.kernels import Kernels
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import Space, nearest
 from tacit.protect.microaggregate.grouping.pairs import cheapest
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate

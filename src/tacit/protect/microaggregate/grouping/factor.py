@@ -36,8 +36,7 @@ from tacit.errors import (
     require,
 )
 from tacit.protect.microaggregate.grouping.exhaustive import ALL_SUBSETS, over_subsets
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick, group_sizes, loss
 from tacit.protect.microaggregate.grouping.near import Space
 from tacit.protect.microaggregate.grouping.pairs import cheapest
 from tacit.solve import Highs, LinearModel

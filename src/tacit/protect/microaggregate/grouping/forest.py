@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.kernels import Kernels
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import nearest
 from tacit.protect.microaggregate.grouping.spanning_tree import split_large
 from tacit.stats.moments import Floats, Ints

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.kernels import Kernels
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.stats.moments import Floats, Ints
 
 #: Distances computed between two looks at the clock.

@@ -6,9 +6,8 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.protect.microaggregate.grouping import search as _search
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping.loss import Tick, group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import neighbours
 from tacit.stats.moments import Floats, Ints
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping import tree as _tree
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.tree import Room, Tree, farthest, nearest, recentre, take
 from tacit.stats.moments import Floats, Ints
 

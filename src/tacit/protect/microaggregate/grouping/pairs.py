@@ -37,7 +37,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import Cancelled, LimitReached, SolverError
 from tacit.kernels import Kernels
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import Space
 from tacit.solve import Highs, LinearModel, Solution
 from tacit.stats.moments import Floats, Ints

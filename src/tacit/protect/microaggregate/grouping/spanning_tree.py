@@ -10,8 +10,8 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.stats.moments import Flags, Floats, Ints
 
 #: Neighbours looked up first for each record.

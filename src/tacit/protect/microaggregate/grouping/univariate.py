@@ -8,8 +8,8 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.stats.moments import Floats, Ints
 
 

@@ -6,13 +6,12 @@ import numpy as np
 
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping import tree as _tree
-from tacit.protect.microaggregate.grouping.loss import group_means
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means
 from tacit.protect.microaggregate.grouping.mdav_groups import (
     exact_sums,
     smallest,
     squared,
 )
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import Room, Tree, nearest, take
 from tacit.stats.moments import Floats, Ints
 

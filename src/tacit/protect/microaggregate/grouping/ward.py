@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.kernels import Kernels
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.stats.moments import Floats, Ints
 
 

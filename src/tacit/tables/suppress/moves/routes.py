@@ -18,6 +18,7 @@ from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.errors import SolverError
 from tacit.tables.attack.attacker import Attacker
+from tacit.tables.suppress.moves.caps import Caps
 from tacit.tables.suppress.moves.flows import NOISE, Flows, Movement
 from tacit.tables.suppress.problem import Problem
 
@@ -100,9 +101,13 @@ class Routes:
         Cells that cost nothing.
     allowed
         Cells that may be hidden (``base`` included).
+    needs
+        The needs to meet; by default all of the problem's.
     """
 
-    def __init__(self, problem: Problem, base: Flags, allowed: Flags) -> None:
+    def __init__(
+        self, problem: Problem, base: Flags, allowed: Flags, needs: list[Need] | None = None
+    ) -> None:
         self.problem = problem
         self.base = base
         self.cost = np.where(base, 0.0, problem.cost)
@@ -110,7 +115,8 @@ class Routes:
         self.used = np.zeros(problem.n, dtype=np.int64)
         self.flows = Flows(problem, allowed | base, self.cost.copy(), self.cost)
         self.nearby = False
-        self.needs = needs_of(problem)
+        self.caps: Caps | None = None
+        self.needs = needs_of(problem) if needs is None else needs
         self.movements: dict[int, Movement] = {}
         self.serving: dict[int, set[int]] = {}
         self.through: dict[int, set[int]] = {}
@@ -136,7 +142,8 @@ class Routes:
             if not mine:
                 self._take(m)
             mine.add(need)
-        for m in old:
+        # One movement may meet both sides of a width; it is left once.
+        for m in dict.fromkeys(old):
             if m not in by:
                 mine = self.serving[m]
                 mine.discard(need)
@@ -273,6 +280,7 @@ class Routes:
 
     def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
         """Publish secondaries again, dearest first, where other ways cost less; return how many."""
+        self.caps = Caps(self.problem, self.flows.allowed)
         gone, end = 0, self.flows.work + max(LEAST_WORK, WORK * self.problem.n)
         for turn in range(passes):
             before = self.total
@@ -344,6 +352,8 @@ class Routes:
         """Publish one secondary if everything it served can go another way for less."""
         price = self.total
         order = sorted(self.needing(cell), key=lambda n: -self.needs[n].size)
+        if self.hopeless(cell, order):
+            return False
         mark = len(self.journal)
         for n in order:
             self.assign(n, ())
@@ -358,6 +368,20 @@ class Routes:
             self.undo(mark)
         self.forget_if_long()
         return done
+
+    def hopeless(self, cell: int, needs: list[int]) -> bool:
+        """Return True when, by the limits of single relations, a need cannot do without the cell."""
+        if self.caps is None:
+            return False
+        asked = [
+            (n, o, self.needs[n].cell, amount)
+            for n in needs
+            for o, option in enumerate(self.needs[n].options)
+            for amount in option
+        ]
+        over = self.caps.exceeded(cell, [a[2] for a in asked], [a[3] for a in asked])
+        out = {(n, o) for (n, o, _, _), beyond in zip(asked, over.tolist(), strict=True) if beyond}
+        return any(all((n, o) in out for o in range(len(self.needs[n].options))) for n in needs)
 
     def forget_if_long(self) -> None:
         """Drop what is no longer needed now and then."""

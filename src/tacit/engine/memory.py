@@ -1,0 +1,77 @@
+"""Frames that read an Arrow table as it lies in memory: what need not be fetched, and its codes.
+
+An embedded engine works on such a table without copying it. Fetching it through the engine, or grouping its
+texts again for each question, costs many times what reading it does; so the table is remembered with the
+frame, and each column is coded once, when first asked for. Both are freed with the frame.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+
+from tacit.engine.coded import Coded, Ints, encode, mixed_radix, separate
+
+#: Types that come back from the engine as they went; a table of these alone may stand for its frame.
+ROUND_TRIPS = (
+    *(pa.bool_(), pa.string(), pa.date32(), pa.timestamp("us"), pa.float32(), pa.float64()),
+    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+)
+
+#: Types whose codes group values as an engine does (0.0 and -0.0 are one value, but two codes).
+CODED = tuple(t for t in ROUND_TRIPS if not pa.types.is_floating(t))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A table in memory and the codes of its columns, made when first asked for."""
+
+    table: pa.Table
+    codes: dict[str, Coded] = field(default_factory=dict)
+
+    def coded(self, name: str) -> Coded:
+        """Return a column as integer codes."""
+        if name not in self.codes:
+            self.codes[name] = encode(self.table.column(name))
+        return self.codes[name]
+
+
+_held: WeakKeyDictionary[Any, Held] = WeakKeyDictionary()
+
+
+def hold(native: Any, table: pa.Table) -> None:
+    """Remember the table that an engine's own frame reads, if fetching it would give the same."""
+    if all(column.type in ROUND_TRIPS for column in table.schema):
+        _held[native] = Held(table)
+
+
+def held_table(frame: nw.LazyFrame[Any]) -> pa.Table | None:
+    """Return the table that a frame reads, or None when it must be fetched."""
+    found = _held.get(frame.to_native())
+    return None if found is None else found.table
+
+
+def held_codes(frame: nw.LazyFrame[Any], names: Sequence[str]) -> list[Coded] | None:
+    """Return columns as codes, or None when the frame is not in memory or its values do not code."""
+    found = _held.get(frame.to_native())
+    if found is None or any(found.table.schema.field(n).type not in CODED for n in names):
+        return None
+    return [found.coded(n) for n in names]
+
+
+def count_held(frame: nw.LazyFrame[Any], keys: Sequence[str]) -> tuple[list[Coded], Ints] | None:
+    """Return the distinct key tuples, coded and ascending, and their counts; None when not at hand."""
+    columns = held_codes(frame, keys) if keys else None
+    if columns is None or math.prod(c.size for c in columns) >= 2**62:
+        return None
+    sizes = [c.size for c in columns]
+    ids, n = np.unique(mixed_radix([c.codes for c in columns], sizes)[0], return_counts=True)
+    parts = zip(separate(ids, sizes), columns, strict=True)
+    return [Coded(codes, c.values) for codes, c in parts], n.astype(np.int64)

@@ -1,0 +1,43 @@
+"""The catalogue of kinds is what the registry holds, and reading it imports no Spec."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+from tacit.catalogue import FILE, entries
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def load_script():
+    spec = importlib.util.spec_from_file_location("catalogue", ROOT / "scripts/catalogue.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_catalogue_is_fresh():
+    assert FILE.read_text(encoding="utf-8") == load_script().render_catalogue(), (
+        "run: python scripts/catalogue.py"
+    )
+
+
+def test_an_entry_says_where_its_class_is():
+    found = entries()["datafly"]
+    assert (found.name, found.family, found.verb, found.runs_on) == (
+        "Datafly",
+        "protect",
+        "apply",
+        "cells",
+    )
+    module = importlib.import_module(found.module)
+    assert module.Datafly.model_fields["kind"].default == "datafly"
+
+
+def test_reading_it_imports_no_spec():
+    code = "import sys, tacit.catalogue as c; c.entries(); print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = shown.stdout.split()
+    assert "tacit.spec" not in loaded
+    assert "pydantic" not in loaded
