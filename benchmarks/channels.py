@@ -1,11 +1,12 @@
 """Time channel expansion on simulated input channels (Garfinkel, Gopal, Thompson 2007, section 7).
 
-Run: python benchmarks/channels.py [channels] [values] [tolerance] [seconds]
+Run: PYTHONPATH=examples python benchmarks/channels.py [channels] [values] [tolerance] [seconds]
 """
 
 import sys
 
-from tacit.protect.channels import simulate, solve
+from studies.channels import simulate
+from tacit.protect.channels import solve
 
 CASES = [(200, 2, 1.0, None), (200, 2, 1.2, None), (2000, 2, 1.2, 120.0), (2000, 3, 1.2, 120.0)]
 

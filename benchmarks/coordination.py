@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 
 import tacit
-from tacit.data.examples.firms import activity_tree, firms, region_tree
+from tacit.examples.firms import activity_tree, firms, region_tree
 from tacit.tables.suppress.pattern_reports import information_loss, pattern_changes, risk_report
 
 MODELS = ("central", "decentral", "dec_w", "block", "partition")
@@ -47,7 +47,7 @@ def drifted(n, seed, drift):
     """Return the enterprises of the period before: values differ a little, some enterprises do."""
     import pyarrow as pa
 
-    from tacit.data.examples.firms import firm_columns
+    from tacit.examples.firms import firm_columns
 
     rng = np.random.default_rng(seed + 1_000)
     now = firm_columns(n, seed)

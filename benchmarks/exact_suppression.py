@@ -11,7 +11,7 @@ import numpy as np
 from tacit.data.cells import relations
 from tacit.data.cells.dimension import Dimension
 from tacit.data.table import Table
-from tacit.tables.suppress import propose_exact_scip as _scip
+from tacit.solve.scip import has_scip
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.propose_exact import solve_exact
 
@@ -59,7 +59,7 @@ TABLES = {
 
 
 def main(seconds, names):
-    solvers = ["highs", *(["scip"] if _scip.available() else [])]
+    solvers = ["highs", *(["scip"] if has_scip() else [])]
     print(
         f"{'table':32} {'solver':7} {'price':>9} {'bound':>10} {'gap':>7} {'proven':>7} {'CPU s':>7}"
     )

@@ -72,7 +72,7 @@ def main():
         ("outlier_noise, influence", tacit.OutlierNoise(detector="influence")),
         ("local_noise after z-scores", tacit.LocalNoise()),
         ("restoring_noise after z-scores", tacit.RestoringNoise()),
-        ("two_stage, z-scores twice", tacit.TwoStage(second=tacit.Microaggregate(method="zscores"))),
+        ("two_stage, z-scores twice", tacit.TwoStage(second=tacit.SortByZscores())),
     ):  # fmt: skip
         timed(label, method, data, 5 * options.rows)
     data, names = data_of(options.staged, 2)

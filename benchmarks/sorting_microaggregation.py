@@ -8,12 +8,15 @@ import time
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping import grouping_function
+import tacit
 from tacit.protect.microaggregate.grouping.aggregates import aggregate
 from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
 from tacit.stats.moments import scale_of
 
-METHODS = ("simple", "single", "zscores", "pca", "robust_pca", "projection_pursuit")
+METHODS = (
+    *(tacit.FileOrderGroups, tacit.SortByColumn, tacit.SortByZscores, tacit.SortByComponent),
+    *(tacit.SortByRobustComponent, tacit.SortByProjectionPursuit),
+)
 AGGREGATES = ("mean", "median", "trimmed", "one_step", "m_estimate")
 
 
@@ -38,12 +41,12 @@ def main(n):
         print(f"  {name:<28}{seconds:8.2f} s{seconds / sort:9.1f}")
 
     labels = np.zeros(n, dtype=np.int64)
-    for name in METHODS:
-        function = grouping_function(name)
-        labels, seconds = timed(lambda f=function: f(z, 3, rng=rng, tick=silent))
-        show(name, seconds)
-    rank = grouping_function("individual_ranking")
-    show("individual_ranking", timed(lambda: [rank(z[:, [j]], 3) for j in range(10)])[1])
+    for method in METHODS:
+        labels, seconds = timed(lambda m=method: m(k=3).groups(z, rng, silent))
+        show(method.__name__, seconds)
+    rank = tacit.IndividualRanking(k=3)
+    ranked = timed(lambda: [rank.groups(z[:, [j]], rng, silent) for j in range(10)])
+    show("IndividualRanking", ranked[1])
     for how in AGGREGATES:
         show(f"aggregate: {how}", timed(lambda h=how: aggregate(x, labels, h))[1])
     small = min(n // 100, 20_000)

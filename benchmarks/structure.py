@@ -5,7 +5,7 @@ Times are CPU seconds of one run each, after the kernels were compiled. The norm
 "solve" one right-hand side with its refinement, whose iterations are added up. They are solved for small
 instances only: --solve and --pcg give the numbers of relations. --audit compares an audit by blocks.
 
-python benchmarks/structure.py [--solve 6000] [--pcg 4000] [--audit] [name ...]
+PYTHONPATH=examples python benchmarks/structure.py [--solve 6000] [--pcg 4000] [--audit] [name ...]
 """
 
 import argparse
@@ -16,6 +16,7 @@ import numpy as np
 from audit import SHAPES, table_of
 from scipy import sparse
 
+from studies.instances import NAMES, instance
 from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.structure.detection import (
     detect_structure,
@@ -24,7 +25,6 @@ from tacit.tables.structure.detection import (
     normal_eq_solver,
     statistics,
 )
-from tacit.tables.structure.instances import NAMES, instance
 from tacit.tables.suppress.problem import problem_of
 
 #: Forms and numbers of blocks whose border is measured.

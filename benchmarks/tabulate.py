@@ -7,7 +7,7 @@ import sys
 import time
 
 import tacit
-from tacit.data.examples.firms import activity_tree, firm_columns, region_tree
+from tacit.examples.firms import activity_tree, firm_columns, region_tree
 
 
 def main(n):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+import tacit
 from tacit.protect.microaggregate.grouping.exhaustive import lower_bound
 from tacit.protect.microaggregate.grouping.factor import (
     minimum_factor,
@@ -20,15 +21,14 @@ from tacit.protect.microaggregate.grouping.factor import (
 )
 from tacit.protect.microaggregate.grouping.improve import improve
 from tacit.protect.microaggregate.grouping.loss import loss
-from tacit.protect.microaggregate.grouping.methods import grouping_function
 from tacit.protect.microaggregate.grouping.near import Space
 
 CASC = Path(__file__).parents[1] / "tests" / "fixtures" / "casc"
 METHODS = (
-    *("mdav", "mdav_one_seed", "v_mdav", "path", "spanning_tree", "mu_approximation", "ward"),
-    *("zscores", "pca", "two_approximation", "optimal"),
+    *("mdav", "v_mdav", "path_groups", "spanning_tree_groups", "mu_approximation", "ward_groups"),
+    *("sort_by_zscores", "sort_by_component", "two_approximation", "optimal_groups"),
 )
-PAIRS_ONLY = {"two_approximation", "optimal"}
+PAIRS_ONLY = {"two_approximation", "optimal_groups"}
 
 
 def casc(name):
@@ -40,11 +40,11 @@ def casc(name):
 
 def run(name, x, k, **options):
     """Groups and processor seconds, after the kernels have been compiled."""
-    function = grouping_function(name)
+    spec = tacit.registry.lookup(name)(k=k, **options)
     rng = np.random.default_rng(0)
-    function(x[: 4 * k], k, rng=rng, tick=quiet, **options)
+    spec.groups(x[: 4 * k], rng, quiet)
     begun = time.process_time()
-    labels = function(x, k, rng=rng, tick=quiet, **options)
+    labels = spec.groups(x, rng, quiet)
     return labels, time.process_time() - begun
 
 
@@ -92,7 +92,7 @@ def print_pairs():
         begun = time.process_time()
         matched = minimum_factor(len(x), *near_edges(space, 40), solver="matching")
         third = time.process_time() - begun
-        best, fourth = run("optimal", x, 2)
+        best, fourth = run("optimal_groups", x, 2)
         values = (loss(x, mdav).within, found.sse, found.bound, loss(x, best).within)
         print(
             f"{file:>10}{len(x):>10,}" + "".join(f"{v:>10.3f}" for v in values),
@@ -108,12 +108,12 @@ def print_scale():
     jobs = [
         ("optimal_univariate", 1_000_000, 1, 3),
         ("mu_approximation", 100_000, 5, 3),
-        ("spanning_tree", 100_000, 5, 3),
-        ("path", 100_000, 5, 3),
-        ("ward", 10_000, 5, 3),
+        ("spanning_tree_groups", 100_000, 5, 3),
+        ("path_groups", 100_000, 5, 3),
+        ("ward_groups", 10_000, 5, 3),
         ("mdav", 100_000, 5, 3),
-        ("optimal", 2_000, 5, 2),
-        ("optimal", 10_000, 5, 2),
+        ("optimal_groups", 2_000, 5, 2),
+        ("optimal_groups", 10_000, 5, 2),
         ("two_approximation", 5_000, 5, 2),
         ("two_approximation", 20_000, 5, 2),
     ]

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import tacit
-from tacit.protect.channels import sweeps, views
+from studies import channels
+from tacit.protect.channels import views
 from tacit.protect.channels.belief_audit import audit
 
 SOURCE = Path(__file__).parents[1] / "tests/fixtures/channel-expansion/table1_microdata.csv"
@@ -55,7 +56,7 @@ def show(name, answer):
 
 
 def show_sweeps(folder, size):
-    tables = sweeps.run(folder, size=size)
+    tables = channels.run(folder, size=size)
     print(f"\nSection 7 ({size}): loss by proportion at risk and risk tolerance\n")
     rows = tables["tolerance"].rows(named=True)
     for q in dict.fromkeys(row["proportion at risk"] for row in rows):

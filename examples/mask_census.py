@@ -15,20 +15,17 @@ from tacit.rumap import grid
 
 def candidates(columns, *, short=False):
     """The methods and their settings; ``short`` keeps one setting each."""
-    first = tacit.Microaggregate(method="zscores", k=3)
+    first = tacit.SortByZscores(k=3)
     found = {
         "MDAV": grid(tacit.Mdav, k=[3, 5, 10, 20]),
-        "individual ranking": [
-            tacit.Microaggregate(method="individual_ranking", k=k) for k in (10, 60, 120)
-        ],
+        "individual ranking": [tacit.IndividualRanking(k=k) for k in (10, 60, 120)],
         "correlated noise": [
             tacit.CorrelatedNoise(columns=columns, lambda_squared=v) for v in (0.15, 0.5, 1.0)
         ],
         "rank swap": [tacit.RankSwap(columns=columns, percent=p) for p in (5, 10, 20, 40)],
         "shuffle": [tacit.Shuffle(columns=columns)],
         "z-scores, then MDAV": [
-            tacit.TwoStage(first=first, second=tacit.Microaggregate(method="mdav", k=k))
-            for k in (10, 5)
+            tacit.TwoStage(first=first, second=tacit.Mdav(k=k)) for k in (10, 5)
         ],
         "z-scores, then rank swap": [
             tacit.TwoStage(first=first, second=tacit.RankSwap(columns=columns, percent=p))

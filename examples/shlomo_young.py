@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import tacit
-from tacit.tables.compare import compare_tables, cross_classify
-from tacit.tables.compare.rounding import semi_controlled_rounding
+from tacit.report.compare import comparison
+from tacit.tables.compare import compare_tables
+from tacit.tables.rounding.counts import semi_controlled_rounding
 
 COLUMNS = ["sex", "illness", "activity"]
 MODEL = [["sex", "area"], ["illness", "activity"]]
@@ -87,12 +88,15 @@ def experiment(areas=1472, seed=1, share=0.1):
     people = population(areas, seed)
     swap = tacit.SwapHouseholds(columns=["area"], within=["broad"], match=["sex"], share=share)
     swapped = swap.apply(people, seed=seed)
-    original, after_swap = cross_classify([people, swapped], ["area"], COLUMNS)
+    original, after_swap = (
+        tacit.Table.from_microdata(d, ["area", *COLUMNS], top=1) for d in (people, swapped)
+    )
     rng = np.random.default_rng(seed + 1000)
-    rounded = semi_controlled_rounding(original.cells, 3, rng, within="rows")
+    cells = original.to_array()[1:, 1:, 1:, 1:].reshape(areas, -1)
+    rounded = semi_controlled_rounding(cells, 3, rng, within="rows")
     return compare_tables(
         original,
-        {"swapping": after_swap, "rounding": original.with_cells(rounded)},
+        {"swapping": after_swap, "rounding": rounded},
         rounded={"rounding": 3},
         target=TARGET,
         model=MODEL,
@@ -110,7 +114,8 @@ def main(areas=1472, folder=None):
     if folder is not None:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        found.write_report(target / "report.html", title="Employment table, simulated", max_risk=65)
+        report = comparison(found, title="Employment table, simulated", max_risk=65)
+        report.to_html(target / "report.html")
         found.plot(max_risk=65).save(target / "map.svg")
 
 

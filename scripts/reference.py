@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
 import re
@@ -37,6 +38,7 @@ EXTRAS = {
     "fast": "compiled kernels for the searches that a profile showed to be slow",
     "models": "clustering, robust covariances, trees and matchings (scikit-learn, rustworkx)",
     "postgres": "reading PostgreSQL",
+    "report": "reports as PDF (typst) and Word",
     "spark": "data beyond one machine; a Java runtime is needed as well",
     "all": "everything that a user may need",
     "test": "running the test suite",
@@ -44,6 +46,7 @@ EXTRAS = {
 }
 
 
+@functools.cache
 def pages() -> dict[str, str]:
     """Return every generated page by file name."""
     return {
@@ -455,6 +458,16 @@ def on_config(config: Any) -> Any:
                 if specs(family)
             ]
     return config
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Link the overview to the generated pages, which the repository does not hold."""
+    if page.file.src_uri != "reference/index.md":
+        return markdown
+    for name, text in pages().items():
+        title = text.splitlines()[0].removeprefix("# ")
+        markdown = markdown.replace(f"| {title} |", f"| [{title}]({name}) |")
+    return markdown
 
 
 def on_files(files: Any, config: Any) -> Any:

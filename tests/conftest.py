@@ -14,7 +14,7 @@ FOUNDATIONS = FIXTURES / "foundations-of-privacy"
 
 os.environ.setdefault("TACIT_SPARK_URL", "local[2]")
 os.environ.setdefault("TACIT_SPARK_MEMORY", "2g")
-
+os.environ.setdefault("SPARK_CONF_DIR", str(FIXTURES / "spark"))
 
 # Continuous integration judges a change and not the luck of a draw; everywhere else examples vary.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -27,20 +27,46 @@ def pytest_addoption(parser):
 
 
 def pytest_generate_tests(metafunc):
+    names = metafunc.config.getoption("--engines").split(",")
     if "engine" in metafunc.fixturenames:
-        names = metafunc.config.getoption("--engines").split(",")
-        params = [
-            pytest.param(n, marks=[pytest.mark.spark, pytest.mark.xdist_group("spark")])
-            if n == "spark"
-            else n
-            for n in names
-        ]
-        metafunc.parametrize("engine", params, indirect=True)
+        metafunc.parametrize("engine", [engine_param(n) for n in names], indirect=True)
+    if "other_engine" in metafunc.fixturenames:
+        others = [engine_param(n) for n in names if n != "duckdb"]
+        metafunc.parametrize("other_engine", others, indirect=True)
+
+
+#: Where the most expensive tests are: they are handed out first, so that no process works alone at the end.
+EXPENSIVE = ("/docs/", "/property/", "/tables/")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("spark") and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+    items.sort(key=turn)  # stable: the drawn order is kept within each part
+
+
+def turn(item):
+    """Spark first, which is one long piece of work; then the folders with expensive tests."""
+    if item.get_closest_marker("spark"):
+        return 0
+    return 1 if any(part in str(item.path) for part in EXPENSIVE) else 2
+
+
+def engine_param(name):
+    """An engine as a parameter; all that runs on Spark shares one session, in one process."""
+    return pytest.param(name, marks=[pytest.mark.spark] if name == "spark" else [])
 
 
 @pytest.fixture
 def engine(request):
     """Each engine in turn; a test that takes it must give the same answer on all."""
+    return tacit.get_engine(request.param)
+
+
+@pytest.fixture
+def other_engine(request):
+    """Each engine beside DuckDB, for tests that compare with it."""
     return tacit.get_engine(request.param)
 
 

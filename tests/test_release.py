@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from conftest import FOUNDATIONS
-from tacit import release as release_module
+from tacit import folders
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.plan import Plan
 from test_plan import PLAN
@@ -129,7 +129,7 @@ def test_a_claim_that_a_later_step_breaks_stops_the_release(fig28, folder):
     assert sorted(p.name for p in folder.iterdir()) == ["fig28.csv"]
 
 
-@pytest.mark.parametrize("where", ["write_public", "write_secret", "swap"])
+@pytest.mark.parametrize("where", ["write_public", "write_private", "swap"])
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_crash_leaves_the_old_release(release, folder, monkeypatch, where, error):
     target = release.write(folder / "out")
@@ -139,7 +139,7 @@ def test_a_crash_leaves_the_old_release(release, folder, monkeypatch, where, err
         raise error
 
     if where == "swap":
-        monkeypatch.setattr(release_module, "swap_into", fail)
+        monkeypatch.setattr(folders, "swap_into", fail)
     else:
         monkeypatch.setattr(type(release), where, fail)
     with pytest.raises((SdcError, KeyboardInterrupt)):
@@ -154,7 +154,7 @@ def test_a_crash_leaves_the_old_release(release, folder, monkeypatch, where, err
 
 def test_exchange_without_the_system_call(release, folder, monkeypatch):
     target = release.write(folder / "out")
-    monkeypatch.setattr(release_module, "exchange", lambda one, two: False)
+    monkeypatch.setattr(folders, "exchange", lambda one, two: False)
     release.write(folder / "out", force=True)
     assert tacit.verify(target)
     assert sorted(p.name for p in folder.iterdir()) == ["fig28.csv", "out", "out-confidential"]

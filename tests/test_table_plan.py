@@ -68,13 +68,13 @@ def test_a_ready_table_is_released_and_verified(ready, tmp_path):
     assert "310" not in (folder / "report.html").read_text()
     assert tacit.verify(folder)
     shown = tacit.read(folder / "table.csv")
-    assert shown.column("turnover").null_count == int(release.table.hidden.sum())
+    assert shown.column("turnover").null_count == int(release.data.hidden.sum())
 
 
 def test_records_become_a_table(records, tmp_path):
     release = records.run(seed=3)
     expected = firms(judged=False)
-    assert sorted(release.table.value.tolist()) == sorted(expected.value.tolist())
+    assert sorted(release.data.value.tolist()) == sorted(expected.value.tolist())
     folder = release.write(tmp_path / "out")
     assert tacit.verify(folder)
     facts = json.loads((folder / "statement.json").read_text())
@@ -92,11 +92,11 @@ def test_a_changed_file_does_not_verify(ready, tmp_path):
 def test_an_unprotected_table_is_refused(ready, tmp_path):
     plan = Plan.from_dict({**ready.to_dict(), "steps": STEPS[:1]}, base=tmp_path)
     release = plan.run(seed=1)
-    changed = release.table.with_changed(release.table.value)
+    changed = release.data.with_changed(release.data.value)
     from dataclasses import replace
 
     with pytest.raises(DisclosureRefused, match="unsafe cells would be published"):
-        replace(release, table=changed).write(tmp_path / "out")
+        replace(release, data=changed).write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -119,7 +119,7 @@ def test_the_plan_says_everything_that_is_wrong(tmp_path):
 
 def test_tables_given_in_python():
     plan = Plan([tacit.MinimumFrequency(n=2), tacit.SuppressLinear()], [tacit.CellLoss()])
-    release = plan.run_table(firms(judged=False), seed=1)
-    assert release.table.hidden.sum() >= 2
-    assert np.isnan(release.table.published).sum() == release.table.hidden.sum()
+    release = plan.run(firms(judged=False), seed=1)
+    assert release.data.hidden.sum() >= 2
+    assert np.isnan(release.data.published).sum() == release.data.hidden.sum()
     assert "cells" in str(release.summary())

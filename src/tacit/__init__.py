@@ -25,7 +25,7 @@ _HOMES = {
     "RUMap": "tacit.rumap",
     "Tiers": "tacit.tiers",
     "UserGroup": "tacit.tiers",
-    "verify": "tacit.release",
+    "verify": "tacit.verification",
     "compare": "tacit.utility.comparison",
     "compare_masking": "tacit.utility.masking_comparison",
     "compare_tables": "tacit.tables.compare",
@@ -35,8 +35,6 @@ _HOMES = {
     "register": "tacit.registry",
     "Method": "tacit.spec",
     "Measure": "tacit.spec",
-    "TableMethod": "tacit.spec",
-    "TableMeasure": "tacit.spec",
     "Result": "tacit.result",
     "SdcError": "tacit.errors",
     "SdcWarning": "tacit.errors",
@@ -45,7 +43,7 @@ _MODULES = {
     "channels": "tacit.protect.channels",
     "errors": "tacit.errors",
     "estimate": "tacit.stats.correction",
-    "examples": "tacit.data.examples",
+    "examples": "tacit.examples",
     "framework": "tacit.tables.compare",
     "governance": "tacit.governance",
     "hierarchy": "tacit.hierarchy",
@@ -76,7 +74,9 @@ def __getattr__(name: str) -> Any:
         found = lookup_class(name)
         if found is not None:
             return found
-    raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+    from tacit.renamed import OLD_NAMES
+
+    raise AttributeError(OLD_NAMES.get(name, f"module 'tacit' has no attribute {name!r}"))
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FILE = Path(__file__).with_suffix(".json")
 
@@ -33,3 +33,9 @@ def entries() -> dict[str, Entry]:
     """Return every kind that the package brings, sorted by kind."""
     rows = json.loads(FILE.read_text(encoding="utf-8"))
     return {row["kind"]: Entry(**row) for row in rows}
+
+
+def describe_spec(kind: str, cls: Any) -> Entry:
+    """Return the catalogue's entry of one Spec."""
+    verb = "apply" if hasattr(cls, "apply") else "measure"
+    return Entry(kind, cls.__name__, cls.__module__, cls.family, verb, cls.runs_on, cls.title())

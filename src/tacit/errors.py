@@ -12,14 +12,14 @@ The whole tree::
       SpecError(ValueError)       a description of work is wrong
         InvalidParameter          a parameter is outside its bounds
         UnknownMethod             no method of that name (with near matches)
+        UnknownClaim              no check can recompute claims of that model (with near matches)
         PlanError                 a plan has faults; all are listed
         PlanVersion               a plan was written for another major version
       Infeasible                  the requirement cannot be met by any allowed change
       SolverError
-        SolverMissing, LimitReached
+        LimitReached              no proven answer within the time or size allowed
       EngineError
         EngineMissing             an optional package or runtime is not installed
-        Unsupported               the engine cannot do this
       DisclosureRefused           would write unprotected data, overwrite, or break a claim
       Cancelled                   the user asked to stop
     SdcWarning(UserWarning)
@@ -102,6 +102,10 @@ class UnknownMethod(SpecError):
     """No method is registered under that name."""
 
 
+class UnknownClaim(SpecError):
+    """No check can recompute claims of that model."""
+
+
 class PlanError(SpecError):
     """A plan has faults; ``faults`` lists all of them."""
 
@@ -122,10 +126,6 @@ class SolverError(SdcError):
     """A linear or integer solver failed."""
 
 
-class SolverMissing(SolverError):
-    """The solver that was asked for is not installed."""
-
-
 class LimitReached(SolverError):
     """A time or size limit was reached before the answer was proven."""
 
@@ -136,10 +136,6 @@ class EngineError(SdcError):
 
 class EngineMissing(EngineError):
     """An engine, an optional package or a runtime is not installed."""
-
-
-class Unsupported(EngineError):
-    """The engine cannot do this."""
 
 
 class DisclosureRefused(SdcError):

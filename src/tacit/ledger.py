@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.data.changes import changes
-from tacit.data.fingerprint import fingerprint, table_fingerprint
-from tacit.data.microdata import Microdata
-from tacit.data.table import Table
+from tacit.data.base import Data
+from tacit.kinds import kind_of
 from tacit.result import plain
-
-__all__ = ["Entry", "Ledger", "changes", "versions"]
-
-if TYPE_CHECKING:
-    from tacit.plan import Plan
-    from tacit.spec import Method, TableMethod
+from tacit.spec import Method
 
 PACKAGES = (
     "tacit",
@@ -38,14 +31,14 @@ class Entry:
     """One step: what was asked, what was done, and the fingerprints around it."""
 
     kind: str
-    parameters: dict[str, Any]
+    parameters: Mapping[str, Any]
     seed_path: tuple[int, int]
     input: str
     output: str
-    changes: dict[str, Any]
+    changes: Mapping[str, Any]
     seconds: float
     warnings: tuple[str, ...]
-    details: dict[str, Any]
+    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,62 +48,59 @@ class Ledger:
     seed: int
     engine: str
     source: str
+    source_kind: str
     source_fingerprint: str
     records: int
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
     entries: tuple[Entry, ...] = ()
 
     @classmethod
-    def start(cls, plan: Plan, data: Microdata) -> Ledger:
+    def start(cls, seed: int, data: Data) -> Ledger:
         """Open a ledger for a plan that is about to run on data."""
-        assert plan.seed is not None
-        return cls(
-            plan.seed, data.engine.name, data.source, fingerprint(data), len(data), versions()
-        )
+        engine = getattr(getattr(data, "engine", None), "name", "none")
+        print_ = kind_of(data).fingerprint(data)
+        return cls(seed, engine, data.source, data.kind, print_, len(data), versions())
+
+    @property
+    def last_fingerprint(self) -> str:
+        """Return the fingerprint of the data as they stand."""
+        return self.entries[-1].output if self.entries else self.source_fingerprint
 
     def with_step(
-        self, step: Method, before: Microdata, after: Microdata, warned: Sequence[str]
+        self, step: Method[Any], before: Data, after: Data, warned: Sequence[str], number: int
     ) -> Ledger:
         """Return the ledger with one more step."""
-        action = after.history[-1]
-        entry = Entry(
+        action, kind = after.history[-1], kind_of(after)
+        return self.with_entry(
             kind=step.kind,
             parameters=step.to_dict(),
-            seed_path=(self.seed, len(self.entries) + 1),
-            input=self.entries[-1].output if self.entries else self.source_fingerprint,
-            output=fingerprint(after),
-            changes=changes(before, after),
+            seed_path=(self.seed, number),
+            output=kind.fingerprint(after),
+            changes=kind.compare(before, after),
             seconds=action.seconds,
             warnings=tuple(warned),
             details=dict(action.details),
         )
-        return replace(self, entries=(*self.entries, entry))
 
-    @classmethod
-    def start_table(cls, plan: Plan, table: Table) -> Ledger:
-        """Open a ledger for a plan that is about to run on a ready table."""
-        assert plan.seed is not None
-        return cls(
-            plan.seed, "none", table.source, table_fingerprint(table), len(table), versions()
-        )
-
-    def with_table_step(
-        self, step: TableMethod, before: Table, after: Table, warned: Sequence[str]
+    def with_build(
+        self, what: str, section: Mapping[str, Any], before: Data, after: Data
     ) -> Ledger:
-        """Return the ledger with one more step on the table."""
-        action = after.history[-1]
-        entry = Entry(
-            kind=step.kind,
-            parameters=step.to_dict(),
-            seed_path=(self.seed, len(self.entries) + 1),
-            input=table_fingerprint(before),
-            output=table_fingerprint(after),
-            changes={"status before": before.tally(), "status after": after.tally()},
-            seconds=action.seconds,
-            warnings=tuple(warned),
-            details=dict(action.details),
+        """Return the ledger with the making of one kind of data from another."""
+        sizes = {f"{kind_of(d).noun}": len(d) for d in (before, after)}
+        return self.with_entry(
+            kind=what,
+            parameters=dict(section),
+            seed_path=(self.seed, 0),
+            output=kind_of(after).fingerprint(after),
+            changes=sizes,
+            seconds=0.0,
+            warnings=(),
+            details={},
         )
-        return replace(self, entries=(*self.entries, entry))
+
+    def with_entry(self, **facts: Any) -> Ledger:
+        """Return the ledger with one more entry, whose input is the last one's output."""
+        return replace(self, entries=(*self.entries, Entry(input=self.last_fingerprint, **facts)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the ledger as plain data."""
@@ -118,9 +108,10 @@ class Ledger:
             "seed": self.seed,
             "engine": self.engine,
             "source": self.source,
+            "source_kind": self.source_kind,
             "source_fingerprint": self.source_fingerprint,
             "records": self.records,
-            "versions": self.versions,
+            "versions": dict(self.versions),
             "steps": [plain(vars(entry)) for entry in self.entries],
         }
 

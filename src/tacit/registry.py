@@ -11,17 +11,23 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
+from collections.abc import Mapping
 from importlib.metadata import entry_points
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from tacit.catalogue import Entry, describe_spec, entries
 from tacit.errors import UnknownMethod, near_match
-from tacit.spec import Spec, snake
+from tacit.renamed import renamed_kind
+
+if TYPE_CHECKING:
+    from tacit.spec import Spec
 
 TOPICS = ("protect", "risk", "utility", "tables")
 
 _specs: dict[str, type[Spec]] = {}
 
-S = TypeVar("S", bound=Spec)
+S = TypeVar("S", bound="Spec")
 
 
 def register(cls: type[S]) -> type[S]:
@@ -55,14 +61,23 @@ def specs(family: str | None = None) -> dict[str, type[Spec]]:
     return {k: s for k, s in sorted(_specs.items()) if family in (None, s.family)}
 
 
-def lookup(kind: str) -> type[Spec]:
-    """Return the Spec of that kind, or say what was probably meant."""
+def all_entries() -> list[Entry]:
+    """Return what every kind is, those of third parties included; without any, nothing is imported."""
+    if not entry_points(group="tacit.specs"):
+        return list(entries().values())
+    return [describe_spec(kind, cls) for kind, cls in specs().items()]
+
+
+def lookup(kind: str, options: Mapping[str, Any] | None = None) -> type[Spec]:
+    """Return the Spec of that kind, or say what was probably meant; ``options`` make the hint shorter."""
+    if kind not in _specs and kind in entries():
+        importlib.import_module(entries()[kind].module)
     if kind not in _specs:
-        load_by_file(kind)
+        load_third_parties()
+    if kind not in _specs and kind in modules():
+        importlib.import_module(modules()[kind])
     if kind not in _specs:
-        discover()
-    if kind not in _specs:
-        hint = near_match(kind, _specs)
+        hint = renamed_kind(kind, options) or near_match(kind, {**entries(), **_specs})
         raise UnknownMethod(
             f"no method {kind!r}. {hint or 'List them with: tacit methods.'}".strip()
         )
@@ -79,13 +94,19 @@ def lookup_class(name: str) -> type[Spec] | None:
 
 
 def class_names() -> list[str]:
-    """Return the class names of every registered Spec."""
-    return sorted(s.__name__ for s in specs().values())
+    """Return the class names of every Spec."""
+    load_third_parties()
+    return sorted({*(e.name for e in entries().values()), *(s.__name__ for s in _specs.values())})
+
+
+def snake(name: str) -> str:
+    """Return a class name as a kind: ``KAnonymity`` becomes ``k_anonymity``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 @functools.cache
 def modules() -> dict[str, str]:
-    """Return the module path of every file in the topic folders, by file name; nothing is imported."""
+    """Return the module path of every file in the topic folders, by file name."""
     found: dict[str, str] = {}
     for topic in TOPICS:
         package = importlib.import_module(f"tacit.{topic}")
@@ -95,17 +116,16 @@ def modules() -> dict[str, str]:
     return found
 
 
-def load_by_file(kind: str) -> None:
-    """Import the one file named after the kind, if there is one."""
-    path = modules().get(kind)
-    if path:
-        importlib.import_module(path)
+@functools.cache
+def load_third_parties() -> None:
+    """Import every module that third parties registered, once."""
+    for entry in entry_points(group="tacit.specs"):
+        entry.load()
 
 
 @functools.cache
 def discover() -> None:
-    """Import every topic module and every third-party module, once."""
+    """Import every Spec, once."""
     for path in modules().values():
         importlib.import_module(path)
-    for entry in entry_points(group="tacit.specs"):
-        entry.load()
+    load_third_parties()

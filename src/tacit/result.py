@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from tacit.numbers import format_number, plain
+
+__all__ = ["Result", "Summary", "format_number", "plain"]
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -52,6 +55,8 @@ class Result:
         ``.to_arrow()``, ``.rows(named=True)``). It may hold values of the data: keep it inside.
     explanation
         What the numbers mean, in a sentence or two, for the report.
+    shortfall
+        How the data miss the threshold that the measure was given, in a sentence; empty when they do not.
     """
 
     kind: str
@@ -60,6 +65,7 @@ class Result:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     frame: nw.DataFrame[Any] | None = None
     explanation: str = ""
+    shortfall: str = field(default="", kw_only=True)
 
     def summary(self) -> Summary:
         """Return the few numbers that matter."""
@@ -74,7 +80,7 @@ class Result:
             for k, v in self.numbers.items()
             if isinstance(v, int | float) and not isinstance(v, bool)
         ]
-        return bars(items, title=self.title, x="", y="value")
+        return bars(items, title=self.title, y="value")
 
     def charts(self) -> Iterable[Chart]:
         """Return the charts for a report; by default the one of :meth:`plot`."""
@@ -96,39 +102,3 @@ class Result:
     def _repr_html_(self) -> str:
         body = self.summary()._repr_html_()
         return f"<h4>{html.escape(self.title)}</h4>{body}<p>{html.escape(self.explanation)}</p>"
-
-
-def format_number(value: Any) -> str:
-    """Return a number for people: thousands apart, four significant digits, True as yes."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None:
-        return "-"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return "-" if math.isnan(value) else "infinite" if value > 0 else "-infinite"
-        if value == int(value) and abs(value) < 1e15:
-            return f"{int(value):,}"
-        return f"{value:,.4f}" if abs(value) >= 1e-3 else f"{value:.3g}"
-    if hasattr(value, "item"):
-        return format_number(value.item())
-    if isinstance(value, Mapping):
-        return ", ".join(f"{k}: {format_number(v)}" for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(format_number(v) for v in value)
-    return str(value)
-
-
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else format_number(value)
-    return value

@@ -3,29 +3,32 @@
 A Spec's fields are declared once, with type, bound and a one-sentence description. The plan schema,
 the command line, the reference page and the common test battery are derived from them.
 
-Two kinds act on microdata: a :class:`Method` protects (``apply``: data to data), a :class:`Measure`
-looks (``measure``: data to a :class:`~tacit.result.Result`). Two act on tables in the same way: a
-:class:`TableMethod` and a :class:`TableMeasure`.
+There are two sorts, over any kind of data D: a :class:`Method` protects (``apply``: data to data), a
+:class:`Measure` looks (``measure``: data to a :class:`~tacit.result.Result`). ``Method`` alone is a method for
+records; ``Method[Table]`` is one for tables.
 """
 
 from __future__ import annotations
 
-import re
 import time
+import types
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from typing_extensions import TypeVar
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
-from tacit.data.microdata import Action, Microdata
-from tacit.data.table import Table
-from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing, SdcError
+from tacit.data.base import Action, Data
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, InvalidParameter, SdcError
 from tacit.result import Result
 
 Role = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "hierarchies"]
 Where = Literal["engine", "cells", "records"]
+#: The kind of data that a Spec acts on; records unless it says otherwise.
+D = TypeVar("D", bound=Data, default=Microdata)
 
 
 class Spec(BaseModel):
@@ -47,12 +50,31 @@ class Spec(BaseModel):
 
     kind: str
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, *unnamed: Any, **values: Any) -> None:
+        cls = type(self)
+        if unnamed:
+            first = next((n for n in cls.model_fields if n != "kind"), None)
+            hint = f", e.g. {cls.__name__}({first}=...)" if first else "; it has none"
+            raise InvalidParameter(f"{cls.__name__}: parameters are given by name{hint}")
         try:
             super().__init__(**values)
         except ValidationError as error:
-            faults = parameter_faults(type(self), error)
-            raise InvalidParameter(f"{type(self).__name__}: " + "; ".join(faults), faults) from None
+            faults = parameter_faults(cls, error)
+            raise InvalidParameter(f"{cls.__name__}: " + "; ".join(faults), faults) from None
+        # Python takes True for 1; a plan that says so is mistaken.
+        truths = [n for n in values if isinstance(values[n], bool) and wants_number(cls, n)]
+        if truths:
+            faults = [f"{n} must be a number (got {str(values[n]).lower()})" for n in truths]
+            raise InvalidParameter(f"{cls.__name__}: " + "; ".join(faults), faults)
+
+    @classmethod
+    def data_type(cls) -> type[Data]:
+        """Return the type of data that this acts on: the D of ``Method[D]``."""
+        for base in cls.__mro__:
+            arguments = base.__dict__.get("__pydantic_generic_metadata__", {}).get("args", ())
+            if arguments and isinstance(arguments[0], type):
+                return cast("type[Data]", arguments[0])
+        return Microdata
 
     @classmethod
     def title(cls) -> str:
@@ -90,21 +112,11 @@ class Spec(BaseModel):
 
         Subclasses extend the list for what only they know.
         """
-        if not isinstance(data, Microdata):
-            return [wrong_data(self.kind, "microdata: read them with tacit.read(...)", data)]
-        found: list[SdcError] = []
-        missing = [c for c in self.columns_named() if c not in data.columns]
-        if missing:
-            found.append(ColumnNotFound(missing, list(data.columns), "the data"))
-        found.extend(
-            RoleMissing(
-                f"{self.kind} needs {article(role)}, and the data declare none. "
-                f"Declare them with tacit.read(..., {role}=...) or in the plan's roles."
-            )
-            for role in sorted(self.needs)
-            if not has_role(data, role)
-        )
-        return found
+        wanted = self.data_type()
+        if not isinstance(data, wanted):
+            got = type(data).__name__
+            return [InputError(f"{self.kind} works on {wanted.made_by} (got {got}).")]
+        return data.faults_for(self)
 
     def check(self, data: Any) -> None:
         """Raise the first fault, naming all of them."""
@@ -115,24 +127,24 @@ class Spec(BaseModel):
             raise InputError(f"{self.kind} cannot start: " + " ".join(str(f) for f in found))
 
 
-class Method(Spec):
-    """A way of protecting microdata: ``apply`` returns new data and never changes the old."""
+class Method(Spec, Generic[D]):
+    """A way of protecting data: ``apply`` returns new data and never changes the old."""
 
     family: ClassVar[str] = "protect"
     #: True when the result depends on the seed.
     random: ClassVar[bool] = False
+    #: True for a step that prepares data for protection and is itself none, such as a sensitivity rule.
+    prepares: ClassVar[bool] = False
     #: The disclosure limitation techniques used, in the words of Sweeney's Figure 14.
     techniques: ClassVar[tuple[str, ...]] = ()
 
-    def apply(
-        self, data: Microdata, *, seed: int | None = None, context: Context | None = None
-    ) -> Microdata:
+    def apply(self, data: D, *, seed: int | None = None, context: Context | None = None) -> D:
         """Protect ``data``.
 
         Parameters
         ----------
         data
-            The microdata to protect; they are not changed.
+            The data to protect; they are not changed.
         seed
             Seed of the random numbers; equal seeds give equal results.
         context
@@ -140,7 +152,7 @@ class Method(Spec):
 
         Returns
         -------
-        Microdata
+        Microdata or Table
             The protected data. ``history[-1]`` says what was done and what is claimed; each claim
             has been recomputed on the result.
         """
@@ -151,7 +163,7 @@ class Method(Spec):
         result = self._apply(data, ctx)
         claims = tuple(self._claims(data, result))
         for claim in claims:
-            claim.require(result.frame, where=self.kind)
+            claim.require(result.claim_view(), where=self.kind)
         action = Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
@@ -159,21 +171,22 @@ class Method(Spec):
             details=dict(ctx.details),
             claims=claims,
             seconds=time.perf_counter() - begun,
+            private=self.to_dict(),
         )
         ctx.tick(self.title(), 1.0)
         return result.with_action(action)
 
-    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+    def _apply(self, data: D, ctx: Context) -> D:
         raise NotImplementedError
 
-    def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
+    def _claims(self, data: D, result: D) -> Iterable[Claim]:
         """Return what this method guarantees about ``result``."""
         del data, result
         return ()
 
 
-class Measure(Spec):
-    """A way of looking at microdata: ``measure`` returns a Result."""
+class Measure(Spec, Generic[D]):
+    """A way of looking at data: ``measure`` returns a Result."""
 
     family: ClassVar[str] = "risk"
     #: True when the measure compares with the data before protection.
@@ -185,10 +198,10 @@ class Measure(Spec):
 
     def measure(
         self,
-        data: Microdata,
+        data: D,
         *,
-        original: Microdata | None = None,
-        register: Microdata | None = None,
+        original: D | None = None,
+        register: D | None = None,
         seed: int | None = None,
         context: Context | None = None,
     ) -> Result:
@@ -207,123 +220,25 @@ class Measure(Spec):
         ctx = context or Context.start(seed)
         return self._measure(data, Companions(original=original, register=register), ctx)
 
-    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
+    def _measure(self, data: D, other: Companions[D], ctx: Context) -> Result:
         raise NotImplementedError
 
 
-class TableSpec(Spec):
-    """Base of what acts on a table."""
-
-    def faults(self, data: Any) -> list[SdcError]:
-        """Return everything that is wrong with using this on a table, before any work."""
-        if not isinstance(data, Table):
-            hint = "a table: build one with tacit.Table.from_microdata(...)"
-            return [wrong_data(self.kind, hint, data)]
-        return []
-
-
-class TableMethod(TableSpec):
-    """A way of judging or protecting a table: ``apply`` returns a new table."""
-
-    family: ClassVar[str] = "tables"
-    #: True when the result depends on the seed.
-    random: ClassVar[bool] = False
-    techniques: ClassVar[tuple[str, ...]] = ()
-
-    def apply(
-        self, table: Table, *, seed: int | None = None, context: Context | None = None
-    ) -> Table:
-        """Judge or protect ``table``, which is not changed.
-
-        Parameters
-        ----------
-        table
-            The table.
-        seed
-            Seed of the random numbers; equal seeds give equal results.
-        context
-            Given by a plan run instead of a seed.
-
-        Returns
-        -------
-        Table
-            The new table. ``history[-1]`` says what was done and what is claimed; each claim has been
-            recomputed on the result.
-        """
-        self.check(table)
-        ctx = context or Context.start(seed)
-        ctx.tick(self.title(), 0.0)
-        begun = time.perf_counter()
-        result = self._apply(table, ctx)
-        claims = tuple(self._claims(table, result))
-        for claim in claims:
-            claim.require(result, where=self.kind)
-        action = Action(
-            kind=self.kind,
-            parameters=self.to_dict(public=True),
-            techniques=self.techniques,
-            details=dict(ctx.details),
-            claims=claims,
-            seconds=time.perf_counter() - begun,
-            private=self.to_dict(),
-        )
-        ctx.tick(self.title(), 1.0)
-        return result.with_action(action)
-
-    def _apply(self, table: Table, ctx: Context) -> Table:
-        raise NotImplementedError
-
-    def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
-        """Return what this method guarantees about ``result``."""
-        del table, result
-        return ()
-
-
-class TableMeasure(TableSpec):
-    """A way of looking at a table: ``measure`` returns a Result."""
-
-    family: ClassVar[str] = "attacks"
-    #: True when the measure compares with the table before protection.
-    compares: ClassVar[bool] = False
-    better: ClassVar[Literal["lower", "higher"] | None] = None
-
-    def measure(
-        self,
-        table: Table,
-        *,
-        original: Table | None = None,
-        seed: int | None = None,
-        context: Context | None = None,
-    ) -> Result:
-        """Measure ``table``, against the ``original`` where needed."""
-        self.check(table)
-        if self.compares and original is None:
-            raise InputError(
-                f"{self.kind} compares a protected table with the original: pass original=."
-            )
-        return self._measure(table, original, context or Context.start(seed))
-
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        raise NotImplementedError
-
-
-class Companions:
+class Companions(Generic[D]):
     """The other data that a measure may look at."""
 
-    def __init__(
-        self, original: Microdata | None = None, register: Microdata | None = None
-    ) -> None:
+    def __init__(self, original: D | None = None, register: D | None = None) -> None:
         self._original = original
         self._register = register
 
     @property
-    def original(self) -> Microdata:
+    def original(self) -> D:
         """Return the data before protection."""
         assert self._original is not None, "declare compares = True"
         return self._original
 
     @property
-    def register(self) -> Microdata:
+    def register(self) -> D:
         """Return the population register."""
         assert self._register is not None, "declare needs_register = True"
         return self._register
@@ -339,30 +254,28 @@ class Companions:
         return self._register is not None
 
 
-def wrong_data(kind: str, hint: str, data: Any) -> InputError:
-    """Return the error for data of a kind on which a Spec cannot act."""
-    return InputError(f"{kind} works on {hint} (got {type(data).__name__}).")
+def is_risk(cls: type[Spec]) -> bool:
+    """Return True for measures of what an intruder may learn."""
+    return cls.family in ("risk", "attacks")
 
 
-def has_role(data: Microdata, role: str) -> bool:
-    """Return True when the data declare at least one column of that role."""
-    return bool(data.hierarchies if role == "hierarchies" else data.with_role(role))
+def wants_number(cls: type[Spec], name: str) -> bool:
+    """Return True for a field that is a number, or a number or nothing."""
+    kinds = simple_kinds(cls.model_fields[name].annotation) if name in cls.model_fields else set()
+    return bool(kinds & {int, float}) and bool not in kinds
 
 
-def article(role: str) -> str:
-    """Return a role with its article."""
-    return (
-        role if role.endswith("s") else f"a {role}" if role != "sensitive" else "sensitive columns"
-    )
-
-
-def snake(name: str) -> str:
-    """Return a class name as a kind: ``KAnonymity`` becomes ``k_anonymity``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+def simple_kinds(annotation: Any) -> set[Any]:
+    """Return the types behind ``Annotated`` and unions."""
+    if get_origin(annotation) is Annotated:
+        return simple_kinds(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return {k for a in get_args(annotation) for k in simple_kinds(a)}
+    return {annotation}
 
 
 def parameter_faults(cls: type[BaseModel], error: ValidationError) -> list[str]:
-    """Return one clause a fault: ``k must be at least 2 (got 0)``."""
+    """Return one clause per fault: ``k must be at least 2 (got 0)``."""
     secrets = cls.secret_fields() if issubclass(cls, Spec) else frozenset()
     return [fault_clause(fault, cls, secrets) for fault in error.errors(include_url=False)]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit.governance import AccessClass
+from tacit.kinds import kind_named, kind_of
 from tacit.result import format_number, plain
 
 if TYPE_CHECKING:
@@ -15,53 +16,60 @@ if TYPE_CHECKING:
 
 def statement(release: Release) -> dict[str, Any]:
     """Return the statement as data."""
+    kind = kind_of(release.data)
     return {
-        "title": release.plan.title or "Release",
+        "title": release.title,
+        "kind": kind.name,
         "tacit": tacit.__version__,
         "access": release.plan.access,
-        "records": len(release.data),
-        "columns": list(release.data.columns),
-        "quasi_identifiers": {name: list(columns) for name, columns in release.data.quasi.items()},
+        **kind.describe(release.data),
         "steps": [
             {
                 "kind": a.kind,
                 "techniques": list(a.techniques),
                 "public_parameters": {k: v for k, v in a.parameters.items() if k != "kind"},
             }
-            for a in release.data.history
+            for a in release.history
         ],
         "claims": [plain(claim.to_dict()) for claim in release.claims],
+        "attention": list(release.attention),
     }
 
 
 def statement_text(facts: Mapping[str, Any]) -> str:
     """Return the statement for people, in Markdown."""
+    noun = kind_named(facts["kind"]).noun
+    size = f"{facts[noun]:,} {noun}, " if noun in facts else ""
+    columns = facts.get("columns", [])
     lines = [f"# {facts['title']}: statement of protection", ""]
-    what = f"{facts['cells']:,} cells" if "cells" in facts else f"{facts['records']:,} records"
-    lines.append(f"{what}, {len(facts['columns'])} columns: {', '.join(facts['columns'])}.")
+    lines.append(f"{size}{len(columns)} columns: {', '.join(columns)}." if columns else size)
     if facts["access"]:
         lines += ["", f"Access: {AccessClass.parse(facts['access'])}."]
-    lines += ["", "## What is claimed", ""]
-    if facts["claims"]:
-        for claim in facts["claims"]:
-            values = ", ".join(
-                f"{k} = {format_number(v)}"
-                for k, v in claim["parameters"].items()
-                if not isinstance(v, list)
-            )
-            lines.append(
-                f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}: {', '.join(claim['columns'])}."
-            )
-            lines += [f"  Assumed: {text}" for text in claim["assumptions"]]
-        lines += ["", "Each claim was recomputed on the released file before it was released."]
-    else:
-        lines.append("No protection model is claimed.")
+    if facts["attention"]:
+        lines += ["", "## To be noted", "", *[f"- {sentence}." for sentence in facts["attention"]]]
+    lines += ["", "## What is claimed", "", *claim_lines(facts["claims"])]
     lines += ["", "## What was done", ""]
-    for i, step in enumerate(facts["steps"], 1):
-        values = ", ".join(
-            f"{k} = {format_number(v)}" for k, v in step["public_parameters"].items()
+    lines += [f"{i}. {step_line(step)}" for i, step in enumerate(facts["steps"], 1)]
+    return "\n".join([*lines, "", f"Made with tacit {facts['tacit']}.", ""])
+
+
+def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
+    """Return the claims as a list with their assumptions."""
+    if not claims:
+        return ["No protection model is claimed."]
+    lines = []
+    for claim in claims:
+        simple = {k: v for k, v in claim["parameters"].items() if not isinstance(v, list)}
+        values = ", ".join(f"{k} = {format_number(v)}" for k, v in simple.items())
+        lines.append(
+            f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}: {', '.join(claim['columns'])}."
         )
-        techniques = f" ({'; '.join(step['techniques'])})" if step["techniques"] else ""
-        lines.append(f"{i}. {step['kind']}{techniques}{': ' + values if values else ''}")
-    lines += ["", f"Made with tacit {facts['tacit']}.", ""]
-    return "\n".join(lines)
+        lines += [f"  Assumed: {text}" for text in claim["assumptions"]]
+    return [*lines, "", "Each claim was recomputed on the released file before it was released."]
+
+
+def step_line(step: Mapping[str, Any]) -> str:
+    """Return one step in words."""
+    values = ", ".join(f"{k} = {format_number(v)}" for k, v in step["public_parameters"].items())
+    techniques = f" ({'; '.join(step['techniques'])})" if step["techniques"] else ""
+    return f"{step['kind']}{techniques}{': ' + values if values else ''}"

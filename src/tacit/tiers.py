@@ -173,7 +173,7 @@ class TiersResult(Result):
             (name, float(sum(t == "as it is" for t in columns.values())))
             for name, columns in self.treatments.items()
         ]
-        return bars(items, title=self.title, x="", y="columns released as they are")
+        return bars(items, title=self.title, y="columns released as they are")
 
     def __repr__(self) -> str:
         lines = [self.title, "-" * len(self.title), text_table(self.table())]

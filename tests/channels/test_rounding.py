@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit.protect.channels import random_candidates, simulate, solve
+from studies.channels import simulate
+from tacit.protect.channels import random_candidates, solve
 from tacit.protect.channels.rounding import largest_remainders, rounded
 
 

@@ -5,13 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from studies.channels import simulate
 from tacit.errors import Infeasible, InputError, InvalidParameter
 from tacit.protect.channels import (
     Problem,
     all_subsets,
     evaluate,
     random_candidates,
-    simulate,
     solve,
     solve_counts,
 )

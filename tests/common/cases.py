@@ -7,7 +7,7 @@ import numpy as np
 import tacit
 from tacit.data.table import Contributors
 from tacit.registry import specs
-from tacit.spec import Measure, Method, TableMeasure, TableMethod
+from tacit.spec import Measure, Method
 
 KEYS = ["sex", "age", "zip"]
 
@@ -78,12 +78,16 @@ def build(kind):
 
 @functools.cache
 def method_kinds():
-    return [k for k, s in specs().items() if issubclass(s, Method)]
+    return [
+        k for k, s in specs().items() if issubclass(s, Method) and s.data_type() is tacit.Microdata
+    ]
 
 
 @functools.cache
 def measure_kinds():
-    return [k for k, s in specs().items() if issubclass(s, Measure)]
+    return [
+        k for k, s in specs().items() if issubclass(s, Measure) and s.data_type() is tacit.Microdata
+    ]
 
 
 #: Turnover of firms: (region, size, firm group, turnover).
@@ -148,9 +152,11 @@ def firms(*, judged=True):
 
 @functools.cache
 def table_method_kinds():
-    return [k for k, s in specs().items() if issubclass(s, TableMethod)]
+    return [k for k, s in specs().items() if issubclass(s, Method) and s.data_type() is tacit.Table]
 
 
 @functools.cache
 def table_measure_kinds():
-    return [k for k, s in specs().items() if issubclass(s, TableMeasure)]
+    return [
+        k for k, s in specs().items() if issubclass(s, Measure) and s.data_type() is tacit.Table
+    ]

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import tacit
-from tacit.data import examples
-from tacit.data.examples import town
+from tacit import examples
+from tacit.examples import town
 
 N, SEED = 3_000, 5
 

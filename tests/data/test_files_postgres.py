@@ -108,3 +108,22 @@ def test_no_server_is_said(server):
         tacit.read(
             f"postgresql://reader:pass-word@127.0.0.1:{free_port()}/postgres", table="survey"
         )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "copy survey to program 'touch {made}'",
+        "select 1; copy survey to program 'touch {made}'",
+        "select 1) as q; copy survey to program 'touch {made}'; select * from (select 1",
+        "rollback; copy survey to program 'touch {made}'",
+        "with gone as (delete from survey returning *) select * from gone",
+        "select * into made from survey",
+    ],
+)
+def test_a_query_is_one_select_in_a_transaction_that_may_not_write(server, query):
+    made = Path(f"/tmp/tacit-made-{os.getpid()}")
+    with pytest.raises(UnreadableFile, match="only read"):
+        tacit.read(server, query=query.format(made=made))
+    assert not made.exists()
+    assert len(tacit.read(server, table="survey")) == 3

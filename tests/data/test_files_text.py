@@ -48,15 +48,14 @@ def test_types_keep_what_is_written(csv, engine):
     assert values(data, "big") == ["9223372036854775808", "1", None]
 
 
-@pytest.mark.parametrize(
-    "value",
-    ["-", ".", "e5", "-.", "1.", "+1", "007", "1e400", "0x1", "1_000", "inf", "1,5", "12\n"],
-)
-def test_what_is_not_a_number(csv, engine, value):
-    data = tacit.read(csv(f'a;b\n"{value}";1\n"x";2\n'), engine=engine)
-    assert types(data)["a"] == "string"
-    alone = tacit.read(csv(f'a;b\n"{value}";1\n'), engine=engine)
-    assert types(alone)["a"] == "string"
+@pytest.mark.parametrize("others", ["", "x"], ids=["alone", "beside text"])
+def test_what_is_not_a_number(csv, engine, others):
+    odd = ["-", ".", "e5", "-.", "1.", "+1", "007", "1e400", "0x1", "1_000", "inf", "1,5", "12\n"]
+    lines = [f"c{i}" for i in range(len(odd))], [f'"{v}"' for v in odd], [f'"{others}"'] * len(odd)
+    text = "\n".join(";".join([*line, str(n)]) for n, line in enumerate(lines[: 2 + bool(others)]))
+    found = types(tacit.read(csv(text + "\n"), engine=engine))
+    assert {n: t for n, t in found.items() if n != "0"} == dict.fromkeys(lines[0], "string")
+    assert found["0"] == "int64"
 
 
 def test_text_keeps_na_unless_told(csv):

@@ -24,8 +24,9 @@ from pathlib import Path
 import pytest
 
 import tacit.registry
+from tacit import examples
+from tacit.claims import registry as claims
 from tacit.cli import main
-from tacit.data import claims, examples
 
 ROOT = Path(__file__).parents[2]
 FIG28 = ROOT / "tests/fixtures/foundations-of-privacy/fig28_data.csv"
@@ -73,7 +74,7 @@ def commands(code):
 def page_params():
     for page in PAGES:
         found = {b.value("needs") for b in blocks(page.read_text(encoding="utf-8"))}
-        marks = [pytest.mark.spark, pytest.mark.xdist_group("spark")] if "spark" in found else []
+        marks = [pytest.mark.spark] if "spark" in found else []
         yield pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
 
 

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.tables.compare.rounding import (
+from tacit.tables.compare.tests_of_bias import binomial_test
+from tacit.tables.rounding.counts import (
     added_variance,
     random_rounding,
     semi_controlled_rounding,
     small_cell_adjustment,
 )
-from tacit.tables.compare.tests_of_bias import binomial_test
 
 
 def draw(seed=1, shape=(60, 20)):

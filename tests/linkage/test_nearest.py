@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.risk.linkage import nearest as module
+from tacit.kernels import run_kernels
 from tacit.risk.linkage.nearest import TIE, match_probability, nearest
 from tacit.risk.linkage.rows import distinct_rows
 
@@ -29,10 +29,9 @@ def check(a, b):
 
 
 @pytest.fixture(params=["compiled", "tree"])
-def way(request, monkeypatch):
-    if request.param == "tree":
-        monkeypatch.setattr(module, "has_numba", lambda: False)
-    return request.param
+def way(request):
+    with run_kernels("plain" if request.param == "tree" else "compiled"):
+        yield request.param
 
 
 @pytest.mark.parametrize("p", [1, 2, 5, 12])

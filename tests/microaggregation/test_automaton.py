@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
+from studies.grouping_methods import compare_methods, scalability
 from tacit.errors import Approximate, InputError
 from tacit.protect.microaggregate.grouping import automaton, group_sizes, loss
 from tacit.protect.microaggregate.grouping.automaton import (
     best_run,
-    learning_automaton,
     omma,
     pair_distances,
     similar_pairs,
 )
-from tacit.protect.microaggregate.grouping.comparison import compare_methods, scalability
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav_one_seed
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -116,19 +116,19 @@ def test_table_1():
 
 @pytest.mark.slow
 def test_table_3_uniform_files_and_the_cliff():
-    once = {"learning_automaton": {"restarts": 1}}
-    rows = scalability([(1200, 16, 3), (3000, 12, 3), (2400, 16, 6)], options=once).rows
+    once = {"mdav": tacit.Mdav(seeds=1), "automaton": tacit.LearningAutomaton(restarts=1)}
+    rows = scalability([(1200, 16, 3), (3000, 12, 3), (2400, 16, 6)], once).rows
     with pytest.warns(Approximate, match="fewer pairs than records"):
-        rows += scalability([(3000, 24, 3)], options=once).rows
+        rows += scalability([(3000, 24, 3)], once).rows
     by_size = {(r.records, r.columns, r.k, r.method): r.percent for r in rows}
-    assert by_size[1200, 16, 3, "learning_automaton"] == pytest.approx(25.82, abs=1.0)
-    assert by_size[1200, 16, 3, "mdav_one_seed"] == pytest.approx(27.68, abs=0.6)
-    assert by_size[3000, 12, 3, "learning_automaton"] == pytest.approx(16.93, abs=0.4)
-    assert by_size[2400, 16, 6, "learning_automaton"] == pytest.approx(36.20, abs=0.5)
-    assert by_size[3000, 24, 3, "learning_automaton"] > by_size[3000, 24, 3, "mdav_one_seed"] + 5
+    assert by_size[1200, 16, 3, "automaton"] == pytest.approx(25.82, abs=1.0)
+    assert by_size[1200, 16, 3, "mdav"] == pytest.approx(27.68, abs=0.6)
+    assert by_size[3000, 12, 3, "automaton"] == pytest.approx(16.93, abs=0.4)
+    assert by_size[2400, 16, 6, "automaton"] == pytest.approx(36.20, abs=0.5)
+    assert by_size[3000, 24, 3, "automaton"] > by_size[3000, 24, 3, "mdav"] + 5
     x = np.random.default_rng([0, 3000, 24]).uniform(size=(3000, 24))
     level = best_run(standardise(x), 3, rng=rng(), restarts=1, neighbours=50).percent
-    assert level < by_size[3000, 24, 3, "mdav_one_seed"]
+    assert level < by_size[3000, 24, 3, "mdav"]
 
 
 @settings(max_examples=30, deadline=None)
@@ -178,7 +178,7 @@ def test_larger_files_pair_nearest_records(monkeypatch):
     monkeypatch.setattr(automaton, "ALL_PAIRS", 100)
     x = rng(2).normal(size=(300, 2))
     assert similar_pairs(x, rng=rng()).theta is None
-    labels = learning_automaton(x, 3, rng=rng(), tick=silent, restarts=2, start="mdav")
+    labels = best_run(x, 3, rng=rng(), tick=silent, restarts=2, start="mdav").labels
     assert loss(x, labels).within < loss(x, mdav_one_seed(x, 3, rng=rng(), tick=silent)).within
 
 
@@ -193,17 +193,6 @@ def test_a_remainder_joins_groups_of_k():
     for start in ("random", "mdav"):
         sizes = group_sizes(omma(x, 5, rng=rng(), start=start).labels)
         assert sorted(sizes) == [5] * 7 + [6] * 2
-
-
-def test_works_without_numba(monkeypatch):
-    x = rng(5).normal(size=(60, 2))
-    fast = omma(x, 3, rng=rng())
-    automaton.kernel.cache_clear()
-    monkeypatch.setattr(automaton, "has_numba", lambda: False)
-    slow = omma(x, 3, rng=rng())
-    automaton.kernel.cache_clear()
-    assert (fast.labels == slow.labels).all()
-    assert fast.losses == slow.losses
 
 
 @pytest.mark.parametrize(
@@ -229,10 +218,12 @@ def test_few_pairs_are_told():
 
 def test_comparison():
     x = rng(7).normal(size=(60, 3))
-    found = compare_methods(
-        x, [2, 3], ("mdav_one_seed", "learning_automaton", "individual_ranking"),
-        options={"learning_automaton": {"restarts": 2}},
-    )  # fmt: skip
+    methods = {
+        "one seed": tacit.Mdav(seeds=1),
+        "automaton": tacit.LearningAutomaton(restarts=2),
+        "ranking": tacit.IndividualRanking(),
+    }
+    found = compare_methods(x, [2, 3], methods)
     assert len(found.rows) == 6
     assert found.frame.columns[:5] == ["records", "columns", "k", "column", "method"]
     first, automata = found.rows[0], found.rows[1]
@@ -240,8 +231,6 @@ def test_comparison():
     assert automata.improvement == pytest.approx(100 * (1 - automata.percent / first.percent))
     assert automata.cycles >= 1
     assert first.percent == pytest.approx(100 * first.sse / 180)
-    assert "mdav_one_seed" in str(found.plot().spec)
-    each = compare_methods(x, 3, ("mdav",), by_column=True, names=["a", "b", "c"])
+    assert "one seed" in str(found.plot().spec)
+    each = compare_methods(x, 3, {"mdav": tacit.Mdav()}, by_column=True, names=["a", "b", "c"])
     assert [r.column for r in each.rows] == ["a", "b", "c"]
-    with pytest.raises(InputError, match="no method 'guess'"):
-        compare_methods(x, 3, ("guess",))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.kernels import run_kernels
 from tacit.protect.microaggregate.grouping import blocking, group_sizes, loss
 from tacit.protect.microaggregate.grouping.blocking import automatic_blocks, blocked_mdav, kd_blocks
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
@@ -73,8 +74,8 @@ def test_the_estimated_gap_is_about_the_true_one(kind, blocks):
     assert found.gap == pytest.approx(true, abs=0.02)
 
 
-def test_blocks_by_size(monkeypatch):
+def test_blocks_by_size():
     assert automatic_blocks(100_000, 5) == 1
     assert automatic_blocks(1_000_000, 10) == 16
-    monkeypatch.setattr(blocking, "has_numba", lambda: False)
-    assert automatic_blocks(100_000, 5) == 16
+    with run_kernels("plain"):
+        assert automatic_blocks(100_000, 5) == 1

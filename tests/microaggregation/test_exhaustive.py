@@ -112,18 +112,6 @@ def test_eighteen_records_and_a_large_k():
     assert best(x, 10).max() == 0
 
 
-def test_without_numba_the_same(monkeypatch):
-    x = np.round(np.random.default_rng(7).normal(size=(10, 2)), 1)
-    compiled = best(x, 3), cheapest(Space.of_records(x), "sse", quiet)
-    from tacit.protect.microaggregate.grouping import exhaustive
-    from tacit.protect.microaggregate.grouping import pairs as _pairs
-
-    monkeypatch.setattr(exhaustive, "kernel", lambda: exhaustive.programme)
-    monkeypatch.setattr(_pairs, "kernel", lambda: _pairs.priced)
-    assert (best(x, 3) == compiled[0]).all()
-    assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(compiled[1].value)
-
-
 def test_too_large():
     x = np.ones((19, 2))
     with pytest.raises(LimitReached, match="up to 18 records when k is above 2; use mdav"):
@@ -154,7 +142,7 @@ def test_a_failed_warm_start_is_repeated(monkeypatch):
 
     x = casc("eia600")[:120]
     expected = cheapest(Space.of_records(x), "sse", quiet).value
-    solve, calls = _pairs.Lp.solve, []
+    solve, calls = _pairs.Highs.solve, []
 
     def failing(self, **options):
         calls.append(1)
@@ -162,7 +150,7 @@ def test_a_failed_warm_start_is_repeated(monkeypatch):
             raise SolverError("unknown")
         return solve(self, **options)
 
-    monkeypatch.setattr(_pairs.Lp, "solve", failing)
+    monkeypatch.setattr(_pairs.Highs, "solve", failing)
     assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(expected)
 
 

@@ -8,9 +8,13 @@ from scipy.sparse.csgraph import connected_components
 
 from microaggregation.casc import casc, quiet
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping import forest
 from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
-from tacit.protect.microaggregate.grouping.forest import bound, kernels, mu_approximation
+from tacit.protect.microaggregate.grouping.forest import (
+    bound,
+    grown_forest,
+    mu_approximation,
+    split_forest,
+)
 from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
 from tacit.protect.microaggregate.grouping.near import Space, nearest
 
@@ -69,7 +73,7 @@ def test_bound_holds_against_the_optimum(n, k, seed):
 def test_forest_has_trees_of_k_and_one_edge_out(n, k, seed):
     x = np.random.default_rng(seed).normal(size=(n, 2))
     near = nearest(x, k - 1)[0]
-    target = kernels()["grown_forest"](near, k)
+    target = grown_forest(near, k)
     graph = np.zeros((n, n))
     out = np.flatnonzero(target >= 0)
     graph[out, target[out]] = 1
@@ -83,8 +87,8 @@ def test_trees_are_split_to_the_largest_size():
     rng = np.random.default_rng(5)
     for k in (2, 3, 5, 8):
         x = rng.normal(size=(400, 2))
-        target = kernels()["grown_forest"](nearest(x, k - 1)[0], k)
-        labels = kernels()["split_forest"](target, k, max(2 * k - 1, 3 * k - 5))
+        target = grown_forest(nearest(x, k - 1)[0], k)
+        labels = split_forest(target, k, max(2 * k - 1, 3 * k - 5))
         assert np.bincount(labels).min() >= k
 
 
@@ -97,10 +101,3 @@ def test_few_records():
     assert groups(np.ones((5, 2)), 3).max() == 0
     with pytest.raises(InputError, match="at least 3 records"):
         groups(np.ones((2, 2)), 3)
-
-
-def test_without_numba_the_same(monkeypatch):
-    x = np.random.default_rng(3).normal(size=(80, 2))
-    compiled = groups(x, 4)
-    monkeypatch.setattr(forest, "kernels", lambda: vars(forest))
-    assert (groups(x, 4) == compiled).all()

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.kernels import run_kernels
 from tacit.protect.microaggregate.grouping import gower
 from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
 
@@ -87,14 +88,15 @@ def test_groups_are_those_of_the_definition(seed, n, k):
     assert found == plain_mdav(numbers, ordered, nominal, weights, k)
 
 
-@pytest.mark.parametrize("n", [gower.COMPILE_FROM, 500])
+@pytest.mark.parametrize("n", [300, 500])
 def test_compiled_and_plain_agree_and_can_be_looked_at(n, monkeypatch):
     data = Mixed.of(*draw(3, n))
-    compiled = mdav_gower(data, 3, tick=tick)
+    with run_kernels("compiled"):
+        compiled = mdav_gower(data, 3, tick=tick)
     looks = []
     monkeypatch.setattr(gower, "BUDGET", 5 * n)
-    monkeypatch.setattr(gower, "COMPILE_FROM", 10**9)
-    plain = mdav_gower(data, 3, tick=lambda _, share: looks.append(share))
+    with run_kernels("plain"):
+        plain = mdav_gower(data, 3, tick=lambda _, share: looks.append(share))
     assert plain.tolist() == compiled.tolist()
     assert len(looks) > 10
     assert looks == sorted(looks)

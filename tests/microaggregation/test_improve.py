@@ -140,18 +140,6 @@ def test_large_groups_are_split_first():
     assert loss(x, improve(x, np.zeros(30, dtype=np.int64), 3, rng=rng(), tick=silent)).percent < 40
 
 
-def test_works_without_numba(monkeypatch):
-    x = rng(5).normal(size=(60, 2))
-    start = mdav(x, 3, rng=rng(), tick=silent)
-    for name in ("search", "tree", "improve"):
-        monkeypatch.setattr(
-            f"tacit.protect.microaggregate.grouping.{name}.has_numba", lambda: False
-        )
-    found = improve(x, start, 3, rng=rng(), tick=silent)
-    assert loss(x, found).within < loss(x, start).within
-    assert group_sizes(found).min() >= 3
-
-
 def test_groups_too_small_are_refused():
     with pytest.raises(InputError, match="every group must hold at least 3 records"):
         improve(np.zeros((6, 1)), np.array([0, 0, 1, 1, 1, 1]), 3, rng=rng(), tick=silent)

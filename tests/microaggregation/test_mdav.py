@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.kernels import run_kernels
 from tacit.protect.microaggregate.grouping import group_sizes, loss
-from tacit.protect.microaggregate.grouping import mdav_groups as module
 from tacit.protect.microaggregate.grouping.mdav_groups import (
     asking_a_tree,
     mdav,
@@ -178,21 +178,23 @@ def test_what_is_left_continues_as_mdav_of_the_rest():
     assert (labels == mdav(x, 3, rng=RNG, tick=silent)).all()
 
 
-def test_works_without_numba(monkeypatch):
+def test_works_without_numba():
     x = data("lognormal", 4000, 2, 3)
-    fast = mdav(x, 5, rng=RNG, tick=silent)
-    monkeypatch.setattr(module, "has_numba", lambda: False)
-    assert (mdav(x, 5, rng=RNG, tick=silent) == fast).all()
+    found = []
+    for mode in ("compiled", "plain"):
+        with run_kernels(mode):
+            found.append(mdav(x, 5, rng=RNG, tick=silent))
+    assert (found[0] == found[1]).all()
 
 
 @pytest.mark.parametrize("kind", ["grid", "lognormal"])
-def test_nearest_records(kind, monkeypatch):
-    from tacit.protect.microaggregate.grouping import tree as _tree
-
+def test_nearest_records(kind):
     x = data(kind, 300, 3, 4)
-    found = neighbours(x, 7)
-    monkeypatch.setattr(_tree, "has_numba", lambda: False)
-    assert (neighbours(x, 7) == found).all()
+    found = []
+    for mode in ("compiled", "plain"):
+        with run_kernels(mode):
+            found.append(neighbours(x, 7))
+    assert (found[0] == found[1]).all()
 
 
 def test_many_equal_records_take_no_longer():

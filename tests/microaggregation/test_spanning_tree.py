@@ -8,7 +8,6 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from microaggregation.casc import as_groups, casc, quiet
-from tacit.protect.microaggregate.grouping import spanning_tree as module
 from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
 from tacit.protect.microaggregate.grouping.spanning_tree import cut, minimum_tree, spanning_tree
 
@@ -106,10 +105,3 @@ def test_loss_is_that_of_the_literature():
 def test_alike_records_and_few_records():
     assert group_sizes(groups(np.ones((20, 2)), 3)).min() >= 3
     assert groups(np.ones((5, 2)), 3).max() == 0
-
-
-def test_without_numba_the_same(monkeypatch):
-    x = np.random.default_rng(3).normal(size=(60, 2))
-    compiled = groups(x, 3)
-    monkeypatch.setattr(module, "kernel", lambda: module.removed)
-    assert (groups(x, 3) == compiled).all()

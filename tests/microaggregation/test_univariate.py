@@ -12,8 +12,8 @@ from tacit.protect.microaggregate.grouping.mdav_groups import mdav
 from tacit.protect.microaggregate.grouping.sorting import by_score
 from tacit.protect.microaggregate.grouping.univariate import (
     along,
-    kernel,
     optimal_univariate,
+    path,
     path_groups,
 )
 
@@ -116,7 +116,7 @@ def test_path_visits_nearest_next():
     x = np.array([[0.0], [10.0], [1.0], [11.0], [2.5], [12.5]])
     labels = np.array([0, 1, 0, 1, 0, 1])
     members = np.argsort(labels, kind="stable")
-    order = kernel("path")(x, labels, members, np.array([0, 3, 6]), 0)
+    order = path(x, labels, members, np.array([0, 3, 6]), 0)
     assert order.tolist() == [0, 2, 4, 1, 3, 5]
 
 
@@ -124,12 +124,3 @@ def test_groups_along_an_order_are_consecutive():
     x = np.random.default_rng(2).normal(size=(50, 3))
     order = np.random.default_rng(3).permutation(50)
     assert (np.diff(along(x, order, 4)[order]) >= 0).all()
-
-
-def test_without_numba_the_same(monkeypatch):
-    x = np.random.default_rng(4).normal(size=(40, 2))
-    compiled = path_groups(x, 3, rng=RNG, tick=quiet)
-    from tacit.protect.microaggregate.grouping import univariate
-
-    monkeypatch.setattr(univariate, "compiled", lambda: vars(univariate))
-    assert (path_groups(x, 3, rng=RNG, tick=quiet) == compiled).all()

@@ -46,14 +46,6 @@ def test_clusters_of_different_sizes_are_found():
     assert len(set(zip(labels, np.repeat(range(4), sizes), strict=True))) == 4
 
 
-def test_works_without_numba(monkeypatch):
-    x = np.random.default_rng(2).normal(size=(600, 3))
-    monkeypatch.setattr(module, "COMPILE_FROM", 100)
-    fast = v_mdav(x, 4, rng=RNG, tick=silent, gamma=0.8)
-    monkeypatch.setattr(module, "has_numba", lambda: False)
-    assert (v_mdav(x, 4, rng=RNG, tick=silent, gamma=0.8) == fast).all()
-
-
 @pytest.mark.parametrize("n", [6, 7, 8])
 def test_leftovers_join_the_nearest_mean(n):
     x = np.r_[0.0, 0.1, 0.2, 9.0, 9.1, 9.2, 8.0, 7.9][:n, None]

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microaggregation.casc import as_groups, casc, quiet
-from tacit.protect.microaggregate.grouping import ward as module
 from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
 from tacit.protect.microaggregate.grouping.ward import ward
 
@@ -78,10 +77,3 @@ def test_loss_is_kept():
     assert loss(casc("tarragona"), groups(casc("tarragona"), 3)).percent == pytest.approx(
         19.1584, abs=1e-4
     )
-
-
-def test_without_numba_the_same(monkeypatch):
-    x = np.random.default_rng(3).normal(size=(50, 2))
-    compiled = groups(x, 3)
-    monkeypatch.setattr(module, "kernel", lambda: module.joined)
-    assert (groups(x, 3) == compiled).all()

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,23 +19,12 @@ FEW = settings(max_examples=5, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
 C = ["x", "y"]
 GROUPING = [
-    "mdav",
-    "mdav_one_seed",
-    "v_mdav",
-    "two_approximation",
-    "mu_approximation",
-    "path",
-    "spanning_tree",
-    "ward",
-    "simple",
-    "single",
-    "zscores",
-    "pca",
-    "robust_pca",
-    "projection_pursuit",
-    "influence",
+    *(tacit.Mdav, tacit.VMdav, tacit.TwoApproximation, tacit.MuApproximation, tacit.PathGroups),
+    *(tacit.SpanningTreeGroups, tacit.WardGroups, tacit.FileOrderGroups, tacit.SortByColumn),
+    *(tacit.SortByZscores, tacit.SortByComponent, tacit.SortByRobustComponent),
+    *(tacit.SortByProjectionPursuit, tacit.InfluenceGroups, partial(tacit.Mdav, seeds=1)),
 ]
-COLUMNWISE = ["individual_ranking", "optimal_univariate"]
+COLUMNWISE = [tacit.IndividualRanking, tacit.OptimalUnivariate]
 
 
 def columns(seed, n=36, **more):
@@ -68,7 +58,7 @@ def sizes(rows):
 ALL = [
     tacit.Mdav(columns=C),
     tacit.Mdav(columns=C, improve=True),
-    *[tacit.Microaggregate(columns=C, method=m, k=2) for m in (*GROUPING, *COLUMNWISE)],
+    *[m(columns=C, k=2) for m in (*GROUPING, *COLUMNWISE)],
     tacit.MicroaggregateMixed(columns=["x", "t"]),
     tacit.MicroaggregatedSwap(columns=["x"], by=["g"]),
     tacit.RankSwap(columns=C),
@@ -173,9 +163,9 @@ def test_secrets_of_stages_stay_out_of_public_plans():
 @settings(max_examples=2, deadline=None)
 @given(seeds, st.integers(2, 5))
 def test_groups_have_k_records_and_their_means(method, seed, k):
-    k = 2 if method == "two_approximation" else k
+    k = 2 if method is tacit.TwoApproximation else k
     data = people(seed)
-    released = tacit.Microaggregate(columns=C, method=method, k=k).apply(data, seed=1)
+    released = method(columns=C, k=k).apply(data, seed=1)
     old, new = values(data), values(released)
     assert min(sizes(new).values()) >= k
     for row in set(map(tuple, new.tolist())):
@@ -190,7 +180,7 @@ def test_groups_have_k_records_and_their_means(method, seed, k):
 @given(seeds, st.integers(2, 5))
 def test_columnwise_groups_are_runs_of_k(method, seed, k):
     data = people(seed)
-    released = tacit.Microaggregate(columns=C, method=method, k=k).apply(data, seed=1)
+    released = method(columns=C, k=k).apply(data, seed=1)
     old, new = values(data), values(released)
     for j in range(2):
         order = np.argsort(old[:, j])
@@ -204,7 +194,7 @@ def test_columnwise_groups_are_runs_of_k(method, seed, k):
 def test_optimal_univariate_has_the_least_loss(seed, k):
     x = np.random.default_rng(seed).gamma(2, 10, 12)
     data = tacit.read({"x": x})
-    made = tacit.Microaggregate(columns=["x"], method="optimal_univariate", k=k).apply(data)
+    made = tacit.OptimalUnivariate(columns=["x"], k=k).apply(data)
     s = np.sort(x)
     best = [0.0] + [np.inf] * 12
     for end in range(k, 13):
@@ -224,9 +214,9 @@ def loss(data, released):
 @given(seeds)
 def test_no_method_beats_the_optimum_and_improving_never_hurts(seed):
     data = people(seed, n=9)
-    best = loss(data, tacit.Microaggregate(columns=C, method="optimal", k=3).apply(data, seed=1))
-    for method in (m for m in GROUPING if m != "two_approximation"):
-        made = tacit.Microaggregate(columns=C, method=method, k=3).apply(data, seed=1)
+    best = loss(data, tacit.OptimalGroups(columns=C, k=3).apply(data, seed=1))
+    for method in (m for m in GROUPING if m is not tacit.TwoApproximation):
+        made = method(columns=C, k=3).apply(data, seed=1)
         assert loss(data, made) >= best - 1e-9
     larger = people(seed)
     plain = tacit.Mdav(columns=C).apply(larger)
@@ -239,13 +229,13 @@ def test_no_method_beats_the_optimum_and_improving_never_hurts(seed):
 @given(seeds)
 def test_two_approximation_keeps_its_bound(seed):
     data = people(seed, n=10)
-    best = tacit.Microaggregate(columns=C, method="optimal", k=2).apply(data, seed=1)
-    made = tacit.Microaggregate(columns=C, method="two_approximation", k=2).apply(data, seed=1)
+    best = tacit.OptimalGroups(columns=C, k=2).apply(data, seed=1)
+    made = tacit.TwoApproximation(columns=C, k=2).apply(data, seed=1)
     assert loss(data, made) <= 2 * loss(data, best) + 1e-9
 
 
 @FEW
-@given(seeds, st.sampled_from(["mdav", "pca", "v_mdav"]))
+@given(seeds, st.sampled_from([tacit.Mdav, tacit.SortByComponent, tacit.VMdav]))
 def test_strata_weights_and_missing_values(seed, method):
     rng = np.random.default_rng(seed)
     full = columns(seed, n=40)
@@ -253,9 +243,7 @@ def test_strata_weights_and_missing_values(seed, method):
         None if b else float(v) for b, v in zip(rng.random(40) < 0.15, full["x"], strict=True)
     ]
     data = tacit.read(full, identifiers=["id"], weight="w")
-    spec = tacit.Microaggregate(
-        columns=C, method=method, k=3, by=["g"], weighted=True, missing="keep"
-    )
+    spec = method(columns=C, k=3, by=["g"], weighted=True, missing="keep")
     released = spec.apply(data, seed=1)
     hole = np.array([v is None for v in full["x"]])
     new = np.array([np.nan if v is None else v for v in released.column("x").to_pylist()])
@@ -272,7 +260,7 @@ def test_strata_weights_and_missing_values(seed, method):
             )
         assert min(Counter(new[who].tolist()).values()) >= 3
     with pytest.raises(tacit.SdcError, match="missing"):
-        tacit.Microaggregate(columns=C, method=method).apply(data)
+        method(columns=C).apply(data)
 
 
 @FEW
@@ -794,7 +782,8 @@ def test_every_protecting_method_with_numbers_refuses_text_in_one_sentence():
     )
     for kind in (
         "mdav",
-        "microaggregate",
+        "sort_by_zscores",
+        "individual_ranking",
         "rank_swap",
         "add_noise",
         "romm",

@@ -27,7 +27,6 @@ from tacit.tables.suppress.suppression import Suppression
 #: The shape of a table is drawn by hypothesis; slow examples are not errors.
 CALM = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 FEW = settings(max_examples=25, deadline=None, suppress_health_check=CALM)
-MANY = settings(max_examples=400, deadline=None, suppress_health_check=CALM)
 
 ENGINES = sorted(
     kind
@@ -471,12 +470,32 @@ def refute(world, options, intervals):
     assert betrayed(attacker, kept), "a safe pattern exists"
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    VARIANTS,
-    ids=lambda x: x if isinstance(x, str) else "-".join(map(str, x.values())),
-)
+def name_variant(part):
+    return part if isinstance(part, str) else "-".join(map(str, part.values()))
+
+
+#: A proof of optimality takes a second or two a table: a few in the ordinary suite, all in the slow one.
+HEURISTICS = [v for v in VARIANTS if v[0] != "suppress_exact"]
+PROVEN = [v for v in VARIANTS if v[0] == "suppress_exact"]
+
+
+@pytest.mark.parametrize(("kind", "options"), HEURISTICS, ids=name_variant)
 @FEW
 @given(data=st.data())
 def test_the_claim_of_every_suppression_method_holds(kind, options, data):
+    prove(kind, options, data.draw(tables()))
+
+
+@pytest.mark.parametrize(("kind", "options"), PROVEN, ids=name_variant)
+@settings(FEW, max_examples=6)
+@given(data=st.data())
+def test_the_claim_of_exact_suppression_holds(kind, options, data):
+    prove(kind, options, data.draw(tables()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "options"), PROVEN, ids=name_variant)
+@settings(FEW, max_examples=50)
+@given(data=st.data())
+def test_the_claim_of_exact_suppression_holds_on_many_tables(kind, options, data):
     prove(kind, options, data.draw(tables()))

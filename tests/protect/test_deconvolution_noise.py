@@ -18,7 +18,7 @@ def array(data):
 @pytest.mark.parametrize(("p", "k"), [(1, 800), (2, 3), (2, 200)])
 def test_comes_nearer_to_the_original_than_the_first_stage(p, k):
     data = read(p=p)
-    first = {"kind": "microaggregate", "method": "zscores", "k": k}
+    first = {"kind": "sort_by_zscores", "k": k}
     method = tacit.DeconvolutionNoise(first=first, cells=20)
     released = method.apply(data, seed=1)
     x, y = array(data), array(released)

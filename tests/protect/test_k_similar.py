@@ -250,9 +250,10 @@ def test_compiled_kernels_do_what_the_plain_ones_do():
     space = random_space(400, 2, 7)
     start, _ = _clusters_greedy.greedy(space, 3)
     plain, fast = (_clusters_local.begin(space, 3, start) for _ in range(2))
+    look = _clusters_local.KERNELS.compiled()["look_at"]
     for _ in range(3):
         changes = _clusters_local.look_at(plain, 3, 8, 0, len(space))
-        assert changes == _clusters_local.compiled()(fast, 3, 8, 0, len(space))
+        assert changes == look(fast, 3, 8, 0, len(space))
     for one, two in zip(
         _clusters_local.finish(plain).__dict__.values(),
         _clusters_local.finish(fast).__dict__.values(),

@@ -4,7 +4,7 @@ import pytest
 import tacit
 from tacit.errors import InvalidParameter
 
-MICZ = {"kind": "microaggregate", "method": "zscores", "k": 3}
+MICZ = {"kind": "sort_by_zscores", "k": 3}
 
 
 def read(n=2000, p=2, seed=0):
@@ -22,7 +22,7 @@ def test_gives_back_the_spread_and_keeps_means(p):
     data = read(p=p)
     x = array(data)
     y = array(tacit.LocalNoise().apply(data, seed=1))
-    first = array(tacit.Microaggregate(method="zscores", k=3).apply(data, seed=1))
+    first = array(tacit.SortByZscores(k=3).apply(data, seed=1))
     assert y.mean(axis=0) == pytest.approx(x.mean(axis=0), abs=1e-10)
     gap = np.abs(np.cov(y.T) - np.cov(x.T)).max()
     assert gap < 0.5 * np.abs(np.cov(first.T) - np.cov(x.T)).max() or gap < 0.02

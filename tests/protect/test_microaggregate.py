@@ -10,23 +10,25 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.protect.microaggregate.grouping import METHODS
+from tacit.protect.microaggregate.base import GroupingMethod
+from tacit.registry import specs
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"
 SIX = json.loads((FIXTURES / "psd29-sdc-in-r" / "microaggregation_methods.json").read_text())
 
+METHODS = {kind: cls for kind, cls in specs().items() if issubclass(cls, GroupingMethod)}
 AGGREGATES = ["mean", "median", "trimmed", "one_step", "m_estimate"]
 
 
 def spec(method, **options):
-    """A Spec of that method; clusters by medoids, the cheapest way."""
+    """A Spec of that kind; clusters by medoids, the cheapest way."""
     k = 2 if method == "two_approximation" else options.pop("k", 3)
-    if method == "influence":
+    if method == "influence_groups":
         options.setdefault("cluster", "medoids")
     if method == "learning_automaton":
         options.setdefault("restarts", 2)
-    return tacit.Microaggregate(method=method, **(options | {"k": k}))
+    return METHODS[method](**(options | {"k": k}))
 
 
 def table(data, columns):
@@ -119,7 +121,7 @@ def test_households_stay_whole(method):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_aggregate_through_the_spec(how, weighted):
     data = tacit.read(drawn(1, 40) | {"w": np.linspace(1, 5, 40)}, weight="w")
-    masked = spec("pca", k=5, aggregate=how, weighted=weighted, trim=0.2).apply(data)
+    masked = spec("sort_by_component", k=5, aggregate=how, weighted=weighted, trim=0.2).apply(data)
     assert sizes(table(masked, "xyz")).min() >= 5
     within = table(data, "xyz")
     assert (table(masked, "xyz") >= within.min(axis=0) - 1e-9).all()
@@ -127,7 +129,16 @@ def test_every_aggregate_through_the_spec(how, weighted):
 
 
 @pytest.mark.parametrize("cluster", ["gmm", "kmeans", "medoids", "hierarchical"])
-@pytest.mark.parametrize("method", ["pca", "robust_pca", "projection_pursuit", "influence", "mdav"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "sort_by_component",
+        "sort_by_robust_component",
+        "sort_by_projection_pursuit",
+        "influence_groups",
+        "mdav",
+    ],
+)
 def test_clusters_first(cluster, method):
     rng = np.random.default_rng(1)
     kind = rng.integers(0, 2, 60)
@@ -146,18 +157,18 @@ def test_clusters_first(cluster, method):
 @pytest.mark.parametrize(
     ("name", "method"),
     [
-        ("simple", "simple"),
-        ("single", "single"),
+        ("simple", "file_order_groups"),
+        ("single", "sort_by_column"),
         ("onedims", "individual_ranking"),
-        ("pca", "pca"),
-        ("pppca", "projection_pursuit"),
+        ("pca", "sort_by_component"),
+        ("pppca", "sort_by_projection_pursuit"),
         ("mdav", "mdav"),
     ],
 )
 def test_twelve_records_six_ways(name, method):
     x = np.array(SIX["input"]["X"])
     data = tacit.read({f"v{j}": x[:, j] for j in range(3)})
-    masked = tacit.Microaggregate(method=method, k=3).apply(data, seed=1)
+    masked = METHODS[method](k=3).apply(data, seed=1)
     rows = table(masked, ["v0", "v1", "v2"])
     expected = SIX["expected"][name]
     assert rows == pytest.approx(np.array(expected["masked"]), abs=1e-6)
@@ -168,14 +179,11 @@ def test_twelve_records_six_ways(name, method):
 def test_loss_of_the_census_file_by_method():
     data = tacit.read(CASC / "census.csv")
     losses = {
-        method: tacit.Microaggregate(method=method, k=3)
-        .apply(data, seed=1)
-        .history[-1]
-        .details["sse_percent"]
-        for method in ("mdav", "pca", "simple")
+        method: METHODS[method](k=3).apply(data, seed=1).history[-1].details["sse_percent"]
+        for method in ("mdav", "sort_by_component", "file_order_groups")
     }
     assert losses["mdav"] == pytest.approx(5.69219, abs=1e-5)
-    assert losses["mdav"] < losses["pca"] < losses["simple"]
+    assert losses["mdav"] < losses["sort_by_component"] < losses["file_order_groups"]
 
 
 def summary(x, y):
@@ -212,13 +220,16 @@ def simulated(seed, n=200):
 def measured(x, method, k):
     names = [f"v{j}" for j in range(x.shape[1])]
     data = tacit.read(dict(zip(names, x.T, strict=True)))
-    masked = tacit.Microaggregate(method=method, k=k).apply(data, seed=1)
+    masked = METHODS[method](k=k).apply(data, seed=1)
     return summary(x, table(masked, names))
 
 
 @pytest.mark.slow
 def test_findings_of_the_paper_in_simulation():
-    methods = ("single", "individual_ranking", "pca", "projection_pursuit", "mdav")
+    methods = (
+        *("sort_by_column", "individual_ranking", "sort_by_component"),
+        *("sort_by_projection_pursuit", "mdav"),
+    )
     found = {m: [measured(simulated(seed), m, 3) for seed in range(10)] for m in methods}
     middle = {
         m: {name: np.median([run[name] for run in runs]) for name in runs[0]}
@@ -227,9 +238,12 @@ def test_findings_of_the_paper_in_simulation():
     assert max(run["amean"] for runs in found.values() for run in runs) <= 1e-10
     for measure in ("amedian", "aonestep", "amad"):
         assert min(middle, key=lambda m: middle[m][measure]) == "individual_ranking"
-    for m in ("pca", "projection_pursuit", "mdav"):
+    for m in ("sort_by_component", "sort_by_projection_pursuit", "mdav"):
         assert middle["individual_ranking"]["acor"] < middle[m]["acor"]
-    for m in ("mdav", "pca", "projection_pursuit", "individual_ranking"):
+    for m in (
+        *("mdav", "sort_by_component"),
+        *("sort_by_projection_pursuit", "individual_ranking"),
+    ):
         coarse = [measured(simulated(seed), m, 11) for seed in range(10)]
         for fine, rough in zip(found[m], coarse, strict=True):
             assert rough["il1"] > fine["il1"]
@@ -252,31 +266,31 @@ def test_one_row_a_group_overstates_the_harm_of_individual_ranking():
 def test_single_sorts_by_the_column_named_with_and_without_columns():
     columns = drawn(8, 30)
     data = tacit.read(columns)
-    by_z = tacit.Microaggregate(method="single", sort_by="z", k=3)
+    by_z = tacit.SortByColumn(sort_by="z", k=3)
     expected = np.sort(columns["z"]).reshape(10, 3).mean(axis=1)
     assert np.unique(by_z.apply(data).column("z").to_numpy()) == pytest.approx(expected)
-    swapped = tacit.Microaggregate(method="single", sort_by="z", k=3, columns=["z", "x"])
+    swapped = tacit.SortByColumn(sort_by="z", k=3, columns=["z", "x"])
     assert np.unique(swapped.apply(data).column("z").to_numpy()) == pytest.approx(expected)
 
 
 def test_whole_numbers_stay_whole_when_asked():
     data = tacit.read({"x": [1, 2, 4, 10, 11, 13]})
-    masked = tacit.Microaggregate(k=3, whole=True).apply(data)
+    masked = tacit.Mdav(k=3, whole=True).apply(data)
     assert masked.column("x").to_pylist() == [2, 2, 2, 11, 11, 11]
-    assert tacit.Microaggregate(k=3).apply(data).column("x").to_pylist()[0] == pytest.approx(7 / 3)
+    assert tacit.Mdav(k=3).apply(data).column("x").to_pylist()[0] == pytest.approx(7 / 3)
 
 
 def test_records_without_a_household_stand_alone():
     data = tacit.read(
         {"h": [1, 1, None, None, 2, 2], "x": [1.0, 1.0, 2.0, 8.0, 9.0, 9.0]}, household="h"
     )
-    masked = tacit.Microaggregate(k=2, unit="household").apply(data).column("x").to_pylist()
+    masked = tacit.Mdav(k=2, unit="household").apply(data).column("x").to_pylist()
     assert masked == [1.5, 1.5, 1.5, 8.5, 8.5, 8.5]
 
 
 def test_small_strata_are_one_group():
     data = tacit.read({"g": ["a"] * 4 + ["b"] * 5, "x": np.arange(9.0)})
-    masked = tacit.Microaggregate(k=3, by=["g"]).apply(data)
+    masked = tacit.Mdav(k=3, by=["g"]).apply(data)
     assert set(masked.column("x").to_pylist()) == {1.5, 6.0}
 
 
@@ -290,17 +304,22 @@ def test_small_strata_are_one_group():
         ({"trim": 0.5}, "trim must be less than 0.5"),
         ({"trim": -0.1}, "trim must be at least 0"),
         ({"one_step": 0}, "one_step must be greater than 0"),
-        ({"method": "nosuch"}, "method must be one of"),
         ({"aggregate": "mode"}, "aggregate must be one of"),
-        ({"method": "two_approximation", "k": 3}, "k = 2 only"),
-        ({"sort_by": "x"}, "sort_by belongs to method='single'"),
+        ({"sort_by": "x"}, "there is no parameter 'sort_by'"),
+        ({"gamma": 1.0}, "there is no parameter 'gamma'"),
         ({"transform": "log"}, "belong to clustering"),
         ({"clusters": 3}, "belong to clustering"),
     ],
 )
 def test_bad_parameters(options, message):
     with pytest.raises(InvalidParameter, match=message):
-        tacit.Microaggregate(**options)
+        tacit.WardGroups(**options)
+
+
+def test_two_approximation_is_for_two():
+    with pytest.raises(InvalidParameter, match="k = 2 only"):
+        tacit.TwoApproximation(k=3)
+    assert tacit.TwoApproximation().k == 2
 
 
 @pytest.mark.parametrize(
@@ -318,7 +337,7 @@ def test_bad_parameters(options, message):
         ({"columns": ["x", "holed"]}, InputError, "'holed' has missing values"),
         ({"columns": ["x", "endless"]}, InputError, "'endless' holds infinite numbers"),
         (
-            {"method": "single", "sort_by": "y", "columns": ["x", "still"]},
+            {"method": "sort_by_column", "sort_by": "y", "columns": ["x", "still"]},
             InputError,
             "'y' is not a masked column",
         ),
@@ -334,7 +353,8 @@ def test_bad_parameters(options, message):
         ),
         *(
             ({"method": m, "columns": ["x", "still"]}, InputError, "'still' is constant")
-            for m in ("zscores", "pca", "robust_pca", "projection_pursuit", "influence")
+            for m in METHODS
+            if METHODS[m].projects
         ),
     ],
 )
@@ -351,30 +371,30 @@ def test_bad_data(options, error, message):
     )
     options = {"columns": ["x", "y"]} | options
     with pytest.raises(error, match=message):
-        tacit.Microaggregate(**options).apply(data, seed=1)
+        METHODS[options.pop("method", "ward_groups")](**options).apply(data, seed=1)
 
 
 def test_weights_must_be_positive():
     data = tacit.read({"x": np.arange(8.0), "w": np.ones(8)}, weight="w")
     data = data.replace({"w": np.array([0.0] + [1.0] * 7)})
     with pytest.raises(InputError, match="weights above 0"):
-        tacit.Microaggregate(weighted=True).apply(data)
+        tacit.Mdav(weighted=True).apply(data)
 
 
 def test_members_of_a_household_must_agree():
     data = tacit.read({"h": [1, 1, 2, 2, 3, 3, 4, 4], "x": np.arange(8.0)}, household="h")
     with pytest.raises(InputError, match="same for all members"):
-        tacit.Microaggregate(k=2, unit="household").apply(data)
+        tacit.Mdav(k=2, unit="household").apply(data)
 
 
 def test_a_constant_column_is_left_to_mdav():
     data = tacit.read({"x": np.arange(9.0), "still": np.ones(9)})
-    masked = tacit.Microaggregate(k=3).apply(data)
+    masked = tacit.Mdav(k=3).apply(data)
     assert masked.column("still").to_pylist() == [1.0] * 9
     assert sizes(table(masked, ["x", "still"])).tolist() == [3, 3, 3]
 
 
 def test_no_complete_record_changes_nothing():
     data = tacit.read({"x": [1.0, None, 3.0], "y": [None, 2.0, None]})
-    masked = tacit.Microaggregate(k=2, missing="keep").apply(data)
+    masked = tacit.Mdav(k=2, missing="keep").apply(data)
     assert masked.to_arrow().equals(data.to_arrow())

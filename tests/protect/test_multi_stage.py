@@ -4,7 +4,7 @@ import pytest
 import tacit
 from tacit.errors import InvalidParameter, WeakProtection
 
-MICZ = {"kind": "microaggregate", "method": "zscores", "k": 3}
+MICZ = {"kind": "sort_by_zscores", "k": 3}
 MDAV = {"kind": "mdav", "k": 5}
 
 
@@ -75,7 +75,7 @@ def test_command_line_takes_stages_as_yaml(tmp_path):
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     x = array(read())
     np.savetxt(source, x, delimiter=",", header="a,b", comments="")
-    stages = "[{kind: microaggregate, method: zscores}, {kind: mdav, k: 5}]"
+    stages = "[{kind: sort_by_zscores}, {kind: mdav, k: 5}]"
     assert main(["apply", "multi-stage", str(source), "--stages", stages, "--seed", "1", "--out", str(out)]) == 0  # fmt: skip
     released = np.loadtxt(out, delimiter=",", skiprows=1)
     assert released.mean(axis=0) == pytest.approx(x.mean(axis=0))

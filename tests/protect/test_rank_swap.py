@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, WeakProtection
 from tacit.protect.swap.rank_swap import check_swapped
-from tacit.stats import rank_pairs as _rank_pairs
-from tacit.stats.rank_pairs import pair_up, rank_partners
+from tacit.stats.rank_pairs import rank_partners
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd15-swap-vs-shuffle"
 LISTS = json.loads((FOLDER / "deterministic_examples.json").read_text())["moore_partner_lists"]
@@ -85,14 +84,6 @@ def test_exchanges_are_mutual_within_the_window_and_leave_nobody_out(n, window, 
     assert (np.abs(partner - places) <= window).all()
     alone = np.flatnonzero(partner == places)
     assert (np.diff(alone) > window).all()
-
-
-def test_the_compiled_pairing_is_the_same(monkeypatch):
-    monkeypatch.setattr(_rank_pairs, "COMPILE_FROM", 0)
-    pytest.importorskip("numba")
-    compiled = rank_partners(500, 40, np.random.default_rng(2))
-    plain = pair_up(500, 40, np.random.default_rng(2).random(500))
-    assert np.array_equal(compiled, plain)
 
 
 @settings(deadline=None, max_examples=25)

@@ -36,7 +36,7 @@ def test_random_noise_restores_them_on_average():
 
 def test_takes_any_first_masking():
     data = read(200)
-    first = {"kind": "microaggregate", "method": "individual_ranking", "k": 10}
+    first = {"kind": "individual_ranking", "k": 10}
     with pytest.warns(Approximate, match="raised some variances"):  # the loss is no covariance here
         masked = tacit.RestoringNoise(first=first, columns=["a", "b"]).apply(data, seed=1)
     assert np.cov(array(masked)[:, :2].T) == pytest.approx(np.cov(array(data)[:, :2].T), abs=0.2)

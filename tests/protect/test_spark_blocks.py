@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.spark
 
 
 def survey(engine, n=240):
@@ -27,9 +27,7 @@ def survey(engine, n=240):
     [
         tacit.Mdav(k=3, columns=["x", "y"], by=["area"], missing="keep"),
         tacit.Mdav(k=4, columns=["x", "y"], by=["area"], missing="keep", whole=True),
-        tacit.Microaggregate(
-            method="robust_pca", k=3, columns=["x", "y"], by=["area"], missing="keep"
-        ),
+        tacit.SortByRobustComponent(k=3, columns=["x", "y"], by=["area"], missing="keep"),
     ],
     ids=lambda s: f"{s.kind}-{s.k}",
 )

@@ -17,7 +17,6 @@ from tacit.errors import (
     RoleMissing,
     WeakProtection,
 )
-from tacit.protect.swap import record_pairs as _record_pairs
 from tacit.protect.swap.record_pairs import add, before, find, quotas, swap_partners
 from tacit.protect.swap.swap_records import check_partners
 
@@ -150,14 +149,6 @@ def test_ready_risks():
     bad = tacit.read({"town": [1, 2, 3], "r": [0.1, None, 0.2]})
     with pytest.raises(InputError, match="must be complete"):
         swap(hierarchy=["town"], similar=[[]], risk=["r"]).apply(bad, seed=1)
-
-
-def test_equal_seeds_and_compiled_kernels_give_the_same(monkeypatch):
-    pytest.importorskip("numba")
-    data = town()
-    plain = swap().apply(data, seed=3).to_arrow()
-    monkeypatch.setattr(_record_pairs, "COMPILE_FROM", 0)
-    assert swap().apply(data, seed=3).to_arrow() == plain
 
 
 # -- pairs -----------------------------------------------------------------------------------------

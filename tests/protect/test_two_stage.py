@@ -18,8 +18,8 @@ FIXTURE = Path(__file__).parents[1] / "fixtures/psd10-method-combinations"
 SMALL = json.loads((FIXTURE / "projection_microaggregation.json").read_text())
 X = np.array(SMALL["X"])
 
-MICZ = {"kind": "microaggregate", "method": "zscores", "k": 3}
-MICPCP = {"kind": "microaggregate", "method": "pca", "k": 3}
+MICZ = {"kind": "sort_by_zscores", "k": 3}
+MICPCP = {"kind": "sort_by_component", "k": 3}
 
 
 def read(x, **roles):
@@ -38,8 +38,8 @@ def normal(n=300, p=2, seed=0):
 def test_the_line_of_the_manual():
     data = read(normal())
     masked = tacit.TwoStage(
-        first=tacit.Microaggregate(method="zscores", k=3),
-        second=tacit.Microaggregate(method="mdav", k=10),
+        first=tacit.SortByZscores(k=3),
+        second=tacit.Mdav(k=10),
     ).apply(data, seed=1)
     assert array(masked).mean(axis=0) == pytest.approx(array(data).mean(axis=0), abs=1e-12)
 
@@ -80,13 +80,13 @@ def test_intermediates_are_those_of_the_release():
     first, second = method.intermediates(data, seed=9)
     assert np.array_equal(array(method.apply(data, seed=9)), second.released)
     assert np.array_equal(second.released, first.released + second.masked)
-    assert [first.kind, second.kind] == ["microaggregate", "local_noise"]
+    assert [first.kind, second.kind] == ["sort_by_zscores", "local_noise"]
 
 
 SECONDS = [
     MICZ,
     MICPCP,
-    {"kind": "microaggregate", "method": "mdav", "k": 10},
+    {"kind": "mdav", "k": 10},
     {"kind": "restoring_noise"},
     {"kind": "local_noise", "partitions": 25},
     {"kind": "rank_swap", "percent": 10},
@@ -177,7 +177,7 @@ def test_notes_hold_every_stage_and_no_values():
     with pytest.warns(LowUtility, match="skewness"):
         masked = tacit.TwoStage(second=MICZ).apply(read(x), seed=1)
     details = masked.history[-1].details
-    assert [stage["kind"] for stage in details["stages"]] == ["microaggregate"] * 2
+    assert [stage["kind"] for stage in details["stages"]] == ["sort_by_zscores"] * 2
     assert details["columns"] == ["a", "b"]
     assert "98765" not in str(details)
 
@@ -247,8 +247,8 @@ def test_stages_nest():
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ({"kind": "microaggregate", "k": 1}, "second Microaggregate: k must be at least 2"),
-        ({"kind": "microagregate"}, "Did you mean 'microaggregate'"),
+        ({"kind": "ward_groups", "k": 1}, "second WardGroups: k must be at least 2"),
+        ({"kind": "individual_rank"}, "Did you mean 'individual_ranking'"),
         ({"k": 3}, "second must be a method or a mapping with its kind"),
         ("mdav", "second must be a method or a mapping with its kind"),
         ({"kind": "k_anonymity"}, "must be a method that protects records"),
@@ -283,7 +283,7 @@ def test_restoring_an_accurate_second_stage_gives_the_file_back():
     x = normal(2000, 2, 5)
     data = read(x)
     at = np.arange(len(x))
-    accurate = {"kind": "microaggregate", "method": "mdav", "k": 10}
+    accurate = {"kind": "mdav", "k": 10}
     reflected = array(tacit.TwoStage(second=accurate).apply(data, seed=1))
     with pytest.warns(WeakProtection):
         restored = tacit.TwoStage(second=accurate, residual="restore").apply(data, seed=1)

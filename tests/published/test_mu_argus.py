@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.engine.base import ROW
 from tacit.protect.suppress.mu_argus import by_weight, smallest_sets
 

@@ -39,12 +39,12 @@ def combinations(residual):
     """The six maskings by name."""
     seconds = {
         "noise100": tacit.LocalNoise(partitions=100),
-        "micmul10": tacit.Microaggregate(method="mdav", k=10),
-        "micpcp03": tacit.Microaggregate(method="pca", k=3),
-        "micz03": tacit.Microaggregate(method="zscores", k=3),
+        "micmul10": tacit.Mdav(k=10),
+        "micpcp03": tacit.SortByComponent(k=3),
+        "micz03": tacit.SortByZscores(k=3),
         "rank1": tacit.RankSwap(percent=1),
     }
-    first = tacit.Microaggregate(method="zscores", k=3)
+    first = tacit.SortByZscores(k=3)
     staged = {
         f"micz03-{name}": tacit.TwoStage(first=first, second=second, residual=residual)
         for name, second in seconds.items()

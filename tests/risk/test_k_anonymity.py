@@ -19,6 +19,15 @@ def test_a_missing_value_is_a_category_or_agrees_with_all(engine):
     assert rows[("y", 2)]["weighted"] == 12.0
 
 
+def test_the_chart_has_every_record_with_wildcards_too():
+    # With a wildcard, three records may agree with two others each, which is no whole number of classes.
+    data = tacit.read({"a": ["x", "y", None, "z"], "b": [1, 1, 1, 2]}, keys=["a", "b"])
+    found = tacit.KAnonymity(k=2, missing="wildcard").measure(data)
+    drawn = found.plot().spec["data"]["values"]
+    assert sum(row["records"] for row in drawn) == len(data)
+    assert found.plot().alt.endswith("size 1: 1 records; size 2: 2 records; size 3: 1 records.")
+
+
 def test_keys_may_bear_the_names_of_our_columns(engine):
     data = tacit.read(
         {"records": [1, 1], "weighted": [1, 2], "size": ["a", "a"]},

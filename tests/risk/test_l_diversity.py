@@ -107,7 +107,10 @@ def test_equal_shares_reach_whole_entropy_diversity():
     data = tacit.read(
         {"k": ["x"] * 30, "s": [str(i % 3) for i in range(30)]}, keys="k", sensitive="s"
     )
-    assert tacit.LDiversity(l=3, variant="entropy").measure(data).violations == 0
+    found = tacit.LDiversity(l=3, variant="entropy").measure(data)
+    assert found.violations == 0
+    assert found.l == 3
+    assert found.numbers["smallest diversity (l)"] == 3
 
 
 def test_figure_28_is_not_diverse(engine, fig28):

@@ -9,10 +9,9 @@ import pytest
 
 import tacit
 from tacit.cli import main
-from tacit.data.examples import write_hospital
 from tacit.errors import PlanError
+from tacit.examples import write_hospital
 from tacit.plan import schema
-from tacit.report.map import render_map
 from tacit.rumap import Point, RUMap, RUMapResult
 
 PLAN = """
@@ -141,7 +140,7 @@ def sample_map(**options):
 
 
 def test_the_page_is_whole_and_readable_without_scripts_or_network():
-    page = render_map(sample_map(title="A <b> & c"))
+    page = sample_map(title="A <b> & c").report()
     assert "<script src" not in page
     assert not re.search(r'(src|href)="https?:', page)
     assert "vegaEmbed" in page
@@ -150,7 +149,7 @@ def test_the_page_is_whole_and_readable_without_scripts_or_network():
     assert still.startswith("<svg")
     assert "largest risk allowed 0.4" in still
     assert "too few" in page
-    spec = json.loads(re.search(r'id="spec">(.*?)</script>', page, re.DOTALL)[1])
+    spec = json.loads(re.search(r'class="spec">(.*?)</script>', page, re.DOTALL)[1])
     assert spec["description"] in html.unescape(page)
     assert "0.3000 ± 0.0500" in page
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.risk.linkage import series_attack as linkage
+from tacit.kernels import run_kernels
 from tacit.series import (
     Distance,
     Panel,
@@ -22,11 +22,9 @@ TIED = 1e-9
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def numba(request, monkeypatch):
-    if request.param == "plain":
-        for module in (warping, linkage):
-            monkeypatch.setattr(module, "has_numba", lambda: False)
-        monkeypatch.setattr("tacit.risk.linkage.nearest.has_numba", lambda: False)
+def numba(request):
+    with run_kernels(request.param):
+        yield
 
 
 def check(a, b, distance, truth=None):
@@ -125,8 +123,9 @@ def test_compiled_and_plain_costs_agree(seed):
     b = panel(rng, 6, 1, 7, ragged=True, whole=True)
     args = (a.values[:, 0], a.lengths[:, 0], b.values[:, 0], b.lengths[:, 0], 7)
     plain = warping.costs_by_cell(*args)
-    compiled = warping.warping_costs(*args, all_pairs=False)
-    matrix = warping.warping_costs(*args, all_pairs=True)
+    with run_kernels("compiled"):
+        compiled = warping.warping_costs(*args, all_pairs=False)
+        matrix = warping.warping_costs(*args, all_pairs=True)
     for one, other, whole in zip(plain, compiled, matrix, strict=True):
         assert one.tolist() == other.tolist() == whole.diagonal().tolist()
 

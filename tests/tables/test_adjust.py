@@ -14,9 +14,9 @@ from scipy.optimize import linprog
 
 import tacit
 from tables.random_tables import random_table as any_table
-from tacit.data.claims import Claim
+from tacit.claims import Claim
 from tacit.errors import Infeasible, InputError
-from tacit.solve.lp import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.cta import (
     Absolute,
     Clock,
@@ -117,7 +117,7 @@ def small(seed):
 def least_squares(rows, low, high):
     """The least sum of squares by the solver's own quadratic method."""
     n = len(low)
-    program = Lp(np.zeros(n), sparse.csc_array(rows), 0.0, 0.0, low, high)
+    program = Highs(LinearModel.of(np.zeros(n), sparse.csc_array(rows), 0.0, 0.0, low, high))
     hessian = highspy.HighsHessian()
     hessian.dim_ = n
     hessian.format_ = highspy.HessianFormat.kTriangular

@@ -106,8 +106,8 @@ def test_report_of_an_adjusted_table():
     assert len(scatter[0]["data"]["values"]) == 42
     b0, b1 = report.statistics["b0"], report.statistics["b1"]
     for end in scatter[1]["data"]["values"]:
-        assert end["a"] == pytest.approx(b0 + b1 * end["o"])
-    assert sum(r["cells"] for r in charts[2].spec["data"]["values"]) == 38
+        assert end["y"] == pytest.approx(b0 + b1 * end["x"])
+    assert sum(r["n"] for r in charts[2].spec["layer"][0]["data"]["values"]) == 38
 
 
 def test_all_cells_and_degrees_of_freedom():

@@ -9,7 +9,6 @@ from scipy import sparse
 import tacit
 from tables.random_tables import by_hand, random_table
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.errors import Cancelled, SolverError
 from tacit.tables.attack import reach as _reach
 from tacit.tables.attack.attacker import CLOSE, Attacker, enough, shortfalls
@@ -17,7 +16,6 @@ from tacit.tables.attack.exactness import deducing_pairs, determined, parallel_c
 from tacit.tables.attack.knowledge import intervals_of
 from tacit.tables.attack.systems import propagated, system_of
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.suppression import intervals_are_wide
 
 SEEDS = st.integers(0, 10**6)
 
@@ -55,9 +53,8 @@ def test_shortfalls_are_those_of_single_programs(seed):
         moves = [by_hand(problem, hidden, target, s, (known,)) for s in (-1, 1)]
         if max(moves) < problem.tiny([target])[0] * (1 - CLOSE):
             expected.add((target, known))
-    for verify in (False, True):
-        found = shortfalls(problem, hidden, verify=verify)
-        assert {(s.cell, s.known) for s in found} == expected
+    found = shortfalls(problem, hidden)
+    assert {(s.cell, s.known) for s in found} == expected
 
 
 def vars_of(problem):
@@ -156,25 +153,7 @@ def test_unbounded_cells_reach_without_limit():
     attacker = Attacker(problem_of(table), table.hidden)
     assert attacker.reach(0, up=True) == np.inf
     assert attacker.reach(0, up=False) == 5.0
-    assert not shortfalls(problem_of(table), table.hidden, verify=True)
-
-
-def test_claims_are_proven_with_the_tables_own_relations(monkeypatch):
-    table = tacit.Table.from_array(np.full((3, 3), 10.0), totals=False)
-    table = table.with_protection([(0, 0)], lower=4, upper=4)
-    claim = Claim("protected-intervals", {"singletons": True}, "all unsafe cells", ("a",), ())
-    safe = table.with_hidden([(0, 1), (1, 0), (1, 1)])
-    assert intervals_are_wide(safe, claim)
-    assert not intervals_are_wide(table.with_hidden([(0, 1), (1, 0)]), claim)
-
-    def nonsense(self):
-        return "optimal", np.full(self.block.n, 100.0)
-
-    wide = table.with_hidden(list(np.ndindex(3, 3))[1:])
-    assert intervals_are_wide(wide, claim)
-    monkeypatch.setattr(_reach.Solver, "solve", nonsense)
-    assert not shortfalls(problem_of(wide), wide.hidden)
-    assert not intervals_are_wide(wide, claim)
+    assert not shortfalls(problem_of(table), table.hidden)
 
 
 def test_a_solver_that_gives_up_is_asked_in_other_ways(monkeypatch):

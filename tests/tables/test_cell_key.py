@@ -13,7 +13,7 @@ from scipy import sparse
 import tacit
 from tacit.data.cells.status import Status
 from tacit.errors import Infeasible, InputError, InvalidParameter
-from tacit.tables.files.p_tables import PTable, read_ptable, write_ptable
+from tacit.io.p_tables import PTable, read_ptable, write_ptable
 from tacit.tables.noise.cell_key import CellKey
 from tacit.tables.noise.cell_keys import (
     cell_key_study,

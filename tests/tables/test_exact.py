@@ -16,8 +16,8 @@ import tacit
 from common.cases import firms
 from tacit.data.cells import relations
 from tacit.errors import Approximate, Infeasible, InputError
+from tacit.solve.scip import has_scip
 from tacit.tables.attack.attacker import Attacker, shortfalls
-from tacit.tables.suppress import propose_exact_scip as _scip
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.propose_exact import Separator, solve_exact
 from tacit.tables.suppress.suppress_exact import SuppressExact
@@ -27,7 +27,7 @@ PSD04 = FIXTURES / "psd04-harmonizing-suppression"
 PSD28 = FIXTURES / "psd28-argus-software"
 SOLVERS = [
     "highs",
-    pytest.param("scip", marks=pytest.mark.skipif(not _scip.available(), reason="pyscipopt")),
+    pytest.param("scip", marks=pytest.mark.skipif(not has_scip(), reason="pyscipopt")),
 ]
 
 
@@ -374,7 +374,8 @@ def test_a_gap_that_is_good_enough_ends_the_search():
 
 
 def test_without_scip_the_loop_takes_over(monkeypatch):
-    monkeypatch.setattr(_scip, "available", lambda: False)
+    for module in ("propose_exact", "suppress_exact"):
+        monkeypatch.setattr(f"tacit.tables.suppress.{module}.has_scip", lambda: False)
     safe = SuppressExact().apply(firms())
     assert safe.history[-1].details["engine"] == "highs"
     with pytest.raises(tacit.errors.EngineMissing, match="exact"):

@@ -14,16 +14,10 @@ from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status, is_primary
 from tacit.data.table import Contributors
 from tacit.errors import DisclosureRefused, HierarchyError, InputError, NotAdditive, UnreadableFile
+from tacit.io.hrc import digit_dimension, digit_paths, hrc_dimension, write_hrc
+from tacit.io.rda import read_rda, write_rda
 from tacit.tables import read_tab, write_argus
-from tacit.tables.files.outputs import Choices
-from tacit.tables.files.rda import (
-    digit_dimension,
-    digit_paths,
-    hrc_dimension,
-    read_rda,
-    write_hrc,
-    write_rda,
-)
+from tacit.tables.argus.outputs import Choices
 
 FORMATS = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd28-argus-software/file_formats.json").read_text()
@@ -96,6 +90,24 @@ def without_counts(tab):
 
 
 # -- metadata ------------------------------------------------------------------------------------
+
+
+def dimension(tmp_path, text):
+    path = tmp_path / "d.hrc"
+    path.write_text(text)
+    return hrc_dimension(path, "d")
+
+
+def test_repeated_codes_are_read_as_tau_argus_reads_them(tmp_path):
+    made = dimension(tmp_path, "N\n@N1\n@N2\nI\n@I\n@@I1\n@@I2\nS\n@N2\n@S1\n")
+    assert made.codes == ("Total", "N", "N1", "N2", "I", "I1", "I2", "S", "S1")
+    sums = {made.codes[s.parent]: [made.codes[c] for c in s.children] for s in made.sums}
+    assert sums == {"Total": ["N", "I", "S"], "N": ["N1", "N2"], "I": ["I1", "I2"], "S": ["S1"]}
+    assert dimension(tmp_path, "A\n@A\nB\n").codes == ("Total", "A", "B")
+    with pytest.raises(HierarchyError, match="already"):
+        dimension(tmp_path, "A\n@A\n@B\n")
+    with pytest.raises(HierarchyError, match="already"):
+        dimension(tmp_path, "A\n@B\nC\n@A\n@D\n")
 
 
 def test_fixed_and_free_descriptions(tmp_path):

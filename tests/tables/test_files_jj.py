@@ -13,7 +13,7 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.errors import NotAdditive, UnreadableFile
 from tacit.tables import read_jj, write_jj
-from tacit.tables.files.outputs import without_trivial
+from tacit.tables.argus.outputs import without_trivial
 
 FORMATS = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd28-argus-software/file_formats.json").read_text()

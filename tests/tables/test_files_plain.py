@@ -11,8 +11,8 @@ import tacit
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.errors import ColumnNotFound, DisclosureRefused, InputError, NotAdditive, UnreadableFile
+from tacit.io.p_tables import PTable, write_ptable
 from tacit.tables import read_ptable, read_table, read_wide, write_table
-from tacit.tables.files.p_tables import PTable, write_ptable
 
 LONG = """region;size;turnover;n;st
 Total;Total;21,5;9;
@@ -114,10 +114,20 @@ def test_faulty_files(tmp_path, old, new, said):
         read_table(path, ["region", "size"], "turnover", count="n", status="st")
 
 
+def test_a_quote_that_is_not_closed_swallows_no_cells(tmp_path):
+    body = 'a,value\nx,1\n"y,2\nz,3\nTotal,6\n'
+    with pytest.raises(UnreadableFile, match="not closed"):
+        read_table(saved(tmp_path, body, "t.csv"), ["a"], "value")
+    whole = read_table(
+        saved(tmp_path, body.replace('"y', '"y, or ""z"""'), "u.csv"), ["a"], "value"
+    )
+    assert whole.dimensions[0].codes[2] == 'y, or "z"'
+
+
 def test_unknown_endings(tmp_path):
     with pytest.raises(UnreadableFile, match="no table file"):
         read_table(saved(tmp_path, LONG, "t.doc"), ["region"], "turnover")
-    with pytest.raises(UnreadableFile, match="not a workbook"):
+    with pytest.raises(UnreadableFile, match="not a spreadsheet"):
         read_table(saved(tmp_path, LONG, "t.xlsx"), ["region"], "turnover")
     with pytest.raises(UnreadableFile, match="no file"):
         read_table(tmp_path / "gone.csv", ["region"], "turnover")

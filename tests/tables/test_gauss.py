@@ -273,16 +273,6 @@ def test_cells_hidden_by_hand_stay_hidden_and_are_used():
     assert safe.hidden[table.hidden].all()
 
 
-def test_compiled_and_plain_kernels_agree(monkeypatch):
-    problem = problem_of(random_table(3, shape=(14, 12)))
-    plain = _gauss.chosen(problem, Context.start(1))
-    monkeypatch.setattr(_gauss, "COMPILE_FROM", 0)
-    fast = _gauss.chosen(problem, Context.start(1))
-    assert plain.hidden.tolist() == fast.hidden.tolist()
-    monkeypatch.setattr(_gauss, "has_numba", lambda: False)
-    assert _gauss.kernel("solve", 10) is _gauss.solve
-
-
 def test_fractions_of_whole_numbers_in_the_field():
     """A matrix whose inverse has halves: the three pairwise sums tell each part."""
     m = sparse.csr_array(

@@ -17,7 +17,6 @@ from tacit.data.cells.status import Status
 from tacit.errors import Cancelled, Infeasible
 from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.suppress.clean_up import clean
-from tacit.tables.suppress.moves import flows as _flows
 from tacit.tables.suppress.moves.routes import Routes, needs_of
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.repair import repair, suppress
@@ -290,15 +289,6 @@ def test_without_cleaning_and_with_a_time_limit():
     best = SuppressLinear().apply(table)
     prices = [problem.price(t.hidden) for t in (best, short, plain)]
     assert prices == sorted(prices)
-
-
-def test_compiled_and_plain_kernels_agree(monkeypatch):
-    pytest.importorskip("numba")
-    problem = problem_of(drawn("cube", 2))
-    plain, _ = suppress(problem, ctx(), tries=5)
-    monkeypatch.setattr(_flows, "COMPILE_FROM", 0)
-    compiled, _ = suppress(problem, ctx(), tries=5)
-    assert (plain == compiled).all()
 
 
 def test_undo_restores_everything():

@@ -126,16 +126,6 @@ def test_clean_ups_only_lower_the_price():
     assert prices == sorted(prices, reverse=True)
 
 
-def test_the_compiled_kernels_agree(monkeypatch):
-    pytest.importorskip("numba")
-    table = table_of(7, columns=Dimension.flat("c", list("abcdefgh")))
-    patterns = []
-    for limit in (0, 10**9):
-        monkeypatch.setattr(_network, "COMPILE_FROM", limit)
-        patterns.append(tacit.SuppressNetwork().apply(table, seed=1).hidden.tolist())
-    assert patterns[0] == patterns[1]
-
-
 def test_other_tables_are_refused():
     cube = tacit.Table.from_array(np.ones((2, 2, 2)), totals=False)
     with pytest.raises(InputError, match="two-way tables"):

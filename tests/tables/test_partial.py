@@ -11,7 +11,7 @@ from common.cases import firms
 from tables.test_exact import larger, random_table
 from tacit.context import Context
 from tacit.errors import Approximate, Infeasible
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.suppress_partial import SuppressPartial, narrowest, widths
 
@@ -74,7 +74,9 @@ def in_one_piece(problem):
     weight = widths(problem)[cells]
     cost = np.concatenate([weight, weight, np.zeros(blocks * k)])
     matrix = sparse.csc_array(sparse.vstack(rows))
-    found = Lp(cost, matrix, np.concatenate(low), np.concatenate(high), lower, upper).solve()
+    found = Highs(
+        LinearModel.of(cost, matrix, np.concatenate(low), np.concatenate(high), lower, upper)
+    ).solve()
     return None if found.x is None else found.value
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import tacit
 from common import cases
 from tacit.data.cells.status import Status
-from tacit.data.examples.firms import firms, region_tree
 from tacit.errors import Approximate, InputError
+from tacit.examples.firms import firms, region_tree
 
 ARGUS = Path(__file__).parents[1] / "fixtures" / "psd28-argus-software"
 

@@ -15,7 +15,7 @@ from conftest import FIXTURES
 from tacit.context import Context
 from tacit.data.cells.relations import roll_up
 from tacit.errors import Cancelled, Infeasible, InputError, InvalidParameter, LimitReached
-from tacit.tables.rounding import flow as _rounding_flow
+from tacit.kernels import run_kernels
 from tacit.tables.rounding import search as _rounding_search
 from tacit.tables.rounding.controlled_rounding import (
     existence_interval,
@@ -316,12 +316,16 @@ def test_nearly_optimal_objective_of_a_three_way_table():
 def test_kernels_are_the_same_without_compiling(monkeypatch):
     table = random_table((6, 5), 80)
     cube = random_table((4, 3, 3), 80)
-    fast = solve_rounding(table, 5).values, solve_rounding(cube, 5, strategy="local_search").values
-    monkeypatch.setattr(_rounding_flow, "COMPILE_FROM", 10**9)
-    monkeypatch.setattr(_rounding_search, "COMPILE_FROM", 10**9)
-    slow = solve_rounding(table, 5), solve_rounding(cube, 5, strategy="local_search", time_limit=5)
-    assert np.array_equal(fast[0], slow[0].values)
-    check(cube, slow[1], 5)
+    monkeypatch.setattr(_rounding_search, "EFFORT", 200_000)
+    found = []
+    for mode in ("compiled", "plain"):
+        with run_kernels(mode):
+            found.append(
+                [solve_rounding(table, 5), solve_rounding(cube, 5, strategy="local_search")]
+            )
+    for fast, slow in zip(*found, strict=True):
+        assert np.array_equal(fast.values, slow.values)
+    check(cube, found[1][1], 5)
 
 
 # -- the method --------------------------------------------------------------------------------------

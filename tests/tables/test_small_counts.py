@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 import tacit
 from tacit.data.cells.relations import roll_up
 from tacit.errors import Infeasible, InputError
-from tacit.tables.rounding import small_counts as _small_counts
 from tacit.tables.rounding.random_rounding import RandomRounding
 from tacit.tables.rounding.round_small_counts import RoundSmallCounts, published
-from tacit.tables.rounding.small_counts import Sums, problem_of, solve
+from tacit.tables.rounding.small_counts import Sums
 
 
 def counts(shape, seed=1, mean=1.5):
@@ -166,19 +165,6 @@ def test_focus_on_the_largest():
         for f in ("sum", "largest")
     ]
     assert largest[1] <= largest[0]
-
-
-def test_the_same_without_compiling(monkeypatch):
-    table = counts((4, 5))
-    shown = np.ones(len(table), dtype=bool)
-    sums = Sums(table, shown)
-    old = table.value[sums.free].astype(np.int64)
-    problem = problem_of(sums, 3, np.flatnonzero((old > 0) & (old < 3)), old)
-    monkeypatch.setattr(_small_counts, "EFFORT", 20_000)
-    monkeypatch.setattr(_small_counts, "SLOW_EFFORT", 20_000)
-    one = solve(problem, 17)
-    monkeypatch.setattr(_small_counts, "has_numba", lambda: False)
-    assert (solve(problem, 17) == one).all()
 
 
 def test_nothing_to_do_and_what_is_refused():

@@ -10,9 +10,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from studies.instances import instance
+from studies.structure_advice import advise
 from tacit.data.cells.relations import components
 from tacit.errors import Approximate, InputError, InvalidParameter
-from tacit.tables import advise, read_jj, write_jj
+from tacit.tables import read_jj, write_jj
 from tacit.tables.structure.detection import (
     detect_structure,
     independent_rows,
@@ -21,7 +23,6 @@ from tacit.tables.structure.detection import (
     statistics,
 )
 from tacit.tables.structure.hypergraph import gains, net_cut
-from tacit.tables.structure.instances import instance
 
 FOLDER = Path(__file__).parents[1] / "fixtures/psd02-structure-detection"
 

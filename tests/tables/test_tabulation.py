@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.data.cells import contributions
-from tacit.data.examples.firms import activity_tree, firms, region_tree
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
+from tacit.examples.firms import activity_tree, firms, region_tree
 
 ARGUS = Path(__file__).parents[1] / "fixtures" / "psd28-argus-software"
 

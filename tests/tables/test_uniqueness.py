@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import Infeasible, InputError
-from tacit.tables.margins.entry_bounds import entry_bounds, margin_families, witness_tables
-from tacit.tables.margins.integer_bounds import runs
-from tacit.tables.margins.margins import MarginSet, all_families, k_margins, margin_advice
-from tacit.tables.margins.universality import (
+from studies.universality import (
     gap_instance,
     lift,
     small_coefficients,
     subset_sum_instance,
     triangle_instance,
 )
+from tacit.errors import Infeasible, InputError
+from tacit.tables.margins.entry_bounds import entry_bounds, margin_families, witness_tables
+from tacit.tables.margins.integer_bounds import runs
+from tacit.tables.margins.margins import MarginSet, all_families, k_margins, margin_advice
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/psd09-entry-uniqueness"
 LINES = json.loads((FIXTURES / "line_sums.json").read_text())["cases"]
@@ -231,11 +231,11 @@ def test_groups_tell_more_than_totals():
 
 
 def test_a_time_out_is_never_unique(monkeypatch):
-    from tacit.solve.lp import Solution
+    from tacit.solve import Solution
     from tacit.tables.margins import integer_bounds as _integer_bounds
 
     late = Solution("limit", np.inf, np.inf, None)
-    monkeypatch.setattr(_integer_bounds.Lp, "solve", lambda _self, **_: late)
+    monkeypatch.setattr(_integer_bounds.Highs, "solve", lambda _self, **_: late)
     lifted = triangle_instance(1)
     table = lifted.table([1, 1])
     found = entry_bounds(table, [lifted.cells[0]])

@@ -144,7 +144,7 @@ def test_chart_by_group():
     )
     chart = found.plot("income")
     values = chart.spec["data"]["values"]
-    assert [v["group"] for v in values] == ["all", "all", "sex f", "sex f", "sex m", "sex m"]
+    assert [v["name"] for v in values] == ["all", "all", "sex f", "sex f", "sex m", "sex m"]
     assert chart.svg().startswith("<svg")
     with pytest.raises(ColumnNotFound):
         found.plot("wealth")

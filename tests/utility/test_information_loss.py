@@ -221,20 +221,20 @@ def test_refusals():
 @pytest.mark.slow
 def test_findings_of_the_simulation():
     """Templ (2006), sections 3 to 6, on the full masked file."""
-    medians = {"individual_ranking": [], "pca": [], "mdav": []}
+    medians = {tacit.IndividualRanking: [], tacit.SortByComponent: [], tacit.Mdav: []}
     for seed in range(10):
         rng = np.random.default_rng(seed)
         part = rng.choice(3, 200, p=[0.6, 0.3, 0.1])
         x = np.exp(rng.normal(part[:, None] * 1.5, 0.5, size=(200, 5)))
         data, _ = files(x, x)
         for method, values in medians.items():
-            masked = tacit.Microaggregate(method=method, k=3).apply(data, seed=1)
+            masked = method(k=3).apply(data, seed=1)
             found = tacit.InformationLoss(
                 measures=["amean", "amedian", "aonestep", "amad", "acor"]
             ).measure(masked, original=data)
             assert found["amean"] < 1e-10
             values.append([found[k] for k in ("amedian", "aonestep", "amad", "acor")])
-            wide = tacit.Microaggregate(method=method, k=11).apply(data, seed=1)
+            wide = method(k=11).apply(data, seed=1)
             assert (
                 tacit.InformationLoss(measures=["il1"]).measure(wide, original=data).il1 > found.il1
             )

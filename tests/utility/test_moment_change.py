@@ -19,7 +19,7 @@ def read(x):
 
 def test_variance_that_group_means_lose():
     data = read(X)
-    masked = tacit.Microaggregate(method="zscores", k=3).apply(data, seed=1)
+    masked = tacit.SortByZscores(k=3).apply(data, seed=1)
     found = tacit.MomentChange().measure(masked, original=data)
     expected = SMALL["expected"]
     assert found.parts.original == pytest.approx(np.array(expected["cov_original_divN"]))

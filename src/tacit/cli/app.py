@@ -28,18 +28,14 @@ console = Console()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; return its exit code: 0 done, 1 refused or failed, 2 wrong input, 130 interrupted."""
-    from tacit.cli.generated import add_generated
+    """Run one command; return its exit code.
 
+    0 done, 1 refused or failed, 2 wrong input, 3 released with a threshold missed, 130 interrupted.
+    """
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        # An earlier call in this process has left its own.
-        for verb in {"apply", "measure"} & set(app):
-            del app[verb]
-        add_generated(app, tokens)
-        if tokens[:1] == ["table"] or not tokens or tokens[0].startswith("-"):
-            add_tables()
+        add_groups(tokens)
         code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
@@ -54,12 +50,31 @@ def main(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def add_tables() -> None:
-    """Add ``tacit table``; other commands need not wait for what it imports."""
-    if "table" not in app:
+#: Groups of commands that are made when they are asked for: other commands need not wait for them.
+GROUPS = {
+    "apply": "Apply one method to a file and write the result. KIND is one of 'tacit methods'.",
+    "measure": "Take one measure of a file. KIND is one of 'tacit methods'.",
+    "table": "Build, judge, protect, audit and convert tables.",
+}
+
+
+def add_groups(tokens: list[str]) -> None:
+    """Add the group that is asked for, and the names of the others."""
+    asked = tokens[0] if tokens else ""
+    # An earlier call in this process has left its own.
+    for name in GROUPS.keys() & set(app):
+        del app[name]
+    for name, text in GROUPS.items():
+        if name != asked:
+            app.command(App(name=name, help=text))
+    if asked == "table":
         from tacit.cli.tables import group
 
         app.command(group)
+    elif asked in GROUPS:
+        from tacit.cli.generated import make_group
+
+        app.command(make_group(asked, GROUPS[asked], tokens[1:]))
 
 
 def unexpected(error: Exception) -> int:
@@ -94,8 +109,11 @@ def run(
     format: str | None = None,  # noqa: A002 - the word of the plan file
     seed: int | None = None,
     force: bool = False,
+    sign: Path | None = None,
 ) -> int:
     """Run a plan: read, protect, measure before and after, and write the release folder.
+
+    The exit code is 3 when the release was written and a measure misses its own threshold.
 
     Parameters
     ----------
@@ -109,20 +127,22 @@ def run(
         Overrides the plan's seed.
     force
         Replace a release that is already there.
+    sign
+        File of the office's private key, made by 'tacit key', with which the release is signed.
     """
+    from tacit.folders import refuse_target
     from tacit.plan import Plan
-    from tacit.release import refuse_target
 
     loaded = Plan.load(plan)
-    target = out if out is not None else loaded.resolve(loaded.output.get("folder", "release"))
-    source = str(loaded.resolve(loaded.source["path"])) if loaded.source else "memory"
+    target = out if out is not None else loaded.resolve(loaded.output.folder)
+    source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
     refuse_target(Path(target).absolute(), source, force=force)
     with progress_bar(console) as progress:
-        release: Any = loaded.run(seed=seed, progress=progress)
+        release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(target, format=format, force=force)
+        folder = release.write(target, format=format, force=force, sign=sign)
     console.release(release, folder)
-    return 0
+    return 3 if release.shortfalls else 0
 
 
 @app.command
@@ -150,20 +170,38 @@ def counted(things: Sized, noun: str) -> str:
 
 
 @app.command
-def verify(release: Path, /) -> int:
+def verify(release: Path, /, *, signer: Path | None = None) -> int:
     """Verify a release: files unchanged, claims recomputed, plan run again and compared.
 
     Parameters
     ----------
     release
         The release folder. The re-run needs the confidential folder beside it.
+    signer
+        File of the public key that must have signed the release.
     """
-    from tacit.release import verify as verify_release
+    from tacit.verification import verify as verify_release
 
-    result = verify_release(release)
+    result = verify_release(release, signer=signer)
     console.say(repr(result))
     if not result:
         raise DisclosureRefused("the release does not verify")
+    return 0
+
+
+@app.command
+def key(file: Path, /) -> int:
+    """Make a key with which releases are signed; its public half goes to FILE.pub.
+
+    Parameters
+    ----------
+    file
+        The private key to write. Keep it: whoever has it can sign in your name.
+    """
+    from tacit.signing import make_key
+
+    made = make_key(file)
+    console.say(f"Wrote {made} (keep it) and {made}.pub (give it to those who verify)")
     return 0
 
 
@@ -197,12 +235,18 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
     family
         Only this family: protect, risk or utility; rules, tables or attacks for tables.
     """
-    from tacit.registry import lookup, specs
-
     if kind is not None:
+        from tacit.registry import lookup
+
         console.spec(lookup(kind.replace("-", "_")))
-    else:
-        console.spec_list(specs(family))
+        return 0
+    from tacit.registry import all_entries
+
+    found = [e for e in all_entries() if family in (None, e.family)]
+    if not found:
+        families = sorted({e.family for e in all_entries()})
+        raise SpecError(f"there is no family {family!r}. Families: {', '.join(families)}.")
+    console.spec_list(found)
     return 0
 
 
@@ -232,7 +276,7 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    found = profile_data(tacit.read(file, **({"missing": missing} if missing else {})))
+    found = profile_data(tacit.read(file, missing=missing or ()))
     console.result(found)
     if out is not None:
         if out.exists() and not force:
@@ -266,11 +310,11 @@ def example(
         Seed of the generator.
     """
     if of == "firms":
-        from tacit.data.examples.firms_files import write_firms
+        from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)
     else:
-        from tacit.data.examples import write_hospital
+        from tacit.examples import write_hospital
 
         plan = write_hospital(folder, n=records or 25_000, seed=seed)
     console.say(f"Wrote the {of} example to {folder}; try: tacit run {plan}")
@@ -434,7 +478,7 @@ def agreement(
         Write the draft to this file instead of printing it.
     """
     from tacit.governance import data_use_agreement
-    from tacit.release import read_statement
+    from tacit.verification import read_statement
 
     facts = read_statement(release)
     text = data_use_agreement(
@@ -478,11 +522,11 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.protect.channels.sweeps import run as run_sweeps
+    from tacit.cli.studies import load_study
 
-    del name  # there is one so far
+    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = run_sweeps(out, size=size, seed=seed, progress=progress)
+        tables = study.run(out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")
@@ -526,6 +570,7 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
+    from tacit.report.compare import comparison
     from tacit.tables.compare import compare_tables
 
     result = compare_tables(
@@ -539,6 +584,6 @@ def tables(
     )
     console.result(result)
     if out is not None:
-        result.write_report(out, title=original.stem, max_risk=max_risk)
+        comparison(result, title=original.stem, max_risk=max_risk).to_html(out)
         console.say(f"wrote the report to {out}; it is confidential")
     return 0

@@ -17,8 +17,10 @@ import yaml
 from cyclopts import App, Parameter
 from pydantic.fields import FieldInfo
 
-from tacit.registry import lookup, specs
-from tacit.spec import Measure, Method, Spec, TableMeasure, TableMethod, TableSpec
+from tacit.data.table import Table
+from tacit.errors import DisclosureRefused
+from tacit.registry import all_entries, lookup
+from tacit.spec import Measure, Method, Spec
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
@@ -54,38 +56,22 @@ ROLE_OPTIONS = (
 )
 
 
-def add_generated(app: App, tokens: list[str]) -> None:
-    """Add ``apply`` and ``measure``; of their sub-commands only the one that is asked for."""
-    for verb, base, text in (
-        ("apply", (Method, TableMethod), "Apply one method to a file and write the result."),
-        ("measure", (Measure, TableMeasure), "Take one measure of a file."),
-    ):
-        group = App(name=verb, help=f"{text} KIND is one of 'tacit methods'.")
-        asked = (
-            tokens[1].replace("-", "_")
-            if tokens[:1] == [verb] and len(tokens) > 1 and not tokens[1].startswith("-")
-            else None
-        )
-        kinds = (
-            [asked]
-            if asked
-            else (
-                [k for k, s in specs().items() if issubclass(s, base)]
-                if tokens[:1] == [verb]
-                else []
-            )
-        )
-        for kind in kinds:
-            cls = lookup(kind)
-            if issubclass(cls, base):
-                group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
-        app.command(group)
+def make_group(verb: str, text: str, tokens: list[str]) -> App:
+    """Return ``apply`` or ``measure``; of their sub-commands only the one that is asked for."""
+    group = App(name=verb, help=text)
+    asked = tokens[0].replace("-", "_") if tokens and not tokens[0].startswith("-") else None
+    kinds = [asked] if asked else [e.kind for e in all_entries() if e.verb == verb]
+    for kind in kinds:
+        cls = lookup(kind)
+        if issubclass(cls, Method if verb == "apply" else Measure):
+            group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
+    return group
 
 
 def make_command(cls: type[Spec]) -> Callable[..., int]:
     """Return a function whose signature is the Spec's fields and the common options."""
-    is_method = issubclass(cls, Method | TableMethod)
-    common = TABLE_COMMON if issubclass(cls, TableSpec) else COMMON
+    is_method = issubclass(cls, Method)
+    common = TABLE_COMMON if issubclass(cls.data_type(), Table) else COMMON
 
     def command(source: Path, **options: Any) -> int:
         return act(cls, source, options)
@@ -193,7 +179,7 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         if n != "kind" and options.get(option_name(n)) is not None
     }
     spec = cls(**values)
-    if isinstance(spec, TableSpec):
+    if issubclass(spec.data_type(), Table):
         return act_on_table(spec, source, options)
     roles = {name: split(options[name]) for name in ROLE_OPTIONS if options.get(name)}
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
@@ -208,10 +194,12 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         context = Context.start(options.get("seed"), progress=progress)
         if isinstance(spec, Method):
             from tacit.io import write
-            from tacit.release import refuse_identifiers
+            from tacit.kinds import kind_of
 
             result = spec.apply(data, context=context)
-            refuse_identifiers(result)
+            refusals = kind_of(result).check(result)
+            if refusals:
+                raise DisclosureRefused("; ".join(refusals))
             write(result, options["out"], overwrite=bool(options.get("force")))
         else:
             assert isinstance(spec, Measure)
@@ -236,7 +224,7 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     return 0
 
 
-def act_on_table(spec: TableSpec, source: Path, options: dict[str, Any]) -> int:
+def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     """Apply to a table file, or measure it."""
     from tacit.cli.app import console
     from tacit.cli.render import progress_bar
@@ -247,14 +235,14 @@ def act_on_table(spec: TableSpec, source: Path, options: dict[str, Any]) -> int:
     with progress_bar(console) as progress:
         table = open_table(source, metadata)
         context = Context.start(options.get("seed"), progress=progress)
-        if isinstance(spec, TableMethod):
+        if isinstance(spec, Method):
             result = spec.apply(table, context=context)
             keep_table(result, options["out"], force=bool(options.get("force")))
         else:
-            assert isinstance(spec, TableMeasure)
+            assert isinstance(spec, Measure)
             before = open_table(options["original"]) if options.get("original") else None
             found = spec.measure(table, original=before, context=context)
-    if isinstance(spec, TableMethod):
+    if isinstance(spec, Method):
         say_action(result)
         console.say(f"{summary_line(result)}\nwrote {options['out']}")
         return 0

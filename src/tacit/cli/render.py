@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.context import Progress
 from tacit.result import Result, format_number
 
 if TYPE_CHECKING:
+    from tacit.catalogue import Entry
+    from tacit.context import Progress
     from tacit.release import Panel, Release
     from tacit.spec import Spec
-    from tacit.table_release import TableRelease
 
 
 class Console:
@@ -48,7 +48,7 @@ class Console:
         """Print a result."""
         self.say(repr(result))
 
-    def release(self, release: Release | TableRelease, folder: Path) -> None:
+    def release(self, release: Release, folder: Path) -> None:
         """Print what was done, risk and utility before and after, and where to look."""
         out = self.rich()
         title = release.plan.title or "Release"
@@ -64,6 +64,10 @@ class Console:
         for panel in (release.risk, release.utility):
             if panel.after:
                 self.panel(panel)
+        if release.attention:
+            out.print("\n[bold]To be noted[/bold]")
+            for sentence in release.attention:
+                out.print(f"  {sentence}", markup=False)
         out.print("\n[bold]Where to look[/bold]")
         out.print(f"  {folder / 'report.html'}    the report, for reading", markup=False)
         out.print(f"  {folder}    may be given away", markup=False)
@@ -101,15 +105,15 @@ class Console:
         self.rich().print()
         self.rich().print(table)
 
-    def spec_list(self, found: Mapping[str, type[Spec]]) -> None:
+    def spec_list(self, found: Iterable[Entry]) -> None:
         """Print the registry as a table."""
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2))
-        for heading in ("kind", "family", "what it does"):
+        for heading in ("kind", "family", "runs on", "what it does"):
             table.add_column(heading)
-        for kind, cls in sorted(found.items(), key=lambda item: (item[1].family, item[0])):
-            table.add_row(kind, cls.family, cls.title())
+        for entry in sorted(found, key=lambda e: (e.family, e.kind)):
+            table.add_row(entry.kind, entry.family, entry.runs_on, entry.title)
         self.rich().print(table)
 
     def spec(self, cls: type[Spec]) -> None:

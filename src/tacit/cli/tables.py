@@ -14,7 +14,7 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SpecError
 from tacit.registry import lookup
-from tacit.spec import Spec, TableMeasure, TableMethod
+from tacit.spec import Measure, Method, Spec
 
 group = App(
     name="table",
@@ -53,21 +53,26 @@ def keep_table(table: Table, path: Path, *, force: bool) -> None:
     elif suffix in (".jj", ".csp"):
         tacit.tables.write_jj(table, path)
     elif suffix in PUBLIC:
-        from tacit.table_release import (
-            refuse_leaks,
-            refuse_unjudged,
-            refuse_unsafe,
-            write_released,
-        )
-
-        refuse_unsafe(table)
-        refuse_unjudged(table)
-        write_released(table, path)
-        refuse_leaks(table, path)
+        publish(table, path)
     else:
         raise InputError(
             f"a table is written as .table or .jj (confidential), or as {', '.join(PUBLIC)}"
         )
+
+
+def publish(table: Table, path: Path) -> None:
+    """Write what may be given away, after the checks that a release makes."""
+    from tacit.data.base import claims_of
+    from tacit.io.released import write_released
+    from tacit.kinds.table import KIND, refuse_mismatch
+
+    refusals = KIND.check(table)
+    if refusals:
+        raise DisclosureRefused("; ".join(refusals))
+    for claim in claims_of(table):
+        claim.require(table.claim_view(), where=path.name)
+    write_released(table, path, overwrite=True)
+    refuse_mismatch(table, path)
 
 
 def parse_spec(text: str, base: type[Spec]) -> Any:
@@ -85,7 +90,7 @@ def parse_spec(text: str, base: type[Spec]) -> Any:
                 raise SpecError(f"{part!r} is not name=value; write e.g. 'p_percent p=10'")
             entry[name.replace("-", "_")] = yaml.safe_load(value)
     cls = lookup(str(entry.pop("kind")))
-    if not issubclass(cls, base):
+    if not issubclass(cls, base) or not issubclass(cls.data_type(), Table):
         raise SpecError(f"{cls.model_fields['kind'].default} does not work on tables")
     return cls(**entry)
 
@@ -224,7 +229,7 @@ def rules(
         Replace a file that is already there.
     """
     for text in rule or ():
-        spec = parse_spec(text, TableMethod)
+        spec = parse_spec(text, Method)
         if spec.family != "rules" and spec.kind != "recode_table":
             raise SpecError(
                 f"{spec.kind} is not a rule; use: tacit table protect --method {spec.kind}"
@@ -279,7 +284,7 @@ def chain(
 
     if not texts:
         raise InputError(f"nothing to do: say what, e.g. {hint}")
-    specs = [parse_spec(text, TableMethod) for text in texts]
+    specs = [parse_spec(text, Method) for text in texts]
     if out.exists() and not force:
         raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
     with progress_bar(console) as progress:
@@ -328,7 +333,7 @@ def audit(
     """
     from tacit.cli.app import console
 
-    specs = [parse_spec(text, TableMeasure) for text in measure or ["audit"]]
+    specs = [parse_spec(text, Measure) for text in measure or ["audit"]]
     exposed = 0
     with progress_bar(console) as progress:
         current = open_table(table, metadata)

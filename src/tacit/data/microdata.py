@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.data.claims import Claim
+from tacit.data.base import Action
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.nodes import raised
 from tacit.data.roles import Column
@@ -22,23 +22,9 @@ from tacit.engine import relational
 from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_codes, held_table
-from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 
 ARROW = (pa.Array, pa.ChunkedArray)
-
-
-@dataclass(frozen=True)
-class Action:
-    """One step that was done to the data: for the ledger, the statement and the report."""
-
-    kind: str
-    parameters: Mapping[str, Any]
-    techniques: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
-    claims: tuple[Claim, ...] = ()
-    seconds: float = 0.0
-    #: All parameters, secret ones too: for steps that do an earlier one again. Never written in public.
-    private: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,6 +52,9 @@ class Microdata:
     to_own
         Turns an Arrow table into the kind of frame that the user gave.
     """
+
+    kind: ClassVar[str] = "records"
+    made_by: ClassVar[str] = "microdata: read them with tacit.read(...)"
 
     frame: nw.LazyFrame[Any]
     columns: Mapping[str, Column]
@@ -194,6 +183,26 @@ class Microdata:
         """Return the records in the kind of frame they came in; Arrow for files."""
         return self.to_own(self.to_arrow())
 
+    def claim_view(self) -> nw.LazyFrame[Any]:
+        """Return what claims are recomputed on."""
+        return self.frame
+
+    def faults_for(self, spec: Any) -> list[SdcError]:
+        """Return the columns and roles that a Spec names or needs and the data do not have."""
+        found: list[SdcError] = []
+        missing = [c for c in spec.columns_named() if c not in self.columns]
+        if missing:
+            found.append(ColumnNotFound(missing, list(self.columns), "the data"))
+        found.extend(
+            RoleMissing(
+                f"{spec.kind} needs {role_with_article(role)}, and the data declare none. "
+                f"Declare them with tacit.read(..., {role}=...) or in the plan's roles."
+            )
+            for role in sorted(spec.needs)
+            if not (self.hierarchies if role == "hierarchies" else self.with_role(role))
+        )
+        return found
+
     # -- changing (returns new data) -----------------------------------------------------------
 
     def with_frame(self, frame: nw.LazyFrame[Any]) -> Microdata:
@@ -305,6 +314,13 @@ class Microdata:
     def with_columns_described(self, columns: Mapping[str, Column]) -> Microdata:
         """Return the data with other descriptions for some columns."""
         return replace(self, columns={**self.columns, **columns})
+
+
+def role_with_article(role: str) -> str:
+    """Return a role with its article."""
+    if role == "sensitive":
+        return "sensitive columns"
+    return role if role.endswith("s") else f"a {role}"
 
 
 def recode_coded(column: coding.Coded, mapping: pa.Table) -> pa.Array:

@@ -181,7 +181,6 @@ class ProfileResult(Result):
         return bars(
             items,
             title="Records that are unique on the most identifying keys",
-            x="",
             y="share of records",
         )
 
@@ -242,7 +241,6 @@ def starting_plan(profile: ProfileResult, source_path: str | Path) -> dict[str, 
         "steps": [{"kind": "datafly", "k": 5, "max_drop": 0.01}],
         "measures": measures,
         "output": {"folder": "release", "format": "csv"},
-        "seed": 7,
         "engine": "duckdb",
     }
 

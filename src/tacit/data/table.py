@@ -6,13 +6,14 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.data.base import Action
 from tacit.data.cells import relations
 from tacit.data.cells.dimension import TOTAL, Dimension
 from tacit.data.cells.status import (
@@ -25,8 +26,9 @@ from tacit.data.cells.status import (
     is_primary,
     is_secondary,
 )
-from tacit.data.microdata import Action, Microdata
-from tacit.errors import InputError, NotAdditive
+from tacit.data.decimals import decimals_shown
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, NotAdditive, SdcError
 
 if TYPE_CHECKING:
     from tacit.data.hierarchy import Hierarchy
@@ -123,6 +125,9 @@ class Table:
     history
         What has been done to it.
     """
+
+    kind: ClassVar[str] = "table"
+    made_by: ClassVar[str] = "a table: build one with tacit.Table.from_microdata(...)"
 
     dimensions: tuple[Dimension, ...]
     value: Floats
@@ -620,6 +625,19 @@ class Table:
         """Return the table that publishes other values than the true ones."""
         return replace(self, changed=np.asarray(values, dtype=np.float64).ravel().copy())
 
+    def materialise(self) -> Table:
+        """Return the table: its cells are computed already."""
+        return self
+
+    def claim_view(self) -> Table:
+        """Return what claims are recomputed on: the full table as it goes out."""
+        return self
+
+    def faults_for(self, spec: Any) -> list[SdcError]:
+        """Return why a Spec cannot work on this table: its own ``faults`` know more."""
+        del spec
+        return []
+
     def with_action(self, action: Action) -> Table:
         """Return the table with one more thing done to it."""
         return replace(self, history=(*self.history, action))
@@ -748,9 +766,10 @@ class Table:
 
     def grid(self) -> str:
         """Return a small one- or two-way table as text; hidden cells are x, empty ones -."""
+        form = f",.{decimals_shown(self.published)}f"
         shown = np.array(
             [
-                "x" if h else "-" if e else f"{v:,.6g}"
+                "x" if h else "-" if e else f"{v:{form}}"
                 for v, h, e in zip(self.published, self.hidden, self.empty, strict=True)
             ],
             dtype=object,

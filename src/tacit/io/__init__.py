@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +20,9 @@ import narwhals.stable.v2 as nw
 
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
+from tacit.engine.relational import distinct
 from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
+from tacit.io.options import Options as Options
 
 FORMATS: Mapping[str, str] = {
     ".csv": "text",
@@ -45,42 +47,17 @@ FORMATS: Mapping[str, str] = {
     ".duckdb": "sql",
 }
 
+#: Readers of files that hold one table and nothing else; ``cells`` reads a list of cells in any other file.
+TABLE_FORMATS: Mapping[str, str] = {
+    ".table": "tacit.data.cells.table_file.load_table",
+    ".jj": "tacit.io.jj.read_jj",
+    ".csp": "tacit.io.jj.read_jj",
+    ".tab": "tacit.io.tab.read_tab",
+    "cells": "tacit.io.sheets.read_table",
+}
+
 #: Formats a release can be written in.
 WRITABLE: tuple[str, ...] = ("csv", "tsv", "parquet", "xlsx", "sav", "zsav", "dta", "asc", "saf")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to read a file, where its ending does not say all.
-
-    Attributes
-    ----------
-    separator, quote, encoding, header
-        For separated text; the separator is guessed from the first line when not given.
-    missing
-        Texts or codes that stand for a missing answer and become null on reading.
-    types
-        Types to force by column: ``text``, ``integer``, ``number``, ``date``.
-    sheet
-        Name of an Excel sheet (by default the first).
-    metadata
-        Path of a mu-ARGUS ``.rda`` file (by default the one beside the data).
-    query
-        SQL to run on a database.
-    table
-        A table of a database, instead of a query.
-    """
-
-    separator: str | None = None
-    quote: str = '"'
-    encoding: str = "utf-8"
-    header: bool = True
-    missing: tuple[Any, ...] = ()
-    types: Mapping[str, str] = field(default_factory=dict)
-    sheet: str | None = None
-    metadata: str | None = None
-    query: str | None = None
-    table: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +89,7 @@ class Format(Protocol):
 
 def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     """Return options with lists as tuples; refuse unknown ones."""
-    known = sorted(Options.__dataclass_fields__)
+    known = sorted(Options.model_fields)
     unknown = sorted(set(options) - set(known))
     if unknown:
         hint = near_match(unknown[0], known)
@@ -139,6 +116,10 @@ def format_of(path: Path) -> Format:
                 f"{path.name!r} is a folder, and it holds no Parquet files; name a file in it"
             )
         ending = ".parquet"
+    if ending in TABLE_FORMATS:
+        raise UnreadableFile(
+            f"{path.name!r} holds a table, not records; read it with tacit.io.read_any"
+        )
     if ending not in FORMATS:
         hint = near_match(ending, FORMATS)
         raise UnreadableFile(
@@ -146,18 +127,6 @@ def format_of(path: Path) -> Format:
             f"Known endings: {', '.join(FORMATS)}."
         )
     return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
-
-
-def require_file(path: Path) -> None:
-    """Say in one sentence why a file cannot be read."""
-    if not path.exists():
-        near = near_match(
-            path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        )
-        raise UnreadableFile(f"no file {str(path)!r}. {near}".strip())
-    described_elsewhere = path.suffix.lower() in {".asc", ".saf"}
-    if path.is_file() and path.stat().st_size == 0 and not described_elsewhere:
-        raise UnreadableFile(f"the file {path.name!r} is empty")
 
 
 def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: Any) -> Path:
@@ -189,8 +158,97 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
     target.parent.mkdir(parents=True, exist_ok=True)
     module = format_of_ending(ending)
     with beside(target, overwrite=overwrite) as temporary:
-        module.write(data, temporary, chosen)
+        module.write(with_used_labels(data), temporary, chosen)
     return target
+
+
+def with_used_labels(data: Any) -> Any:
+    """Return the data with labels of values that occur, and of missing codes.
+
+    The label of a category that was suppressed would tell that somebody had it.
+    """
+    columns = {
+        name: replace(column, labels=kept)
+        for name, column in data.columns.items()
+        if column.labels and (kept := used_labels(data, column)) != dict(column.labels)
+    }
+    return data.with_columns_described(columns) if columns else data
+
+
+def used_labels(data: Any, column: Column) -> dict[Any, str]:
+    """Return the labels of the values that a column holds."""
+    found = {*distinct(data.frame, column.name).to_pylist(), *column.missing}
+    return {code: label for code, label in column.labels.items() if code in found}
+
+
+def write_frame(
+    frame: Any,
+    path: str | Path,
+    *,
+    decimals: int | Mapping[str, int] | None = None,
+    overwrite: bool = False,
+    more_sheets: Mapping[str, Sequence[Sequence[Any]]] | None = None,
+    **options: Any,
+) -> Path:
+    """Write a frame to CSV, TSV, Parquet or Excel, as people and programs are to read it.
+
+    The file appears whole or not at all. Numbers have no exponent in text, and no dust of binary
+    arithmetic anywhere; in Excel a text is never a formula, whatever it begins with.
+
+    Parameters
+    ----------
+    frame
+        Any frame (Arrow, pandas, Polars, narwhals) or a dictionary of columns; NaN is written as nothing.
+    path
+        The file: ``.csv``, ``.tsv``, ``.txt``, ``.parquet`` or ``.xlsx``.
+    decimals
+        Decimals of the numbers, for all columns or by column; by default the fewest that hold every
+        value of a column, or all digits where that needs more than nine.
+    overwrite
+        Replace an existing file.
+    more_sheets
+        Further sheets of a workbook: name to rows.
+    **options
+        ``separator``, ``encoding``, ``sheet``: see :class:`Options`.
+    """
+    from tacit.io.frame_files import write_frame as write_tidy
+
+    chosen = clean(options, "write_frame")
+    return write_tidy(
+        frame,
+        Path(path),
+        decimals=decimals,
+        options=chosen,
+        overwrite=overwrite,
+        more_sheets=more_sheets,
+    )
+
+
+def read_any(source: Any, *, ready: bool = False, **options: Any) -> Any:
+    """Read records or a ready table, whichever the file holds.
+
+    Parameters
+    ----------
+    source
+        What :func:`tacit.read` takes, or the file of a table: ``.table``, ``.jj``, ``.csp``, ``.tab``.
+    ready
+        The file (CSV, Parquet, Excel) lists the cells of a table, not records: options are those of
+        :func:`tacit.tables.read_table`.
+    **options
+        Options of the reader that is chosen by the ending.
+
+    Returns
+    -------
+    Microdata or Table
+    """
+    from tacit.io.read import read
+
+    ending = Path(source).suffix.lower() if isinstance(source, str | Path) else ""
+    home = TABLE_FORMATS.get(ending) or (TABLE_FORMATS["cells"] if ready else None)
+    if home is None:
+        return read(source, **options)
+    module, _, name = home.rpartition(".")
+    return getattr(importlib.import_module(module), name)(source, **options)
 
 
 def format_of_ending(ending: str) -> Format:

@@ -23,7 +23,9 @@ from tacit.engine import text as parser
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import Loaded, Options
-from tacit.io import argus_metadata as meta
+from tacit.io.hrc import code_list
+from tacit.io.lines import decode, file_beside, lines_of
+from tacit.io.rda import Description, Variable, read_rda, write_word
 from tacit.io.text import NUMBER
 
 DESCRIPTION = {".asc": ".rda", ".saf": ".rds"}
@@ -37,7 +39,6 @@ LENIENT = (
 
 #: Keywords that the writer makes from what it knows; all others are carried along.
 MADE = {
-    "RECODABLE",
     "RECODEABLE",
     "NUMERIC",
     "DECIMALS",
@@ -45,7 +46,6 @@ MADE = {
     "HOUSE_ID",
     "CODELIST",
     "IDLEVEL",
-    "SUPPRESSWEIGHT",
     "SUPPRESSPRIORITY",
 }
 
@@ -53,7 +53,7 @@ MADE = {
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read records with their description, whichever of the two is named."""
     records, description = both_files(path, options)
-    metadata = meta.parse(description)
+    metadata = read_rda(description, tabular=False)
     encoding = options.encoding
     texts = (
         fixed_fields(records, metadata, encoding)
@@ -73,8 +73,8 @@ def both_files(path: Path, options: Options) -> tuple[Path, Path]:
     """Return the records and their description."""
     ending = path.suffix.lower()
     if ending in RECORDS:
-        meta.parse(path)
-        records = meta.beside(path.parent, path.stem + RECORDS[ending])
+        read_rda(path, tabular=False)
+        records = file_beside(path.parent, path.stem + RECORDS[ending])
         if records is None:
             raise UnreadableFile(
                 f"no records {path.stem + RECORDS[ending]!r} beside the description {path.name!r}; name the data file and pass metadata="
@@ -82,11 +82,11 @@ def both_files(path: Path, options: Options) -> tuple[Path, Path]:
         return records, path
     if options.metadata is not None:
         given = Path(options.metadata)
-        found = given if given.is_file() else meta.beside(path.parent, options.metadata)
+        found = given if given.is_file() else file_beside(path.parent, options.metadata)
         if found is None:
             raise UnreadableFile(f"no file {options.metadata!r}, given as metadata")
         return path, found
-    found = meta.beside(path.parent, path.stem + DESCRIPTION.get(ending, ".rda"))
+    found = file_beside(path.parent, path.stem + DESCRIPTION.get(ending, ".rda"))
     if found is None:
         raise UnreadableFile(
             f"no description {path.stem + DESCRIPTION.get(ending, '.rda')!r} beside {path.name!r}; pass metadata="
@@ -94,10 +94,10 @@ def both_files(path: Path, options: Options) -> tuple[Path, Path]:
     return path, found
 
 
-def fixed_fields(path: Path, metadata: meta.Metadata, encoding: str) -> list[pa.Array]:
+def fixed_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Array]:
     """Cut records of fixed format; a record that ends early has blanks."""
-    lines = [line for line in meta.lines_of(meta.decode(path, encoding)) if line.strip("\x1a ")]
-    first = min((v.start or 1) + v.length - 1 for v in metadata.variables)
+    lines = [line for line in lines_of(decode(path, encoding)) if line.strip("\x1a ")]
+    first = min((v.start or 1) + v.width - 1 for v in metadata.variables)
     short = sum(len(line) < first for line in lines)
     if short:
         raise UnreadableFile(
@@ -105,13 +105,13 @@ def fixed_fields(path: Path, metadata: meta.Metadata, encoding: str) -> list[pa.
         )
     array = pa.array(lines, pa.string())
     return [
-        field(pc.utf8_slice_codeunits(array, v.start - 1, v.start - 1 + v.length))
+        field(pc.utf8_slice_codeunits(array, v.start - 1, v.start - 1 + v.width))
         for v in metadata.variables
         if v.start is not None
     ]
 
 
-def free_fields(path: Path, metadata: meta.Metadata, encoding: str) -> list[pa.Array]:
+def free_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Array]:
     """Split records of free format, one field a variable, in order."""
     names = [v.name for v in metadata.variables]
     try:
@@ -130,7 +130,7 @@ def field(text: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(bare, ""), pa.scalar(None, pa.string()), bare)
 
 
-def numbers(text: pa.Array, variable: meta.Variable) -> pa.Array:
+def numbers(text: pa.Array, variable: Variable) -> pa.Array:
     """Return numbers; a missing code that is no number becomes null."""
     fits = pc.match_substring_regex(text, LENIENT)
     codes = [m for m in variable.missing if not re.match(LENIENT.replace(r"\z", r"\Z"), m)]
@@ -151,13 +151,11 @@ def numbers(text: pa.Array, variable: meta.Variable) -> pa.Array:
     )
 
 
-def describe(
-    variable: meta.Variable, metadata: meta.Metadata, array: pa.Array, folder: Path
-) -> Column:
+def describe(variable: Variable, metadata: Description, array: pa.Array, folder: Path) -> Column:
     """Return what the description says about a column."""
-    name = variable.argument("CODELIST")
-    listed = meta.beside(folder, name) if name else None
-    labels: Mapping[Any, str] = meta.code_list(listed) if listed else {}
+    name = variable.word("CODELIST")
+    listed = file_beside(folder, name) if name else None
+    labels: Mapping[Any, str] = code_list(listed) if listed else {}
     missing: Sequence[Any] = variable.missing
     if not pa.types.is_string(array.type):
         kind = int if pa.types.is_integer(array.type) else float
@@ -165,7 +163,7 @@ def describe(
         missing = [n for c in missing if (n := as_number(c, kind)) is not None]
     layout = {
         "start": variable.start,
-        "length": variable.length,
+        "length": variable.width,
         "separator": metadata.separator,
         "decimals": variable.number("DECIMALS"),
         "idlevel": variable.number("IDLEVEL"),
@@ -173,8 +171,8 @@ def describe(
         "codelist": name,
         "missing": list(variable.missing),
         "household_variable": variable.has("HOUSEHOLD") or None,
-        "keywords": [list(k) for k in variable.keywords if k[0] not in MADE],
-        "recodable": variable.has("RECODABLE") or None,
+        "keywords": carried_keywords(variable),
+        "recodable": variable.has("RECODEABLE") or None,
     }
     return Column(
         variable.name,
@@ -182,6 +180,15 @@ def describe(
         missing=tuple(missing),
         format={k: v for k, v in layout.items() if v not in (None, [])},
     )
+
+
+def carried_keywords(variable: Variable) -> list[list[str]]:
+    """Return the keywords that the writer does not make itself, each with what follows it."""
+    return [
+        [keyword, " ".join(write_word(w) for w in words)]
+        for keyword, words in variable.keywords.items()
+        if keyword not in MADE
+    ]
 
 
 def as_number(code: str, kind: type) -> Any:
@@ -192,7 +199,7 @@ def as_number(code: str, kind: type) -> Any:
         return None
 
 
-def declared_roles(metadata: meta.Metadata) -> dict[str, Any]:
+def declared_roles(metadata: Description) -> dict[str, Any]:
     """Return the roles in the description: identification levels make keys."""
     keys = [v.name for v in metadata.variables if (v.number("IDLEVEL") or 0) > 0]
     roles: dict[str, Any] = {"keys": keys} if keys else {}
@@ -328,8 +335,8 @@ def description(data: Any, fields: Sequence[Field], separator: str | None, path:
                 f"column {f.column.name!r}: a mu-ARGUS name cannot hold a quotation mark"
             )
         place = "" if separator is not None else f"{f.start} "
-        codes = " ".join(meta.write_word(c) for c in missing_codes(f.column))
-        lines.append(f"{meta.write_word(f.column.name)} {place} {f.width} {codes}".rstrip())
+        codes = " ".join(write_word(c) for c in missing_codes(f.column))
+        lines.append(f"{write_word(f.column.name)} {place} {f.width} {codes}".rstrip())
         lines += [f"  {line}" for line in keyword_lines(data, f, path, safe=safe)]
     return "".join(line + "\r\n" for line in lines)
 

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.data.paths import require_file
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
@@ -22,6 +24,9 @@ TITLES = ("column", "type", "description")
 
 MAX_ROWS = 1_048_576 - 1
 EXACT = 2**53
+
+#: Texts that begin so would be run as formulas where a sheet is read carelessly.
+LIVE = ("=", "+", "-", "@", "\t", "\r")
 
 #: Excel counts days from here; earlier dates are written as text.
 FIRST_DAY = dt.date(1900, 3, 1)
@@ -40,15 +45,7 @@ TYPES: Mapping[str, pa.DataType] = {
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read one sheet; its first row holds the names."""
     sheets = open_workbook(path)
-    name = options.sheet if options.sheet is not None else next(iter(sheets.sheet_names), "")
-    if name not in sheets.sheet_names:
-        held = "Sheets: " + ", ".join(map(repr, sheets.sheet_names)) + "."
-        raise UnreadableFile(
-            f"no sheet {name!r} in {path.name!r}. {near_match(name, sheets.sheet_names) or held}"
-        )
-    rows = sheet_rows(sheets, name, path)
-    if not rows:
-        raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
+    rows = chosen_rows(sheets, options.sheet, path)
     width = max(len(row) for row in rows)
     columns = [
         list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)
@@ -66,6 +63,26 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     }
     frame = engine.number_rows(engine.from_arrow(plain_table(pa.table(arrays))))
     return Loaded(frame, {n: c for n, c in described.items() if n in arrays})
+
+
+def chosen_rows(workbook: Any, sheet: str | None, path: Path) -> list[list[Any]]:
+    """Return the rows of the sheet that is asked for, by default the first; an empty one is refused."""
+    name = sheet if sheet is not None else next(iter(workbook.sheet_names), "")
+    if name not in workbook.sheet_names:
+        held = "Sheets: " + ", ".join(map(repr, workbook.sheet_names)) + "."
+        raise UnreadableFile(
+            f"no sheet {name!r} in {path.name!r}. {near_match(name, workbook.sheet_names) or held}"
+        )
+    rows = sheet_rows(workbook, name, path)
+    if not rows:
+        raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
+    return rows
+
+
+def workbook_rows(path: Path, sheet: str | None = None) -> list[list[Any]]:
+    """Return the cells of one sheet of a workbook, row by row."""
+    require_file(path)
+    return chosen_rows(open_workbook(path), sheet, path)
 
 
 def open_workbook(path: Path) -> Any:
@@ -185,22 +202,33 @@ def as_text(value: Any) -> str:
 
 def write(data: Any, path: Path, options: Options) -> None:
     """Write an Excel workbook: the records, and a codebook with types, labels and missing codes."""
+    table = data.to_arrow()
+    columns = [cells(table.column(n)) for n in table.column_names]
+    records = [table.column_names, *zip(*columns, strict=True)]
+    described = [TITLES, *codebook(data, table)]
+    write_sheets({options.sheet or DATA: records, CODEBOOK: described}, path)
+
+
+def write_sheets(
+    sheets: Mapping[str, Sequence[Sequence[Any]]], path: Path, *, titled: bool = False
+) -> None:
+    """Write rows as the sheets of a workbook; ``titled`` sheets have a bold first row that stays in view."""
     try:
         from openpyxl import Workbook
         from openpyxl.utils.exceptions import IllegalCharacterError
     except ImportError:
         raise require("openpyxl", "files", "writing .xlsx files") from None
-    table = data.to_arrow()
-    if table.num_rows > MAX_ROWS:
+    if max(map(len, sheets.values())) > MAX_ROWS + 1:
         raise InputError(
-            f"an Excel sheet holds at most {MAX_ROWS:,} records; write Parquet or CSV instead"
+            f"an Excel sheet holds at most {MAX_ROWS:,} rows; write Parquet or CSV instead"
         )
     book = Workbook(write_only=True)
-    sheet = book.create_sheet(options.sheet or DATA)
-    columns = [cells(table.column(n)) for n in table.column_names]
     try:
-        write_rows(sheet, [table.column_names, *zip(*columns, strict=True)])
-        write_rows(book.create_sheet(CODEBOOK), [TITLES, *codebook(data, table)])
+        for name, rows in sheets.items():
+            sheet = book.create_sheet(name)
+            if titled:
+                sheet.freeze_panes = "A2"
+            write_rows(sheet, rows, titled=titled)
     except IllegalCharacterError:
         raise InputError(
             "some text holds control characters, which Excel cannot store; write Parquet or CSV instead"
@@ -244,20 +272,38 @@ def cells(column: pa.ChunkedArray) -> list[Any]:
     return values
 
 
-def write_rows(sheet: Any, rows: Iterable[Sequence[Any]]) -> None:
-    """Append rows; a text that begins with '=' stays text, and a number keeps all its digits."""
+def write_rows(sheet: Any, rows: Iterable[Sequence[Any]], *, titled: bool = False) -> None:
+    """Append rows; a text stays text whatever it begins with, and a number keeps all its digits."""
+    for number, row in enumerate(rows):
+        sheet.append(
+            [as_cell(sheet, v, bold=titled and number == 0, plain=not titled) for v in row]
+        )
+
+
+def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:
+    """Return a value as the sheet takes it: bare where it can be, else as a cell with its type."""
     from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Font
 
-    def cell(value: Any) -> Any:
-        formula = isinstance(value, str) and value.startswith("=")
-        # openpyxl writes 16 digits, and some doubles need 17.
-        long = isinstance(value, float) and float(f"{value:.16g}") != value
-        if not (formula or long):
-            return value
-        made = WriteOnlyCell(sheet, value)
-        made._value = repr(value) if long else value
-        made.data_type = "n" if long else "s"
-        return made
+    live = isinstance(value, str) and value.startswith(LIVE)
+    number = isinstance(value, float) and np.isfinite(value)
+    # openpyxl writes 16 digits, and some doubles need 17.
+    long = number and float(f"{value:.16g}") != value
+    if not (live or long or bold or (number and not plain)):
+        return value
+    made = WriteOnlyCell(sheet, value)
+    if live:
+        made.data_type, made.quotePrefix = "s", True
+    if long:
+        made._value, made.data_type = repr(value), "n"
+    if bold:
+        made.font = Font(bold=True)
+    if number and not plain:
+        made.number_format = number_format(value)
+    return made
 
-    for row in rows:
-        sheet.append([cell(v) for v in row])
+
+def number_format(value: float) -> str:
+    """Return the display format of a number: thousands parted, and as many decimals as it has."""
+    decimals = len(np.format_float_positional(value, trim="-").partition(".")[2])
+    return "#,##0" if not decimals else "#,##0." + "0" * min(decimals, 9)

@@ -13,11 +13,12 @@ import pyarrow as pa
 from tacit.data.hierarchies.load import for_column
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
+from tacit.data.paths import require_file
 from tacit.data.roles import SINGLE, Column
 from tacit.engine import relational
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.errors import ColumnNotFound, InputError
-from tacit.io import Loaded, Options, clean, format_of, frames, require_file, sql, text
+from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
 Names = str | Sequence[str]
 
@@ -215,8 +216,9 @@ def plain(name: str, kind: Any, small: frozenset[str]) -> nw.Expr | None:
         # Whole numbers beyond 64 bits are codes, not amounts: as text they stay exact.
         return column.cast(nw.Int64 if name in small else nw.String).alias(name)
     if kind.is_float():
-        # A NaN is no value; comparing with null keeps null.
-        known = nw.when(~column.is_nan()).then(column)
+        # A NaN is no value, and -0.0 is 0.0: they look alike in every table and file.
+        zero = nw.when(column == 0.0).then(nw.lit(0.0)).otherwise(column)
+        known = nw.when(~column.is_nan()).then(zero)
         return (known if kind == nw.Float64 else known.cast(nw.Float64)).alias(name)
     if kind.is_decimal():
         return column.cast(nw.Float64).alias(name)

@@ -5,6 +5,7 @@ Nothing is ever written to a database, and no message holds a password.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,9 +15,10 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tacit.data.paths import require_file
 from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
-from tacit.io import Loaded, Options, require_file
+from tacit.io import Loaded, Options
 from tacit.io.frames import plain_table
 from tacit.io.text import checked_names
 
@@ -25,6 +27,16 @@ CHUNK = 50_000
 SQLITE_MAGIC = b"SQLite format 3\0"
 #: DuckDB's mark stands after a checksum.
 DUCKDB_MAGIC = b"DUCK"
+
+
+#: What a query may begin with.
+SELECTS = {"SELECT", "WITH", "VALUES", "TABLE", "FROM"}
+
+#: Parts of a query in which no statement can end: comments, texts, names in quotes.
+OPAQUE = re.compile(
+    r"""--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$|\b[eE]'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*\"""",
+    re.DOTALL,
+)
 
 
 def is_url(source: Any) -> bool:
@@ -77,7 +89,7 @@ def statement(options: Options, tables: Sequence[str], name: str) -> str:
     if options.query and options.table:
         raise InputError("give a query or a table, not both")
     if options.query:
-        return options.query
+        return one_select(options.query)
     table = options.table or (tables[0] if len(tables) == 1 else None)
     if table is None:
         held = (
@@ -89,6 +101,20 @@ def statement(options: Options, tables: Sequence[str], name: str) -> str:
             f"no table {table!r} in {name!r}. {near_match(table, tables) or 'Tables: ' + ', '.join(tables[:20]) + '.'}"
         )
     return 'SELECT * FROM "' + table.replace('"', '""') + '"'
+
+
+def one_select(query: str) -> str:
+    """Return a query that is one SELECT; anything else could do more than read.
+
+    A read-only transaction does not stop ``COPY ... TO PROGRAM``, nor a second statement that ends it.
+    """
+    bare = OPAQUE.sub(" ", query).strip().rstrip(";").strip()
+    first = re.match(r"[(\s]*([A-Za-z]+)", bare)
+    if re.search(r"[;'\"]|\$\$", bare) or first is None or first.group(1).upper() not in SELECTS:
+        raise UnreadableFile(
+            "the query is not valid SQL, or not one SELECT; databases are only read"
+        )
+    return query.strip().rstrip(";")
 
 
 def read_sqlite(path: Path, options: Options) -> pa.Table:
@@ -194,7 +220,8 @@ def read_postgres_duckdb(connection: Any, url: str, options: Options) -> pa.Tabl
     try:
         connection.execute(f"ATTACH {literal(url)} AS source (TYPE postgres, READ_ONLY)")
         if options.query:
-            query = f"SELECT * FROM postgres_query('source', {literal(options.query)})"
+            inner = literal(one_select(options.query))
+            query = f"SELECT * FROM postgres_query('source', {inner})"
             return connection.sql(query).to_arrow_table()
         tables = [r[0] for r in connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_catalog = 'source' ORDER BY 1"
@@ -221,7 +248,7 @@ def read_postgres_adbc(url: str, options: Options) -> pa.Table:
                 "WHERE table_schema = ANY (current_schemas(false)) ORDER BY 1"
             )
             tables = [row[0] for row in cursor.fetchall()]
-            cursor.execute(options.query or statement(options, tables, name))
+            cursor.execute(statement(options, tables, name))
             return plain_numerics(cursor.fetch_arrow_table())
     except Error as error:
         raise query_fault(name, error) from None

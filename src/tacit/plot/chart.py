@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import InputError, near_match
 from tacit.plot.theme import THEME
+
+#: Characters that XML, and so a drawing, cannot hold (the renderer ends the whole process on them), and
+#: those that turn the text after them around, by which one name can pass for another.
+ILLEGAL = re.compile(
+    "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]"
+)
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 
@@ -30,12 +38,15 @@ class Chart:
 
     def full(self) -> dict[str, Any]:
         """Return the specification with the house theme and the alternative text."""
-        return {
-            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-            "description": self.alt,
-            "config": THEME,
-            **self.spec,
-        }
+        spec: dict[str, Any] = drawable(
+            {
+                "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+                "description": self.alt,
+                "config": THEME,
+                **self.spec,
+            }
+        )
+        return spec
 
     def svg(self) -> str:
         """Return the chart as SVG text."""
@@ -77,3 +88,17 @@ class Chart:
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         return {"image/svg+xml": self.svg(), "text/plain": self.alt}
+
+
+def drawable_text(text: str) -> str:
+    """Return text without characters that no drawing can hold or that disguise others."""
+    return ILLEGAL.sub("", text)
+
+
+def drawable(value: Any) -> Any:
+    """Return a specification in which every text can be drawn."""
+    if isinstance(value, str):
+        return drawable_text(value)
+    if isinstance(value, Mapping):
+        return {drawable(k): drawable(v) for k, v in value.items()}
+    return [drawable(v) for v in value] if isinstance(value, list | tuple) else value

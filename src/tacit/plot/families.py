@@ -2,81 +2,151 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.theme import AFTER, BEFORE, GRID, INK_SOFT, TRACK, WARNING, WARNING_GROUND
+from tacit.plot.parts import (
+    HEADROOM,
+    SPOKEN,
+    WIDTH,
+    category,
+    end_label,
+    end_labels,
+    heading,
+    listed,
+    numbers_axis,
+    one_each,
+    quantity,
+    share_text,
+    short_number,
+    tick_number,
+)
+from tacit.plot.theme import AFTER, BEFORE, GRID, PALETTE, TRACK, WARNING, WARNING_GROUND
 
-WIDTH = 560
-#: Room to the right of the longest bar for its number.
-HEADROOM = 1.18
-#: Named in words in the alternative text; more would not be listened to.
-SPOKEN = 12
 #: Half of the space between the steps of a track, as a share of its length.
 GAP = 0.004
 
-WHEN: dict[str, Any] = {
-    "field": "when",
-    "type": "nominal",
-    "title": None,
-    "scale": {"domain": ["before", "after"], "range": [BEFORE, AFTER]},
+#: The layer that prints a number on top of an upright bar.
+ON_TOP: dict[str, Any] = {
+    "mark": {"type": "text", "dy": -7, "fontSize": 10},
+    "encoding": {"text": {"field": "text"}},
 }
+
+WHEN = one_each("when", ["before", "after"], [BEFORE, AFTER])
 
 
 def bars(
-    items: Iterable[tuple[str, float]], *, title: str, x: str, y: str, subtitle: str = ""
+    items: Iterable[tuple[str, float]],
+    *,
+    title: str,
+    y: str,
+    x: str = "",
+    subtitle: str = "",
+    top: float | None = None,
 ) -> Chart:
-    """Return one horizontal bar a named number."""
-    given = list(items)
-    rows = [{"name": n, "value": v, "text": short_number(v)} for n, v in given]
+    """Return one horizontal bar for each named number; ``top`` fixes the end of the axis."""
+    rows: list[dict[str, Any]] = [
+        {"name": n, "value": v, "text": short_number(v)} for n, v in items
+    ]
+    axis = numbers_axis([r["value"] for r in rows] if top is None else [top], y)
     spec = {
         "title": heading(title, subtitle),
         "data": {"values": rows},
         "width": WIDTH - 120,
         "height": {"step": 26},
-        "encoding": {
-            "y": {"field": "name", "type": "nominal", "sort": None, "title": x or None},
-            "x": numbers_axis([v for _, v in given], y),
-        },
+        "encoding": {"y": category("name", x), "x": axis},
         "layer": [{"mark": {"type": "bar", "height": {"band": 0.66}}}, end_label()],
     }
-    shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[:SPOKEN])
+    shown = listed(f"{r['name']} {r['text']}" for r in rows)
     return Chart(spec, f"Bar chart: {title}. {shown}.")
+
+
+def grouped_bars(
+    items: Iterable[tuple[str, str, float]],
+    *,
+    title: str,
+    y: str,
+    subtitle: str = "",
+    colours: Sequence[str] = PALETTE,
+    texts: Callable[[float], str] = short_number,
+    step: int = 16,
+    alt: str = "",
+) -> Chart:
+    """Return several bars for each name, one for each part: name, part, value."""
+    rows: list[dict[str, Any]] = [
+        {"name": n, "part": p, "value": v, "text": texts(v)} for n, p, v in items
+    ]
+    values = [r["value"] for r in rows]
+    parts = list(dict.fromkeys(r["part"] for r in rows))
+    spec = {
+        "title": heading(title, subtitle),
+        "data": {"values": rows},
+        "width": WIDTH - 120,
+        "height": {"step": step},
+        "encoding": {
+            "y": category("name", scale={"paddingInner": 0.3}),
+            "yOffset": {"field": "part", "sort": parts},
+            "x": numbers_axis(values, y),
+        },
+        "layer": [
+            {"mark": "bar", "encoding": {"color": one_each("part", parts, colours)}},
+            *end_labels(values),
+        ],
+    }
+    shown = listed((f"{r['name']} {r['part']} {r['text']}" for r in rows), 2 * SPOKEN)
+    return Chart(spec, f"{alt or title}. {shown}.")
 
 
 def before_after(
     items: Iterable[tuple[str, float, float]], *, title: str, y: str, subtitle: str = ""
 ) -> Chart:
     """Return paired bars: each named number before and after protection."""
-    rows: list[dict[str, Any]] = []
-    for name, before, after in items:
-        for when, value in (("before", before), ("after", after)):
-            rows.append({"name": name, "when": when, "value": value, "text": short_number(value)})
+    return grouped_bars(
+        ((n, when, v) for n, b, a in items for when, v in (("before", b), ("after", a))),
+        title=title,
+        y=y,
+        subtitle=subtitle,
+        colours=(BEFORE, AFTER),
+        step=17,
+        alt=f"Bars before and after: {title}",
+    )
+
+
+def columns(
+    rows: Iterable[tuple[str, int, bool]],
+    *,
+    title: str,
+    x: str,
+    subtitle: str = "",
+    word: str = "",
+) -> Chart:
+    """Return upright bars of records: label, records, beyond the limit (in the warning colour)."""
+    values = [
+        {"size": label, "records": n, "beyond": beyond, "text": tick_number(n) if n else ""}
+        for label, n, beyond in rows
+    ]
+    colour = {"condition": {"test": "datum.beyond", "value": WARNING}, "value": AFTER}
     spec = {
         "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": WIDTH - 120,
-        "height": {"step": 17},
-        "encoding": {
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "sort": None,
-                "title": None,
-                "scale": {"paddingInner": 0.3},
-            },
-            "yOffset": {"field": "when", "sort": ["before", "after"]},
-            "x": numbers_axis([r["value"] for r in rows], y),
-        },
-        "layer": [{"mark": "bar", "encoding": {"color": WHEN}}, end_label()],
+        "data": {"values": values},
+        "width": WIDTH,
+        "height": 210,
+        "encoding": {"x": size_axis(values, x), "y": count_axis(values)},
+        "layer": [
+            {"mark": {"type": "bar", "width": {"band": 0.7}}, "encoding": {"color": colour}},
+            ON_TOP,
+        ],
     }
-    shown = "; ".join(f"{r['name']} {r['when']} {r['text']}" for r in rows[: 2 * SPOKEN])
-    return Chart(spec, f"Bars before and after: {title}. {shown}.")
+    shown = "; ".join(
+        f"{word}{v['size']}: {v['records']:,} records" for v in values if v["records"]
+    )
+    return Chart(spec, f"{title}. {shown or 'No records'}.")
 
 
 # -- class sizes -------------------------------------------------------------------------------
 
+CLASS_SIZE = "records that share the same key values (class size)"
 SIZE_EDGES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 1000)
 
 Bin = tuple[str, int, int | None]
@@ -103,13 +173,13 @@ def size_bins(sizes: Mapping[int, int], k: int | None = None) -> list[tuple[str,
     """Return (label, classes, records) by bin; ``sizes`` gives the number of classes of each size."""
     rows = []
     for label, low, high in bins_for(k):
-        inside = {s: n for s, n in sizes.items() if s >= low and (high is None or s <= high)}
+        inside = {s: n for s, n in sizes.items() if within(s, low, high)}
         rows.append((label, sum(inside.values()), sum(s * n for s, n in inside.items())))
     return rows
 
 
 def class_sizes(
-    sizes: Mapping[int, int],
+    records: Mapping[int, int],
     *,
     k: int | None = None,
     title: str = "Records by class size",
@@ -117,34 +187,15 @@ def class_sizes(
 ) -> Chart:
     """Return how many records stand in classes of each size; sizes below ``k`` in the warning colour."""
     rows = [
-        {
-            "size": label,
-            "records": records,
-            "classes": classes,
-            "below": bool(k and low < k),
-            "text": tick_number(records) if records else "",
-        }
-        for (label, classes, records), (_, low, _) in zip(
-            size_bins(sizes, k), bins_for(k), strict=True
-        )
+        (label, sum(n for s, n in records.items() if within(s, low, high)), bool(k and low < k))
+        for label, low, high in bins_for(k)
     ]
-    colour = {"condition": {"test": "datum.below", "value": WARNING}, "value": AFTER}
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": WIDTH,
-        "height": 210,
-        "encoding": {"x": size_axis(rows), "y": count_axis(rows)},
-        "layer": [
-            {"mark": {"type": "bar", "width": {"band": 0.7}}, "encoding": {"color": colour}},
-            {
-                "mark": {"type": "text", "dy": -7, "fontSize": 10},
-                "encoding": {"text": {"field": "text"}},
-            },
-        ],
-    }
-    shown = "; ".join(f"size {r['size']}: {r['records']:,} records" for r in rows if r["records"])
-    return Chart(spec, f"{title}. {shown or 'No records'}.")
+    return columns(rows, title=title, subtitle=subtitle, x=CLASS_SIZE, word="size ")
+
+
+def within(size: int, low: int, high: int | None) -> bool:
+    """Return True when a class size falls into a bin."""
+    return size >= low and (high is None or size <= high)
 
 
 def class_sizes_before_after(
@@ -188,26 +239,20 @@ def class_sizes_before_after(
         },
         "encoding": {"x": size_axis(rows), "y": count_axis(rows), "text": {"field": "text"}},
     }
-    columns = {
+    pairs = {
         "data": {"values": rows},
         "encoding": {
             "x": size_axis(rows),
             "xOffset": {"field": "when", "sort": ["before", "after"]},
             "y": count_axis(rows),
         },
-        "layer": [
-            {"mark": "bar", "encoding": {"color": WHEN}},
-            {
-                "mark": {"type": "text", "dy": -7, "fontSize": 10},
-                "encoding": {"text": {"field": "text"}},
-            },
-        ],
+        "layer": [{"mark": "bar", "encoding": {"color": WHEN}}, ON_TOP],
     }
     spec = {
         "title": heading(title, subtitle),
         "width": WIDTH + 60,
         "height": 230,
-        "layer": [*([shade] if small else []), columns, *([note] if small else [])],
+        "layer": [*([shade] if small else []), pairs, *([note] if small else [])],
     }
     shown = "; ".join(
         f"size {r['size']}, {r['when']}: {r['records']:,} records" for r in rows if r["records"]
@@ -215,28 +260,26 @@ def class_sizes_before_after(
     return Chart(spec, f"{title}. {shown or 'No records'}.")
 
 
-def size_axis(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the axis of class sizes."""
-    return {
-        "field": "size",
-        "type": "nominal",
-        "sort": list(dict.fromkeys(r["size"] for r in rows)),
-        "title": "records that share the same key values (class size)",
-        "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
-        "axis": {"labelAngle": 0},
-    }
+def size_axis(rows: Sequence[Mapping[str, Any]], title: str = CLASS_SIZE) -> dict[str, Any]:
+    """Return the axis of class sizes, or of whatever records are sorted by."""
+    return category(
+        "size",
+        title,
+        list(dict.fromkeys(r["size"] for r in rows)),
+        scale={"paddingInner": 0.2, "paddingOuter": 0.1},
+        axis={"labelAngle": 0},
+    )
 
 
 def count_axis(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the axis of record counts, with room for the numbers on top."""
     top = max([r["records"] for r in rows], default=0) * HEADROOM or 1
-    return {
-        "field": "records",
-        "type": "quantitative",
-        "title": "records",
-        "scale": {"domain": [0, top], "nice": False},
-        "axis": {"format": ",d", "tickMinStep": 1},
-    }
+    return quantity(
+        "records",
+        "records",
+        scale={"domain": [0, top], "nice": False},
+        axis={"format": ",d", "tickMinStep": 1},
+    )
 
 
 # -- levels and changes ------------------------------------------------------------------------
@@ -382,60 +425,3 @@ def column_changes(
     }
     shown = "; ".join(f"{r['name']} {r['text']}" for r in rows[: 2 * SPOKEN])
     return Chart(spec, f"{title}. {shown}.")
-
-
-# -- parts -------------------------------------------------------------------------------------
-
-
-def heading(title: str, subtitle: str) -> dict[str, Any]:
-    """Return a Vega-Lite title."""
-    return {"text": title, **({"subtitle": subtitle} if subtitle else {})}
-
-
-def numbers_axis(values: Sequence[float], title: str) -> dict[str, Any]:
-    """Return a horizontal axis of numbers, with room to the right for the numbers in print."""
-    finite = [v for v in values if v == v and abs(v) != float("inf")]  # noqa: PLR0124 - NaN
-    top, bottom = max([0.0, *finite]), min([0.0, *finite])
-    domain = [bottom * HEADROOM, top * HEADROOM] if top > bottom else [0, 1]
-    return {
-        "field": "value",
-        "type": "quantitative",
-        "title": title or None,
-        "scale": {"domain": domain, "nice": False},
-        "axis": {"format": ",.6~r" if top >= 1e-3 else ".3~g", "tickCount": 4},
-    }
-
-
-def end_label() -> dict[str, Any]:
-    """Return the layer that prints each bar's number at its end."""
-    return {
-        "mark": {"type": "text", "align": "left", "dx": 5, "color": INK_SOFT},
-        "encoding": {"text": {"field": "text"}},
-    }
-
-
-def short_number(value: float) -> str:
-    """Return a number for a label: at most four significant digits after a small whole part."""
-    if value != value:  # noqa: PLR0124 - NaN
-        return "-"
-    if float(value).is_integer() or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 1 else f"{value:,.2f}"
-
-
-def tick_number(count: int) -> str:
-    """Return a count for a narrow column: thousands are shortened from ten thousand on."""
-    if count >= 10_000_000:
-        return f"{count / 1e6:,.0f}M"
-    if count >= 1_000_000:
-        return f"{count / 1e6:,.1f}M"
-    return f"{count / 1e3:,.1f}".removesuffix(".0") + "k" if count >= 10_000 else f"{count:,}"
-
-
-def share_text(part: int, whole: int) -> str:
-    """Return a count with its share of the whole."""
-    if not part:
-        return "none"
-    share = part / whole if whole else 0.0
-    percent = "100%" if part == whole else "<0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
-    return f"{part:,} ({percent})"

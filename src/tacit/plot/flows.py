@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import SPOKEN, heading, short_number
+from tacit.plot.parts import SPOKEN, heading, short_number
 from tacit.plot.theme import INK_SOFT, PALETTE, WARNING
 
 WIDTH = 360

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import GRID, INK_SOFT, PALETTE
+from tacit.plot.parts import heading, one_each, quantity
+from tacit.plot.theme import AFTER, GRID, INK_SOFT, PALETTE, WARNING
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,18 +26,8 @@ GRID_POINTS, OUTLINE = 200, 120
 #: Share of the values left outside a density curve's axis, half at each end.
 OUTSIDE = 0.01
 FILES = ("original", "masked")
-COLOUR: dict[str, Any] = {
-    "field": "file",
-    "type": "nominal",
-    "title": None,
-    "legend": {"symbolType": "stroke"},
-    "scale": {"domain": list(FILES), "range": [PALETTE[0], PALETTE[1]]},
-}
-
-DASH: dict[str, Any] = {
-    **COLOUR,
-    "scale": {"domain": list(FILES), "range": [[1, 0], [5, 3]]},
-}
+COLOUR = one_each("file", FILES, legend={"symbolType": "stroke"})
+DASH = one_each("file", FILES, [[1, 0], [5, 3]], legend={"symbolType": "stroke"})
 
 
 def scatter(
@@ -73,6 +63,44 @@ def scatter(
         f"Scatter plot of {name}: masked over original values of {len(x):,} records, {share:.0%} unchanged, "
         f"correlation {r:.3f}.",
     )
+
+
+def fitted(
+    x: Floats,
+    y: Floats,
+    marked: npt.NDArray[np.bool_],
+    *,
+    line: tuple[float, float],
+    names: tuple[str, str],
+    kinds: tuple[str, str],
+    title: str,
+    subtitle: str,
+    alt: str,
+) -> Chart:
+    """Return points in two kinds (``marked`` are of the second) and a line, intercept and slope."""
+    at = np.argsort(x, kind="stable")[evenly(len(x))]
+    rows = [{"x": float(x[i]), "y": float(y[i]), "kind": kinds[bool(marked[i])]} for i in at]
+    a, b = line
+    ends = [{"x": float(v), "y": float(a + b * v)} for v in (x.min(), x.max())] if rows else []
+    colour = one_each("kind", kinds, [AFTER, WARNING])
+    spec = {
+        "title": heading(title, subtitle),
+        "width": 420,
+        "height": 300,
+        "encoding": {"x": quantity("x", names[0]), "y": quantity("y", names[1])},
+        "layer": [
+            {
+                "data": {"values": rows},
+                "mark": {"type": "point", "size": 22, "opacity": 0.7},
+                "encoding": {"color": colour},
+            },
+            {
+                "data": {"values": ends if np.isfinite(b) else []},
+                "mark": {"type": "line", "color": INK_SOFT},
+            },
+        ],
+    }
+    return Chart(spec, alt)
 
 
 def two_columns(
@@ -212,12 +240,7 @@ def densities(
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
             "x": axis("x", name, low, high),
-            "y": {
-                "field": "density",
-                "type": "quantitative",
-                "title": "density",
-                "axis": {"labels": False, "tickCount": 4},
-            },
+            "y": quantity("density", "density", axis={"labels": False, "tickCount": 4}),
             "color": COLOUR,
             "strokeDash": DASH,
         },
@@ -356,6 +379,11 @@ def require(x: Floats, least: int) -> None:
         raise InputError(f"the chart needs {least} or more records without missing values")
 
 
+def evenly(n: int) -> npt.NDArray[np.int64]:
+    """Return at most POINTS evenly spaced places among n."""
+    return np.unique(np.linspace(0, max(n - 1, 0), min(n, POINTS)).astype(np.int64))[:n]
+
+
 def thinned(x: Floats) -> npt.NDArray[np.int64]:
     """Return positions of at most POINTS values, evenly spaced by rank, both extremes among them."""
     order = np.argsort(x, kind="stable")
@@ -375,13 +403,12 @@ def points(x: Floats) -> list[dict[str, float]]:
 def axis(field: str, title: str, low: float, high: float) -> dict[str, Any]:
     """Return a quantitative axis with a little room at both ends."""
     room = 0.04 * (high - low) or 0.5
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": title,
-        "scale": {"domain": [low - room, high + room], "nice": False, "zero": False},
-        "axis": {"tickCount": 5, "format": "~s" if max(abs(low), abs(high)) >= 1e5 else ",.6~r"},
-    }
+    return quantity(
+        field,
+        title,
+        scale={"domain": [low - room, high + room], "nice": False, "zero": False},
+        axis={"tickCount": 5, "format": "~s" if max(abs(low), abs(high)) >= 1e5 else ",.6~r"},
+    )
 
 
 def diagonal(low: float, high: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
+from tacit.plot.parts import heading
 from tacit.plot.theme import AFTER, TRACK
 
 PUBLISHED, HIDDEN, EMPTY, CHANGED = "published", "hidden", "empty", "changed"
@@ -31,7 +31,7 @@ def pattern_map(
         for i, r in enumerate(rows)
         for j, c in enumerate(columns)
     ]
-    step = 18 if max(len(rows), len(columns)) <= 40 else 10
+    step = 18 if max(len(rows), len(columns)) <= 40 else 12
     spec: dict[str, Any] = {
         "title": heading(title, ""),
         "data": {"values": values},
@@ -72,5 +72,6 @@ def axis(field: str, labels: Sequence[str], title: str, *, turned: bool = False)
             "labelAlign": "left" if turned else "right",
             "labelBaseline": "middle",
             "labelLimit": 140,
+            "labelFontSize": 10 if len(listed) <= 40 else 9,
         },
     }

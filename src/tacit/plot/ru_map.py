@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading, short_number
+from tacit.plot.parts import heading, short_number
 from tacit.plot.ru_scales import (
     HEIGHT,
     WIDTH,
@@ -50,6 +51,7 @@ def ru_chart(
     title: str = "Risk-utility map",
     subtitle: str = "",
     interactive: bool = False,
+    size: tuple[int, int] | None = None,
 ) -> Chart:
     """Return the map of Duncan, Keller-McNulty and Stokes: utility to the right, risk upwards.
 
@@ -78,9 +80,16 @@ def ru_chart(
         Heading.
     interactive
         Let the reader zoom, pan and point at a curve (for pages; a picture looks the same).
+    size
+        Width and height of the plot area, in pixels; words are placed for it.
     """
     drawn = [p for p in points if drawable(p, log_risk=log_risk)]
-    scales = scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better)
+    width, height = size or (WIDTH, HEIGHT)
+    scales = replace(
+        scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better),
+        width=width,
+        height=height,
+    )
     styles = styles_of(points)
     lines = {
         m: [p for p in through if drawable(p, log_risk=log_risk)]
@@ -102,8 +111,8 @@ def ru_chart(
     ]
     spec: dict[str, Any] = {
         "title": heading(title, missing_words(points, drawn, log_risk=log_risk) or subtitle),
-        "width": WIDTH,
-        "height": HEIGHT,
+        "width": scales.width,
+        "height": scales.height,
         "encoding": scales.encoding(
             risk_label,
             utility_label

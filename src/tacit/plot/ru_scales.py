@@ -55,19 +55,21 @@ class Scales:
     risk: tuple[float, float]
     log_risk: bool = False
     reverse: bool = False
+    width: int = WIDTH
+    height: int = HEIGHT
 
     def x(self, utility: float) -> float:
         """Return the pixel of a utility."""
         low, high = self.utility
         share = (utility - low) / (high - low)
-        return WIDTH * (1 - share if self.reverse else share)
+        return self.width * (1 - share if self.reverse else share)
 
     def y(self, risk: float) -> float:
         """Return the pixel of a risk; high risk is at the top."""
         low, high = self.risk
         if self.log_risk:
             low, high, risk = math.log10(low), math.log10(high), math.log10(risk)
-        return HEIGHT * (1 - (risk - low) / (high - low))
+        return self.height * (1 - (risk - low) / (high - low))
 
     def at(self, point: Place) -> Spot:
         """Return the pixels of a point."""
@@ -75,13 +77,13 @@ class Scales:
 
     def back(self, at: Spot) -> tuple[float, float]:
         """Return utility and risk of a place in pixels."""
-        share = at[0] / WIDTH
+        share = at[0] / self.width
         low, high = self.utility
         utility = low + (1 - share if self.reverse else share) * (high - low)
         low, high = self.risk
         if self.log_risk:
             low, high = math.log10(low), math.log10(high)
-        risk = low + (1 - at[1] / HEIGHT) * (high - low)
+        risk = low + (1 - at[1] / self.height) * (high - low)
         return utility, 10.0**risk if self.log_risk else risk
 
     def encoding(self, risk_label: str, utility_label: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import SPOKEN, heading, short_number
+from tacit.plot.parts import SPOKEN, heading, short_number
 from tacit.plot.theme import INK
 
 

@@ -7,11 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.plot.families import SPOKEN, short_number
+from tacit.plot.parts import SPOKEN, short_number
 from tacit.plot.place import Canvas, Placed, Spot, text_width
 from tacit.plot.ru_scales import (
-    HEIGHT,
-    WIDTH,
     Place,
     Scales,
     ShownMap,
@@ -50,7 +48,7 @@ def label_layers(shown: ShownMap) -> list[dict[str, Any]]:
 def occupied(shown: ShownMap) -> Canvas:
     """Return the plot area with markers, lines and limits on it."""
     s = shown.scales
-    canvas = Canvas(WIDTH, HEIGHT)
+    canvas = Canvas(s.width, s.height)
     for p in shown.marked:
         canvas.mark(s.at(p))
     for line in shown.lines.values():
@@ -66,14 +64,14 @@ def occupied(shown: ShownMap) -> Canvas:
         y, width = s.y(shown.cap), text_width(cap_words(shown.cap), 11)
         end = cap_spot(shown)[0]
         canvas.reserve((end - width - 4, y - 15, end + 4, y))
-        canvas.line([(0, y), (WIDTH, y)], hard=True)
+        canvas.line([(0, y), (s.width, y)], hard=True)
     if shown.floor is not None:
         x, width = s.x(shown.floor), text_width(floor_words(shown), 11)
         canvas.reserve((x, 2, x + 10 + width, 18))
-        canvas.line([(x, 0), (x, HEIGHT)], hard=True)
+        canvas.line([(x, 0), (x, s.height)], hard=True)
     if shown.reference is not None and math.isfinite(shown.reference.utility):
         x = s.x(shown.reference.utility)
-        canvas.line([(x, 0), (x, HEIGHT)], hard=True)
+        canvas.line([(x, 0), (x, s.height)], hard=True)
     return canvas
 
 
@@ -101,7 +99,7 @@ def special_labels(shown: ShownMap, canvas: Canvas) -> list[dict[str, Any]]:
     if len(shown.frontier) > 1:
         corners = [(s.x(u), s.y(r)) for u, r in stairs(shown.frontier)]
         spots = [middle(a, b) for a, b in itertools.pairwise(corners)]
-        spots.sort(key=lambda at: abs(at[0] - WIDTH / 2))
+        spots.sort(key=lambda at: abs(at[0] - s.width / 2))
         found = canvas.place("frontier", spots, size=10.5, gaps=(10, 15), own=4)
         if found:
             layers += single(s, "frontier", spots[found[0]], found[1], FRONTIER_INK, fontSize=10.5)
@@ -174,8 +172,8 @@ def cap_spot(shown: ShownMap) -> Spot:
     """Return where the name of the cap ends: at the right, where high utility at low risk is rare."""
     assert shown.cap is not None
     s, ref = shown.scales, shown.reference
-    end = WIDTH - 6.0
-    if ref is not None and math.isfinite(ref.utility) and s.x(ref.utility) > WIDTH / 2:
+    end = s.width - 6.0
+    if ref is not None and math.isfinite(ref.utility) and s.x(ref.utility) > s.width / 2:
         end = min(end, s.x(ref.utility) - 8)
     return end, s.y(shown.cap)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
-from tacit.plot.families import SPOKEN, heading, short_number
+from tacit.plot.parts import SPOKEN, heading, one_each, quantity, short_number
 from tacit.plot.theme import GRID, INK_SOFT, PALETTE
 
 Floats = npt.NDArray[np.float64]
@@ -101,12 +101,7 @@ def panel(
         "mark": {"type": "line", "strokeWidth": 2 if few else 1, "opacity": 1.0 if few else 0.4},
         "encoding": {
             "x": time_axis("time", times),
-            "y": {
-                "field": "value",
-                "type": "quantitative",
-                "title": None,
-                "scale": {"zero": False},
-            },
+            "y": quantity("value", scale={"zero": False}),
             **({"color": colour} if few else lines),
         },
     }
@@ -127,13 +122,11 @@ def caption(text: str) -> dict[str, Any]:
 def time_axis(field: str, times: Sequence[float]) -> dict[str, Any]:
     """Return an axis of times; whole ones are printed without decimals or thousands."""
     whole = all(float(t).is_integer() for t in times)
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": None,
-        "scale": {"domain": [float(min(times)), float(max(times))], "nice": False},
-        "axis": {"format": "d" if whole else "~g", "tickMinStep": 1 if whole else 0, "grid": False},
-    }
+    return quantity(
+        field,
+        scale={"domain": [float(min(times)), float(max(times))], "nice": False},
+        axis={"format": "d" if whole else "~g", "tickMinStep": 1 if whole else 0, "grid": False},
+    )
 
 
 def warping_path(
@@ -169,12 +162,7 @@ def warping_path(
                 "encoding": {
                     "x": position("v", len(v), names[1]),
                     "y": position("x", len(x), names[0]),
-                    "color": {
-                        "field": "gap",
-                        "type": "quantitative",
-                        "legend": None,
-                        "scale": {"range": ["#f7f9fb", "#8fa6bd"]},
-                    },
+                    "color": quantity("gap", legend=None, scale={"range": ["#f7f9fb", "#8fa6bd"]}),
                 },
             },
             diagonal(len(x), len(v)),
@@ -204,13 +192,12 @@ def warping_path(
 
 def position(field: str, size: int, name: str) -> dict[str, Any]:
     """Return an axis of positions 1, 2, ..."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "title": f"position in {name}",
-        "scale": {"domain": [0.5, size + 0.5], "nice": False},
-        "axis": {"grid": False, "tickMinStep": 1, "format": "d"},
-    }
+    return quantity(
+        field,
+        f"position in {name}",
+        scale={"domain": [0.5, size + 0.5], "nice": False},
+        axis={"grid": False, "tickMinStep": 1, "format": "d"},
+    )
 
 
 def diagonal(n: int, m: int) -> dict[str, Any]:
@@ -235,8 +222,8 @@ def share_lines(rows: Sequence[Mapping[str, Any]], *, records: int) -> Chart:
     names = list(dict.fromkeys(r["distance"] for r in rows))
     ks = sorted({r["k"] for r in rows})
     top = max([r["share"] for r in rows], default=1.0) or 1.0
-    marks = [list(PALETTE)[i % len(PALETTE)] for i in range(len(names))]
-    dashes = [[1, 0] if i < len(PALETTE) else [5, 3] for i in range(len(names))]
+    legend = {"symbolType": "stroke", "orient": "right", "direction": "vertical"}
+    dashes = [[1, 0] if i < len(PALETTE) else [5, 3] for i in range(max(len(names), 1))]
     encoding = {
         "x": {
             "field": "k",
@@ -245,29 +232,14 @@ def share_lines(rows: Sequence[Mapping[str, Any]], *, records: int) -> Chart:
             "title": "records in a group (k)",
             "axis": {"labelAngle": 0},
         },
-        "y": {
-            "field": "share",
-            "type": "quantitative",
-            "title": "share of records found",
-            "scale": {"domain": [0, top]},
-            "axis": {"format": ".0%", "gridColor": GRID},
-        },
-        "color": {
-            "field": "distance",
-            "type": "nominal",
-            "title": None,
-            "sort": names,
-            "scale": {"domain": names, "range": marks},
-            "legend": {"symbolType": "stroke", "orient": "right", "direction": "vertical"},
-        },
-        "strokeDash": {
-            "field": "distance",
-            "type": "nominal",
-            "title": None,
-            "sort": names,
-            "scale": {"domain": names, "range": dashes},
-            "legend": {"orient": "right", "direction": "vertical"},
-        },
+        "y": quantity(
+            "share",
+            "share of records found",
+            scale={"domain": [0, top]},
+            axis={"format": ".0%", "gridColor": GRID},
+        ),
+        "color": one_each("distance", names, legend=legend),
+        "strokeDash": one_each("distance", names, dashes, legend=legend),
     }
     panels = []
     for n in dict.fromkeys(r["series"] for r in rows):

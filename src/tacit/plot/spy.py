@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
+from tacit.plot.parts import heading
 from tacit.plot.theme import AFTER, INK_SOFT, TRACK, WARNING
 
 #: Rows or columns up to which each entry is drawn; larger matrices are drawn in so many bins a side.

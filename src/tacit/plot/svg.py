@@ -27,7 +27,7 @@ def inline(chart: Chart, prefix: str) -> Markup:
         )
     found = ROOT.search(text)
     assert found, "a chart is drawn as SVG"
-    width, height = (float(dict(SIZE.findall(found.group()))[side]) for side in ("width", "height"))
+    width, height = size_of(found.group())
     alt = html.escape(chart.alt, quote=True)
     root = (
         f'<svg class="chart" role="img" aria-label="{alt}" viewBox="0 0 {width:g} {height:g}" '
@@ -35,6 +35,13 @@ def inline(chart: Chart, prefix: str) -> Markup:
     )
     # Safe: drawn by our own renderer, which escapes the texts of the chart.
     return Markup(root + silent(text[found.end() :]))  # noqa: S704
+
+
+def size_of(text: str) -> tuple[float, float]:
+    """Return the width and height of a drawing, in pixels."""
+    found = ROOT.search(text)
+    sides = dict(SIZE.findall(found.group())) if found else {}
+    return float(sides.get("width", 0)), float(sides.get("height", 0))
 
 
 def silent(body: str) -> str:

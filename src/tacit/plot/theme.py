@@ -62,3 +62,40 @@ THEME: dict[str, Any] = {
         "offset": 6,
     },
 }
+
+#: What each light colour becomes on a dark ground: ink and grid change places, hues grow lighter.
+DARK: dict[str, str] = {
+    "white": "#161c23",
+    "#ffffff": "#161c23",
+    INK: "#e4eaf0",
+    INK_SOFT: "#aab6c2",
+    GRID: "#2b3642",
+    TRACK: "#33404d",
+    BEFORE: "#6d7b89",
+    WARNING: "#f28b82",
+    WARNING_GROUND: "#3a2526",
+    "#9aa5b1": "#5f6d7a",
+    "#b9c2cb": "#4a5763",
+    "#f1f3f5": "#232c35",
+    "#f4f5f7": "#1f2830",
+    "#f7f9fb": "#1b232b",
+    "#7b8793": "#93a0ad",
+    "#8fa6bd": "#6b8299",
+    "#3a4653": "#c3ced9",
+    **dict(
+        zip(
+            PALETTE,
+            (
+                "#62a5e3",
+                "#f0a04b",
+                "#4fc088",
+                "#b790dc",
+                "#f0807f",
+                "#a6a6a6",
+                "#cb9766",
+                "#42c3d3",
+            ),
+            strict=True,
+        )
+    ),
+}

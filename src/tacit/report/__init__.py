@@ -1,7 +1,9 @@
-"""Reports: one self-contained HTML page a release."""
+"""Reports: a document of blocks for the public or the board, as HTML, PDF or Word."""
 
 from __future__ import annotations
 
-from tacit.report.html import render
+from tacit.report.board import board
+from tacit.report.document import Document
+from tacit.report.public import public
 
-__all__ = ["render"]
+__all__ = ["Document", "board", "public"]

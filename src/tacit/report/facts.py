@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from tacit.data.changes import changes as count_changes
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts
-from tacit.ledger import changes as count_changes
+from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
+from tacit.plot.families import bins_for, size_bins
 from tacit.registry import lookup
+from tacit.report.words import SMALL
 
 if TYPE_CHECKING:
     from tacit.data.hierarchy import Hierarchy
     from tacit.data.microdata import Microdata
-    from tacit.release import Release
 
 Sizes = Mapping[int, int]
 
@@ -72,8 +74,43 @@ class ClassSizes:
         """Return the share of released records that are alone in their class."""
         return self.below(self.after, 2) / max(self.records(self.after), 1)
 
+    def rows(self, *, public: bool) -> list[tuple[str, Any, Any]]:
+        """Return the class sizes for a table: what, before, after; small counts are not for the public."""
+        pairs: list[tuple[str, Any, Any]] = [
+            ("records", self.records(self.before), self.records(self.after)),
+            ("classes", self.classes(self.before), self.classes(self.after)),
+            ("smallest class", self.smallest_before, self.smallest_after),
+            ("average class", self.average(self.before), self.average(self.after)),
+        ]
+        limits = {"unique records": 2}
+        if self.k and self.k > 2:
+            limits[f"records in classes below {self.k}"] = self.k
+        for label, k in limits.items():
+            old, new = self.below(self.before, k), self.below(self.after, k)
+            pairs.append((label, told(old) if public else old, new))
+        return pairs
 
-def class_sizes(release: Release) -> list[ClassSizes]:
+
+def without_small_bins(sizes: Sizes, k: int | None) -> dict[int, int]:
+    """Return the class sizes whose bin in a chart holds enough records to be told."""
+    few = [
+        (low, high)
+        for (_, low, high), (*_, records) in zip(bins_for(k), size_bins(sizes, k), strict=True)
+        if 0 < records < SMALL
+    ]
+    return {
+        size: n
+        for size, n in sizes.items()
+        if not any(low <= size and (high is None or size <= high) for low, high in few)
+    }
+
+
+def told(count: int) -> int | str:
+    """Return a count of the original as the public may see it."""
+    return f"fewer than {SMALL}" if 0 < count < SMALL else count
+
+
+def class_sizes(release: Any) -> list[ClassSizes]:
     """Return the class sizes on each quasi-identifier that is still in the release."""
     return [
         ClassSizes(
@@ -100,7 +137,7 @@ def sizes_of(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
     return {int(row[N]): int(row["classes"]) for row in sorted(rows, key=lambda row: int(row[N]))}
 
 
-def asked_for(release: Release, quasi: str) -> int | None:
+def asked_for(release: Any, quasi: str) -> int | None:
     """Return the class size that was claimed for a quasi-identifier, or else measured against."""
     claimed = [
         int(claim.parameters["k"])
@@ -113,7 +150,7 @@ def asked_for(release: Release, quasi: str) -> int | None:
     return max(claimed or measured, default=None)
 
 
-def levels(release: Release) -> list[tuple[str, float, int, str]]:
+def levels(release: Any) -> list[tuple[str, float, int, str]]:
     """Return (column, level, height, meaning) for each column that a step could raise.
 
     Where a step raised single values, the level is their average.
@@ -183,11 +220,18 @@ class Changes:
     linked: bool
 
 
-def changes(release: Release) -> Changes:
-    """Compare the original with the release, record by record where that is still possible."""
+def count_changed(release: Any) -> Mapping[str, Any] | None:
+    """Compare the original with the release, record by record; None where a step has cut the link."""
+    if any(action.details.get("links_lost") for action in release.data.history):
+        return None
+    return count_changes(release.original, release.data)
+
+
+def changes(release: Any, counted: Mapping[str, Any] | None = None) -> Changes:
+    """Return what became of records and values; ``counted`` is what :func:`count_changed` gave."""
     before, after = release.original, release.data
-    linked = not any(action.details.get("links_lost") for action in after.history)
-    found: Mapping[str, Any] = count_changes(before, after) if linked else {}
+    given = counted if counted is not None else count_changed(release)
+    linked, found = given is not None, given or {}
     cells: dict[str, int | None] = {}
     if linked:
         hidden = secretly_changed(release)
@@ -206,11 +250,53 @@ def changes(release: Release) -> Changes:
     )
 
 
-def secretly_changed(release: Release) -> set[str]:
+def secretly_changed(release: Any) -> set[str]:
     """Return the columns changed by steps with secret parameters: a count might tell a rate."""
     return {
         column
         for entry in release.ledger.entries
         if lookup(entry.kind).secret_fields()
         for column in entry.changes.get("cells", ())
+    }
+
+
+# -- combinations of keys ------------------------------------------------------------------------------
+
+#: Combinations of up to so many keys are counted, and of so many keys at most.
+LARGEST_COMBINATION, MOST_KEYS = 3, 15
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A set of keys with the records that are unique or in classes below k on it: before, after."""
+
+    columns: tuple[str, ...]
+    k: int
+    unique: tuple[int, int]
+    below: tuple[int, int]
+
+
+def riskiest_combinations(release: Any, most: int) -> list[Combination]:
+    """Return the combinations of keys on which most records stand out, the worst after protection first."""
+    keys = [k for k in release.data.keys if k in release.original.columns][:MOST_KEYS]
+    if not keys:
+        return []
+    k = max((asked_for(release, name) or 2 for name in release.data.quasi), default=2)
+    old, new = (rare_records(data, keys, k) for data in (release.original, release.data))
+    found = [
+        Combination(c, k, (old[c][0], new[c][0]), (old[c][1], new[c][1]))
+        for c in all_subsets(keys, LARGEST_COMBINATION)
+    ]
+    found.sort(key=lambda c: (-c.unique[1], -c.below[1], -c.unique[0], len(c.columns)))
+    return found[:most]
+
+
+def rare_records(
+    data: Microdata, keys: list[str], k: int
+) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Return, for each combination of keys, the unique records and those in classes below k."""
+    cells = unordered_cells(data.frame, keys, data.engine)
+    return {
+        columns: (int((sizes == 1).sum()), int(sizes[sizes < k].sum()))
+        for columns, sizes in subset_counts(cells, all_subsets(keys, LARGEST_COMBINATION))
     }

@@ -1,91 +1,153 @@
-"""The page of a risk-utility map: interactive, self-contained, readable without scripts.
+"""The report of a risk-utility map: a chart to point at, the frontier, and every candidate.
 
-The page shows the settings of every candidate, also those that are secret in a release: it stays with
-the data holder.
+It shows the settings of every candidate, also those that are secret in a release: it stays with the
+data holder.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import functools
-import json
-from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING
 
 import tacit
-from tacit.plot.svg import inline
-from tacit.report.html import templates
+from tacit.report.charts import MAP_SIZE
+from tacit.report.document import (
+    Block,
+    Callout,
+    Cell,
+    Column,
+    DataTable,
+    Document,
+    Figure,
+    Heading,
+    ItemList,
+    Paragraph,
+    Row,
+    Section,
+    Tile,
+    Tiles,
+)
 from tacit.result import format_number
 
 if TYPE_CHECKING:
     from tacit.rumap.points import Interval, Point
     from tacit.rumap.result import RUMapResult
 
+SETTING = ("method", "setting", Column("risk", "number"), Column("utility", "number"))
 
-def render_map(ru: RUMapResult) -> str:
-    """Return the map as one HTML page."""
-    today = dt.datetime.now(tz=dt.UTC).date()
-    still, live = ru.plot(), ru.plot(interactive=True)
-    chosen = ru.chosen
-    everything = [*([ru.reference] if ru.reference else []), *ru.points]
-    return (
-        templates()
-        .get_template("map.html")
-        .render(
-            title=ru.title,
-            date=f"{today.day} {today:%B %Y}",
-            iso_date=today.isoformat(),
-            version=tacit.__version__,
-            map=ru,
-            chosen=None if chosen is None else point_view(chosen),
-            chosen_name="" if chosen is None else chosen.name,
-            frontier=[point_view(p) for p in ru.frontier],
-            rows=[
-                {**point_view(p), "status": row["status"]}
-                for p, row in zip(everything, ru.rows(), strict=True)
-            ],
-            tiles=tiles(ru, chosen),
-            svg=inline(still, "m-"),
-            alt=still.alt,
-            # Safe: JSON in which nothing can end the script element.
-            spec=Markup(embedded(live.full())),  # noqa: S704
-            bundle=Markup(bundle()),  # noqa: S704
-        )
+
+def map_document(ru: RUMapResult) -> Document:
+    """Return the report of a map."""
+    return Document(
+        title=ru.title,
+        subtitle="Risk-utility map",
+        audience="holder",
+        blocks=(
+            choice(ru),
+            Tiles(tuple(tiles(ru))),
+            picture(ru),
+            frontier(ru),
+            candidates(ru),
+        ),
+        about=(f"tacit {tacit.__version__}", "shows the settings of protection"),
+        footer=(
+            "The map: Duncan, Keller-McNulty and Stokes (2001), Disclosure risk vs. data utility: the R-U "
+            "confidentiality map."
+        ),
     )
 
 
-def tiles(ru: RUMapResult, chosen: Point | None) -> list[tuple[str, str, str]]:
-    """Return the few numbers at the top: number, what, note."""
+def choice(ru: RUMapResult) -> Callout:
+    """Return the chosen candidate and why, or that there is none."""
+    if ru.chosen is None:
+        return Callout(
+            "bad",
+            "Nothing can be chosen",
+            (
+                "No candidate keeps to the limits. Add stronger candidates, or move the cap or the floor.",
+            ),
+        )
+    if ru.max_risk is not None:
+        why = "Of all candidates whose risk is at most the cap, it keeps the most utility."
+    elif ru.min_utility is not None:
+        why = "Of all candidates that keep to the floor of utility, it has the least risk."
+    else:
+        why = (
+            "It is the knee of the frontier: beyond it, a little more utility costs much more risk."
+        )
+    return Callout("good", f"Chosen: {ru.chosen.name}", (why,))
+
+
+def tiles(ru: RUMapResult) -> list[Tile]:
+    """Return the few numbers at the top."""
+    methods = f"{len(ru.methods)} method{'' if len(ru.methods) == 1 else 's'}"
     shown = [
-        (
-            format_number(len(ru.points)),
-            "candidates",
-            f"{len(ru.methods)} method{'' if len(ru.methods) == 1 else 's'}",
-        ),
-        (format_number(len(ru.frontier)), "on the frontier", "no other is better in both"),
+        Tile(format_number(len(ru.points)), "candidates", methods),
+        Tile(format_number(len(ru.frontier)), "on the frontier", "no other is better in both"),
     ]
-    if chosen is not None:
+    if ru.chosen is not None:
         cap = "" if ru.max_risk is None else f"allowed: {number(ru.max_risk)}"
         before = "" if ru.reference is None else f"no masking: {number(ru.reference.utility)}"
         shown += [
-            (number(chosen.risk), "risk of the choice", cap),
-            (number(chosen.utility), "utility of the choice", before),
+            Tile(number(ru.chosen.risk), "risk of the choice", cap),
+            Tile(number(ru.chosen.utility), "utility of the choice", before),
         ]
     return shown
 
 
-def point_view(point: Point) -> dict[str, Any]:
+def picture(ru: RUMapResult) -> Section:
+    """Return the map itself."""
+    intro = (
+        "Each marker is one candidate. To the right is more useful, downwards is safer. On a screen: point at "
+        "a marker for its numbers; drag to move, scroll to zoom, double-click to go back."
+    )
+    less = "" if ru.higher_utility_is_better else " (a distortion: less is better)"
+    lines = (
+        " Thin lines are confidence intervals over replicates."
+        if any(p.risk_interval for p in ru.points)
+        else ""
+    )
+    labels = f"Risk: {ru.risk_label}. Utility: {ru.utility_label}{less}.{lines}"
+    figure = Figure(ru.plot(), live=ru.plot(interactive=True), narrow=ru.plot(size=MAP_SIZE))
+    return Section("The map", (Paragraph(intro), figure, Paragraph(labels, soft=True)), "picture")
+
+
+def frontier(ru: RUMapResult) -> Section:
+    """Return the candidates that no other beats."""
+    intro = "No candidate is at once safer and more useful than one of these. They are in order of rising risk."
+    rows = [Row(setting(p), strong=p is ru.chosen or p == ru.chosen) for p in ru.frontier]
+    table = DataTable.of(SETTING, rows, "The frontier, safest first")
+    return Section("The frontier", (Paragraph(intro), table), "frontier")
+
+
+def candidates(ru: RUMapResult) -> Section:
+    """Return every candidate, with what was measured and what became of it."""
+    everything = [*([ru.reference] if ru.reference else []), *ru.points]
+    detail = list(everything[0].detail) if everything else []
+    rows = []
+    for point, told in zip(everything, ru.rows(), strict=True):
+        more = [number(point.detail[name]) if name in point.detail else "-" for name in detail]
+        remark = point.reason or str(told["status"])
+        cells = (*setting(point), *more, point.replicates, remark)
+        rows.append(Row(cells, strong=told["status"] == "chosen"))
+    table = DataTable.of(
+        [*SETTING, *(Column(n, "number") for n in detail), Column("runs", "number"), "remark"],
+        rows,
+        "All candidates",
+    )
+    blocks: list[Block] = [table]
+    if ru.notes:
+        blocks += [Heading("Notes"), ItemList(tuple(ru.notes))]
+    return Section("All candidates", tuple(blocks), "candidates")
+
+
+def setting(point: Point) -> tuple[Cell, ...]:
     """Return a candidate for a table."""
-    return {
-        "method": point.method,
-        "label": point.label,
-        "risk": number(point.risk, point.risk_interval),
-        "utility": number(point.utility, point.utility_interval),
-        "runs": point.replicates,
-        "reason": point.reason,
-        "detail": {name: number(value) for name, value in point.detail.items()},
-    }
+    return (
+        point.method,
+        point.label,
+        number(point.risk, point.risk_interval),
+        number(point.utility, point.utility_interval),
+    )
 
 
 def number(value: float, interval: Interval | None = None) -> str:
@@ -95,18 +157,3 @@ def number(value: float, interval: Interval | None = None) -> str:
         return text
     half = (interval[1] - interval[0]) / 2
     return f"{text} ± {format_number(float(half))}" if half > 0 else text
-
-
-def embedded(spec: dict[str, Any]) -> str:
-    """Return a chart as JSON for a script element."""
-    return json.dumps(spec).replace("<", "\\u003c").replace("&", "\\u0026")
-
-
-@functools.cache
-def bundle() -> str:
-    """Return the chart library as one script, so that the page needs no network."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace(
-        "</script", "<\\/script"
-    )

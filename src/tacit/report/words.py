@@ -1,18 +1,15 @@
-"""The sentences of a report: claims, limits, how to check, and what the terms mean."""
+"""The sentences of every report: claims, thresholds, parameters, numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from tacit.result import format_number
+from tacit.report.document import Mark, Words, parts
+from tacit.result import Result, format_number
 
 if TYPE_CHECKING:
-    from tacit.data.claims import Claim
-    from tacit.data.roles import Column
-    from tacit.release import Release
-    from tacit.report.facts import Changes, ClassSizes
+    from tacit.claims import Claim
 
 #: Counts of changed values below this are not told.
 SMALL = 5
@@ -201,68 +198,11 @@ def claim_sentence(claim: Claim) -> str:
     return f"{claim.sentence()[:1].upper()}{claim.sentence()[1:]}."
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The judgement at the top: a colour, a heading, and what tempers it."""
-
-    mood: Literal["good", "none", "bad"]
-    heading: str
-    cautions: list[str]
-
-
-def verdict(claims: Sequence[Claim], *, hold: bool, classes: Sequence[ClassSizes]) -> Verdict:
-    """Judge the claims in the light of what is left over."""
-    if not hold:
-        return Verdict("bad", "A claim does not hold: do not release", [])
-    unique = [
-        f"{percent(part.unique_share_after)} of the released records are unique on {named(part.columns)} together."
-        for part in classes
-        if part.unique_share_after > 0
-    ]
-    if not claims:
-        return Verdict("none", "No protection is claimed", unique)
-    if all(claim.model == "absent-columns" for claim in claims):
-        # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
-        return Verdict("none", "Identifiers are removed; no anonymity is claimed", unique)
-    heading = {1: "The claim holds", 2: "Both claims hold"}.get(
-        len(claims), f"All {len(claims)} claims hold"
-    )
-    if unique:
-        return Verdict("none", f"{heading}, but unique records remain", unique)
-    return Verdict("good", heading, [])
-
-
 def percent(share: float) -> str:
     """Return a share as a percentage that never rounds to none or all."""
     if share in (0.0, 1.0):
         return f"{share:.0%}"
     return "<0.1%" if share < 0.001 else f"{min(share, 0.999):.1%}"
-
-
-ROLE_WORDS = {
-    "identifiers": "identifier",
-    "keys": "key",
-    "sensitive": "sensitive",
-    "weight": "weight",
-    "household": "household",
-    "stratum": "stratum",
-}
-
-
-def role(column: Column) -> str:
-    """Return the roles of a column in the singular."""
-    return ", ".join(ROLE_WORDS.get(r, r) for r in sorted(column.roles)) or "free"
-
-
-def records_sentence(found: Changes) -> str:
-    """Return what became of the records, in a sentence."""
-    parts = [f"{format_number(found.records_before)} records came in"]
-    parts.append(
-        f"{format_number(found.dropped)} were dropped" if found.dropped else "none was dropped"
-    )
-    if found.added:
-        parts.append(f"{format_number(found.added)} were added")
-    return f"{', '.join(parts)}, and {format_number(found.records_after)} are released."
 
 
 def parameter(value: Any) -> str:
@@ -281,109 +221,52 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
 
 
-def limits(release: Release, kinds: Sequence[str]) -> list[str]:
-    """Return what the release does not promise."""
-    data = release.data
-    found = []
-    free = [
-        c
-        for c, column in data.columns.items()
-        if not column.roles & {"keys", "weight", "sensitive"}
-    ]
-    if data.keys and free:
-        beside = f"column {free[0]} is" if len(free) == 1 else f"columns {named(free)} are"
-        found.append(
-            f"Only the declared keys are protected against linking. The {beside} released beside "
-            "them; whoever knows a person's values there can narrow the search further."
-        )
-    if data.sensitive and not {"l_diversity", "t_closeness"} & set(kinds):
-        found.append(
-            "Records of one class may agree on a sensitive value, which then becomes known without "
-            "singling out a record. This was not measured here."
-        )
-    if data.keys:
-        found.append(
-            "Class sizes count records of this file. Where one person has several records, a class "
-            "holds fewer people than records."
-        )
-    if release.plan.register:
-        found.append(
-            "Measures against the population register are as complete and as current as the register."
-        )
-    found.append(
-        "Another release of the same records, at other levels or with other columns, can be combined "
-        "with this one. Protection must then be measured on both together."
+def on_lines(lines: Iterable[Words]) -> tuple[str | Mark, ...]:
+    """Return words that stand on lines of their own."""
+    found: list[str | Mark] = []
+    for line in lines:
+        found += ["\n"] if found else []
+        found += parts(line)
+    return tuple(found)
+
+
+#: Names of numbers that count records or cells.
+COUNTED = ("record", "unique", "cell", "people", "person", "respondent")
+
+
+def without_small_counts(name: str, text: str) -> str:
+    """Return a number of the original as the public may see it: small counts are not told."""
+    counts = any(word in name.lower() for word in COUNTED) and "smallest" not in name
+    return f"fewer than {SMALL}" if counts and text in map(str, range(1, SMALL)) else text
+
+
+def missed(result: Result) -> str:
+    """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
+    if result.shortfall:
+        return sentence(result.shortfall)
+    exposed = result.numbers.get("exposed")
+    if isinstance(exposed, int) and exposed > 0:
+        return f"{result.title}: unsafe cells are exposed."
+    asked = getattr(result, "requested", None)
+    if asked is None or not result.value > 0:
+        return ""
+    return (
+        f"{result.title}: {percent(result.value)} of the records fall short of what was asked for "
+        f"({format_number(asked)})."
     )
-    found.append(
-        "The measures describe the data at hand and the knowledge assumed. They do not forecast what "
-        "will be published elsewhere later."
-    )
-    return found
 
 
-def sql_check(release: Release) -> list[dict[str, str]]:
-    """Return, for each claim of k-anonymity, a query that recomputes it with any SQL engine."""
-    form = str(release.plan.output.get("format", "csv"))
-    file = f"'data.{form}'" if form in ("csv", "parquet") else "data"
-    checks = []
-    for claim in release.claims:
-        if claim.model == "k-anonymity":
-            columns = ", ".join(quoted(c) for c in claim.columns)
-            query = (
-                f"SELECT min(n) AS smallest_class\nFROM (SELECT count(*) AS n\n      FROM {file}\n"
-                f"      GROUP BY {columns});"
-            )
-            checks.append(
-                {
-                    "name": claim_name(claim, of_many=len(release.data.quasi) > 1),
-                    "query": query,
-                    "at_least": str(claim.parameters["k"]),
-                }
-            )
-    return checks
+def sentence(text: str) -> str:
+    """Return a remark as a sentence."""
+    begun = text[:1].upper() + text[1:]
+    return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
-def quoted(name: str) -> str:
-    """Return a column name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-ALWAYS = ("key", "quasi-identifier", "class", "claim")
-
-GLOSSARY: dict[str, str] = {
-    "access class": "How freely the release may be given away: private (insiders only), semi-private "
-    "(limited access), semi-public (deniable access) or public.",
-    "claim": "A statement about the released file that anyone who holds the file can recompute.",
-    "class": "All records that have the same values on every key of a quasi-identifier.",
-    "generalisation": "Replacing a value by a broader one that includes it: a date by its year, a ZIP code "
-    "by its first digits.",
-    "hierarchy, level": "How the values of a column generalise, step by step: level 0 is the value as "
-    "collected, the highest level is the same for every record.",
-    "k-anonymity": "Every class has at least k records, so that the keys alone never point to fewer than k.",
-    "k-map": "Every released record agrees with at least k people of the population register.",
-    "key": "A column whose value an intruder may know about a person: birth date, sex, place of residence.",
-    "l-diversity": "Every class holds at least l well-represented values of a sensitive column.",
-    "precision": "One minus the average share of its hierarchy that a value was raised: 1 when nothing was "
-    "changed, 0 when everything was suppressed.",
-    "quasi-identifier": "A set of keys that an intruder may know together.",
-    "sensitive column": "A column whose value about a person must not become known.",
-    "suppression": "Leaving out a value, a record or a column.",
-    "t-closeness": "In every class a sensitive column is distributed almost as in the whole file: its "
-    "distance to it is at most t.",
-    "unique record": "A record that is alone in its class.",
-}
-
-
-def glossary(release: Release, kinds: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the terms that this report uses, in alphabetical order."""
-    used = {*ALWAYS, "unique record"}
-    used |= {kind.replace("_", "-") for kind in kinds}
-    used |= {claim.model for claim in release.claims}
-    history = release.data.history
-    techniques = " ".join(t for action in history for t in action.techniques)
-    used |= {"generalisation"} if "generalis" in techniques else set()
-    used |= {"suppression"} if "suppress" in techniques else set()
-    used |= {"hierarchy, level"} if any("levels" in a.details for a in history) else set()
-    used |= {"sensitive column"} if release.data.sensitive else set()
-    used |= {"access class"} if release.plan.access else set()
-    return [(term, text) for term, text in GLOSSARY.items() if term in used]
+OTHER_RELEASES = (
+    "Another release of the same records, at other levels or with other columns, can be combined with "
+    "this one. Protection must then be measured on both together."
+)
+NO_FORECAST = (
+    "The measures describe the data at hand and the knowledge assumed. They do not forecast what will be "
+    "published elsewhere later."
+)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tacit.plan.grids import chain, grid
 from tacit.rumap.combined import combine
-from tacit.rumap.grids import chain, grid
 from tacit.rumap.points import Point
 from tacit.rumap.result import RUMapResult
 from tacit.rumap.ru_map import RUMap

@@ -374,7 +374,7 @@ class AdditiveNoiseMap:
         title
             Heading.
         """
-        from tacit.rumap.noise_chart import Curve, noise_chart
+        from tacit.plot.noise_map import Curve, noise_chart
 
         if max_risk is not None and not max_risk > 0:
             raise InvalidParameter("max_risk must be greater than 0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import InputError
@@ -25,7 +25,7 @@ class Candidate:
     @property
     def steps(self) -> tuple[Method, ...]:
         """Return the steps."""
-        return self.plan.record_steps
+        return self.plan.steps
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ def expand(candidates: Mapping[str, Any], *, before: Sequence[Method] = ()) -> l
         if not entries:
             raise InputError(f"the map's {method!r} has no candidates")
         plans = [as_plan(entry, method, before) for entry in entries]
-        own = [p.record_steps[len(before) :] for p in plans]
+        own = [p.steps[len(before) :] for p in plans]
         settings = [parameters_of(steps) for steps in own]
         kinds = [" + ".join(step.kind.replace("_", " ") for step in steps) for steps in own]
         found += [
@@ -65,7 +65,7 @@ def expand(candidates: Mapping[str, Any], *, before: Sequence[Method] = ()) -> l
 def as_plan(entry: Any, method: str, before: Sequence[Method]) -> Plan:
     """Return a candidate as a plan, common steps first."""
     if isinstance(entry, Plan):
-        return replace(entry, steps=(*before, *entry.steps))
+        return entry.with_(steps=(*before, *entry.steps))
     steps = [entry] if isinstance(entry, Method) else entry
     if isinstance(steps, Sequence) and steps and all(isinstance(s, Method) for s in steps):
         return Plan((*before, *steps))

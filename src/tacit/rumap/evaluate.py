@@ -16,19 +16,19 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.context import Context
-from tacit.data.fingerprint import fingerprint
-from tacit.data.microdata import Action, Microdata
+from tacit.context import silent
+from tacit.data.base import Action, Data
+from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
 from tacit.engine import get_engine
 from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
-from tacit.plan import placed, roles_of
-from tacit.release import comparable
+from tacit.kinds import kind_of
+from tacit.plan.run import MEASURES, Desk, protect, roles_of, why_left_out
 from tacit.rumap.candidates import Candidate, setting
 from tacit.spec import Measure
 
-Function = Callable[[Microdata, Microdata], float]
-Gauge = Measure | Function
+Function = Callable[[Any, Any], float]
+Gauge = Measure[Any] | Function
 Stop = Callable[[], bool]
 
 
@@ -47,10 +47,10 @@ class Values:
 class Bench:
     """Everything that evaluations share."""
 
-    data: Microdata
+    data: Data
     risk: tuple[Gauge, ...]
     utility: tuple[Gauge, ...]
-    register: Microdata | None = None
+    register: Any = None
 
     def evaluate(
         self, candidate: Candidate, seed: int, should_stop: Stop = lambda: False
@@ -66,11 +66,10 @@ class Bench:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                released = protect(self.data, candidate, seed, should_stop)
+                desk = Desk(seed, silent, should_stop)
+                original, released = protect(candidate.plan, self.data, desk)
                 found = [
-                    tuple(
-                        self.gauge(g, i, released, seed, should_stop) for i, g in enumerate(gauges)
-                    )
+                    tuple(self.gauge(g, i, original, released, desk) for i, g in enumerate(gauges))
                     for gauges in (self.risk, self.utility)
                 ]
             except Cancelled:
@@ -81,29 +80,16 @@ class Bench:
         seconds = time.perf_counter() - begun
         return Values(found[0], found[1], seconds, reason, tuple(told))
 
-    def gauge(self, g: Gauge, i: int, released: Microdata, seed: int, should_stop: Stop) -> float:
+    def gauge(self, g: Gauge, i: int, original: Data, released: Data, desk: Desk) -> float:
         """Return one number."""
         if not isinstance(g, Measure):
-            return float(g(self.data, released))
-        if not comparable(g, released):
-            raise SdcError(
-                f"{g.kind} follows single records, and a step has cut the link to the original"
-            )
-        ctx = Context.start(seed, step=10_000 + i, should_stop=should_stop)
-        found = g.measure(released, original=self.data, register=self.register, context=ctx)
+            return float(g(original, released))
+        reason = why_left_out(g, released, asked=True)
+        if reason:
+            raise SdcError(f"{g.kind} cannot be measured: {reason}")
+        ctx = desk.context(MEASURES + i)
+        found = g.measure(released, original=original, register=self.register, context=ctx)
         return float(found.value)
-
-
-def protect(data: Microdata, candidate: Candidate, seed: int, should_stop: Stop) -> Microdata:
-    """Apply the steps of a candidate."""
-    current = data
-    for i, step in enumerate(candidate.steps, 1):
-        ctx = Context.start(seed, step=i, should_stop=should_stop)
-        try:
-            current = step.apply(current, context=ctx).materialise()
-        except SdcError as error:
-            raise placed(error, f"step {i} ({step.kind})") from error
-    return current
 
 
 # -- gauges ------------------------------------------------------------------------------------------
@@ -160,9 +146,9 @@ def data_identity(bench: Bench) -> str:
     for data in (bench.data, bench.register):
         if data is None:
             continue
-        digest.update(fingerprint(data).encode())
-        digest.update(json.dumps(roles_of(data), sort_keys=True, default=list).encode())
-        for name, hierarchy in sorted(data.hierarchies.items()):
+        digest.update(kind_of(data).fingerprint(data).encode())
+        digest.update(json.dumps(roles_of(data).to_dict(), sort_keys=True, default=list).encode())
+        for name, hierarchy in sorted(getattr(data, "hierarchies", {}).items()):
             digest.update(name.encode())
             for level in hierarchy.labels:
                 digest.update(json.dumps(list(level)).encode())
@@ -233,12 +219,17 @@ class Shipment:
         )
 
 
+def packed_data(data: Any) -> Any:
+    """Return data as they travel; what lives in memory travels as it is."""
+    return Shipment.of(data) if isinstance(data, Microdata) else data
+
+
 @dataclass(frozen=True)
 class Payload:
     """A bench and its candidates, as they travel."""
 
-    data: Shipment
-    register: Shipment | None
+    data: Any
+    register: Any
     risk: tuple[Gauge, ...]
     utility: tuple[Gauge, ...]
     candidates: tuple[Candidate, ...] = field(default=())
@@ -246,14 +237,21 @@ class Payload:
     @classmethod
     def pack(cls, bench: Bench, candidates: Sequence[Candidate]) -> bytes:
         """Return the whole as bytes; fails for what other processes cannot import."""
-        register = None if bench.register is None else Shipment.of(bench.register)
-        whole = cls(Shipment.of(bench.data), register, bench.risk, bench.utility, tuple(candidates))
+        whole = cls(
+            packed_data(bench.data),
+            packed_data(bench.register),
+            bench.risk,
+            bench.utility,
+            tuple(candidates),
+        )
         return pickle.dumps(whole)
 
     @staticmethod
     def unpack(packed: bytes) -> tuple[Bench, tuple[Candidate, ...]]:
         """Return bench and candidates on this process's engine."""
         whole: Payload = pickle.loads(packed)  # noqa: S301 - made by our own parent process
-        register = None if whole.register is None else whole.register.unpack()
-        bench = Bench(whole.data.unpack(), whole.risk, whole.utility, register)
+        data, register = (
+            d.unpack() if isinstance(d, Shipment) else d for d in (whole.data, whole.register)
+        )
+        bench = Bench(data, whole.risk, whole.utility, register)
         return bench, whole.candidates

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.plot.chart import Chart
     from tacit.release import Release
+    from tacit.report.document import Document
     from tacit.rumap.ru_map import Maker
 
 Floats = npt.NDArray[np.float64]
@@ -394,7 +395,13 @@ class RUMapResult(Result):
         """Return the map as plain data."""
         return {**super().to_dict(), "table": plain(self.rows())}
 
-    def plot(self, *, title: str | None = None, interactive: bool = False) -> Chart:
+    def plot(
+        self,
+        *,
+        title: str | None = None,
+        interactive: bool = False,
+        size: tuple[int, int] | None = None,
+    ) -> Chart:
         """Return the map: a curve a method, settings along it, cap, floor, frontier and reference."""
         from tacit.plot.ru_map import ru_chart
 
@@ -412,13 +419,18 @@ class RUMapResult(Result):
             higher_utility_is_better=self.higher_utility_is_better,
             title=self.title if title is None else title,
             interactive=interactive,
+            size=size,
         )
 
     def report(self) -> str:
         """Return the map as a self-contained HTML page, interactive and readable offline."""
-        from tacit.report.map import render_map
+        return self.document().to_html()
 
-        return render_map(self)
+    def document(self) -> Document:
+        """Return the map as a document, to be drawn as HTML, PDF or Word."""
+        from tacit.report.map import map_document
+
+        return map_document(self)
 
     def write(self, folder: str | Path) -> Path:
         """Write ``map.html``, ``map.svg``, ``map.png`` and ``map.csv`` into a folder, made where needed."""

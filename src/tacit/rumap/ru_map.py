@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.context import Progress, fresh_seed, silent
-from tacit.data.microdata import Microdata
+from tacit.data.base import Data
 from tacit.errors import Infeasible, InputError, InvalidParameter, PlanError
+from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.rumap.candidates import Candidate, expand
 from tacit.rumap.evaluate import (
@@ -95,7 +96,7 @@ class RUMap:
     min_utility: float | None = None
     workers: int | None = None
     before: Sequence[Method] = ()
-    register: Microdata | None = None
+    register: Any = None
     risk_pooling: Pooling = "max"
     utility_pooling: Pooling = "mean"
     common_random_numbers: bool = True
@@ -133,7 +134,14 @@ class RUMap:
     @functools.cached_property
     def expanded(self) -> tuple[Candidate, ...]:
         """Return the candidates, one by one."""
-        return tuple(expand(self.candidates, before=self.before))
+        return tuple(self.complete(c) for c in expand(self.candidates, before=self.before))
+
+    def complete(self, candidate: Candidate) -> Candidate:
+        """Return a candidate that knows how the template builds its table."""
+        if self.template.table is None or candidate.plan.table is not None:
+            return candidate
+        shared = {"table": self.template.table, "base": self.template.base}
+        return replace(candidate, plan=candidate.plan.with_(**shared))
 
     @property
     def risks(self) -> tuple[Gauge, ...]:
@@ -147,7 +155,7 @@ class RUMap:
 
     def run(
         self,
-        data: Microdata | None = None,
+        data: Data | None = None,
         *,
         seed: int | None = None,
         progress: Progress = silent,
@@ -181,7 +189,7 @@ class RUMap:
         root = next((s for s in (seed, self.template.seed) if s is not None), None)
         root = fresh_seed() if root is None else root
         bench = Bench(data, self.risks, self.utilities, self._register(data))
-        everything = [reference_candidate(self.before), *self.expanded]
+        everything = [self.complete(reference_candidate(self.before)), *self.expanded]
         identity = data_identity(bench)
         jobs = [
             Job(i, r, s, evaluation_key(identity, candidate, s))
@@ -200,8 +208,12 @@ class RUMap:
         )
         return self._result(everything, done, data, root)
 
-    def _register(self, data: Microdata) -> Microdata | None:
-        return self.template.read_register(data) if self.register is None else self.register
+    def _register(self, data: Data) -> Any:
+        return (
+            kind_of(data).read_register(self.template, data)
+            if self.register is None
+            else self.register
+        )
 
     def is_random(self, candidate: Candidate) -> bool:
         """Return True when repeating a candidate can give another number."""
@@ -217,7 +229,7 @@ class RUMap:
         state = np.random.SeedSequence(root, spawn_key=tuple(key)).generate_state(1, np.uint64)
         return int(state[0] >> np.uint64(11))
 
-    def faults(self, data: Microdata) -> list[str]:
+    def faults(self, data: Data) -> list[str]:
         """Return everything that can be known to be wrong before any work.
 
         That a candidate cannot meet its own requirement is no fault: it keeps its row, with the reason.
@@ -225,19 +237,23 @@ class RUMap:
         found: dict[str, None] = {}
         for candidate in self.expanded:
             for step in candidate.steps:
+                if step.data_type().kind != data.kind:
+                    continue
                 for fault in step.faults(data):
                     if not isinstance(fault, Infeasible):
                         found[f"{candidate.method} ({step.kind}): {fault}"] = None
-        has_register = self.register is not None or bool(self.template.register)
+        has_register = self.register is not None or self.template.population is not None
         for axis, gauges in (("risk", self.risks), ("utility", self.utilities)):
             for g in gauges:
                 if isinstance(g, Measure):
+                    if g.data_type().kind != data.kind:
+                        continue
                     found.update({f"{axis} ({g.kind}): {fault}": None for fault in g.faults(data)})
                     if g.needs_register and not has_register:
                         found[f"{axis} ({g.kind}): it needs a population register"] = None
         return list(found)
 
-    def check(self, data: Microdata) -> None:
+    def check(self, data: Data) -> None:
         """Raise one error that lists every fault."""
         faults = self.faults(data)
         if faults:
@@ -249,7 +265,7 @@ class RUMap:
         self,
         everything: Sequence[Candidate],
         done: Mapping[Job, Values],
-        data: Microdata,
+        data: Data,
         root: int,
     ) -> RUMapResult:
         """Put the map together."""
@@ -313,20 +329,20 @@ class RUMap:
         """Return the plan that releases a candidate, with the map's measures."""
         base = candidate.plan
         if self.template.source or not base.source:
-            base = replace(self.template, steps=base.steps, title=base.title or self.template.title)
+            base = self.template.with_(steps=base.steps, title=base.title or self.template.title)
         measures = [
             g
             for g in (*self.risks, *self.utilities)
-            if isinstance(g, Measure) and (not g.needs_register or base.register)
+            if isinstance(g, Measure) and (not g.needs_register or base.population is not None)
         ]
-        return replace(base, measures=base.measures or tuple(measures), map={})
+        return base.with_(measures=base.measures or tuple(measures), map=None)
 
 
 @dataclass(frozen=True)
 class Maker:
     """What turns a point into a release: the data and the seed of each candidate's first replicate."""
 
-    data: Microdata
+    data: Data
     seeds: Mapping[str, int]
 
     def release(self, plan: Plan, point: Point, seed: int | None) -> Release:
@@ -342,10 +358,12 @@ def reference_candidate(before: Sequence[Method]) -> Candidate:
 
 
 def axis_label(gauges: Sequence[Gauge], pooling: str) -> str:
-    """Return the title of an axis."""
+    """Return the title of an axis; of one measure, what its number is."""
     names = [label_of(g) for g in gauges]
+    if len(names) == 1:
+        return f"{getattr(gauges[0], 'axis', '')} {names[0]}".strip()
     word = {"max": "largest", "mean": "mean", "min": "least"}[pooling]
-    return names[0] if len(names) == 1 else f"{word} of {', '.join(names)}"
+    return f"{word} of {', '.join(names)}"
 
 
 def pooled(values: Sequence[float], how: Pooling) -> float:

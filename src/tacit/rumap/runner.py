@@ -117,7 +117,7 @@ def run_jobs(
 
 def enough(bench: Bench, workers: int | None, todo: Sequence[Job]) -> Callable[[int, float], bool]:
     """Return when serial work should give way to several processes: told (jobs done, seconds)."""
-    several = (workers or os.cpu_count() or 1) > 1 and bench.data.engine.name == "duckdb"
+    several = (workers or os.cpu_count() or 1) > 1 and engine_of(bench.data) in ("duckdb", "none")
     if not several or len(todo) < 2:
         return lambda _done, _seconds: False
     if workers is not None:
@@ -228,3 +228,8 @@ def work(candidate: int, seed: int) -> Values:
     """Evaluate one job in a process of the pool."""
     bench: Bench = _worker["bench"]
     return bench.evaluate(_worker["candidates"][candidate], seed, _worker["stop"].is_set)
+
+
+def engine_of(data: Any) -> str:
+    """Return the engine on which data live; ``none`` for what lives in memory."""
+    return str(getattr(getattr(data, "engine", None), "name", "none"))

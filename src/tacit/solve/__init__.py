@@ -1,5 +1,6 @@
-"""Linear and integer programs, behind one small class over HiGHS."""
+"""Linear and integer programs: one model, one solution, one protocol, two solvers."""
 
-from tacit.solve.lp import Lp, Solution
+from tacit.solve.highs import Highs
+from tacit.solve.model import LinearModel, Solution, Solver
 
-__all__ = ["Lp", "Solution"]
+__all__ = ["Highs", "LinearModel", "Solution", "Solver"]

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.stats.moments import Floats, Ints
-
-#: Ranks from which compiling pays.
-COMPILE_FROM = 5_000
 
 
 def rank_partners(n: int, window: int, rng: np.random.Generator) -> Ints:
@@ -23,7 +16,7 @@ def rank_partners(n: int, window: int, rng: np.random.Generator) -> Ints:
     """
     if n == 0:
         return np.zeros(0, dtype=np.int64)
-    pair = compiled() if n >= COMPILE_FROM and has_numba() else pair_up
+    pair = KERNELS.pick(1.5 * n)["pair_up"]
     return np.asarray(pair(n, window, rng.random(n)))
 
 
@@ -59,8 +52,4 @@ def pair_up(n: int, window: int, uniform: Floats) -> Ints:
     return partner
 
 
-@functools.cache
-def compiled() -> Callable[..., Any]:
-    """Return the pairing compiled; machine code is kept so that it is made once only."""
-    kernel: Callable[..., Any] = compile_all((pair_up,), globals())["pair_up"]
-    return kernel
+KERNELS = Kernels(globals(), pair_up)

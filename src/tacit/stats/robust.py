@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import stats
 
 from tacit.errors import InputError
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.stats.moments import TOLERANCE, Floats
 
 Covariance = Literal["mcd", "mve", "ogk", "m_estimate", "classical"]
@@ -120,7 +120,7 @@ def qn(x: Floats) -> float:
     if n < 2:
         return 0.0
     h = n // 2 + 1
-    found = float(pair_kernels(n)["pair_quantile"](np.sort(x), h * (h - 1) // 2))
+    found = float(KERNELS.pick(40 * n)["pair_quantile"](np.sort(x), h * (h - 1) // 2))
     return 2.21914446598508 * qn_correction(n) * found
 
 
@@ -499,16 +499,7 @@ def pair_quantile(x: Floats, rank: int) -> float:
             low = middle
 
 
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled."""
-    return compile_all((pairs_within, pair_quantile), globals())
-
-
-def pair_kernels(n: int) -> dict[str, Any]:
-    """Return the kernels, compiled when that pays and numba is there."""
-    return compiled() if n >= 200 and has_numba() else globals()
-
+KERNELS = Kernels(globals(), pairs_within, pair_quantile)
 
 __all__ = [
     "MAD_CONSTANT",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.solve.kernels import has_numba
 from tacit.stats.moments import Floats
-from tacit.stats.rank_pairs import compiled, pair_up
+from tacit.stats.rank_pairs import KERNELS
 
 
 def window_bounds(released: Floats, window: int) -> tuple[Floats, Floats]:
@@ -35,7 +34,7 @@ def swap_posterior(n: int, window: int, repeats: int, rng: np.random.Generator) 
     """
     counts = np.zeros((n, 2 * window + 1), dtype=np.int64)
     ranks = np.arange(n)
-    pair = compiled() if has_numba() else pair_up
+    pair = KERNELS.pick(1.5 * n * repeats)["pair_up"]
     for _ in range(repeats):
         counts[ranks, window + pair(n, window, rng.random(n)) - ranks] += 1
     return counts / repeats

@@ -11,8 +11,7 @@ from typing import Any
 
 _HOMES = {
     "adjustment_statistics": "tacit.tables.adjust.adjustment_report",
-    "advise": "tacit.tables.structure.advice",
-    "apply_hst": "tacit.tables.files.hst",
+    "apply_hst": "tacit.io.hst",
     "audit_releases": "tacit.tables.attack.releases",
     "averaging_posterior": "tacit.tables.rounding.effects",
     "calibrate": "tacit.tables.noise.noise_study",
@@ -27,13 +26,10 @@ _HOMES = {
     "entropy": "tacit.tables.adjust.mdi",
     "entry_bounds": "tacit.tables.margins.entry_bounds",
     "existence_interval": "tacit.tables.rounding.controlled_rounding",
-    "gap_instance": "tacit.tables.margins.universality",
     "graver_basis": "tacit.tables.margins.nfold",
     "graver_complexity": "tacit.tables.margins.nfold",
     "independent_rows": "tacit.tables.structure.detection",
     "information_loss": "tacit.tables.suppress.pattern_reports",
-    "instance": "tacit.tables.structure.instances",
-    "lift": "tacit.tables.margins.universality",
     "link": "tacit.data.cells.linked",
     "margin_advice": "tacit.tables.margins.margins",
     "margin_families": "tacit.tables.margins.entry_bounds",
@@ -44,36 +40,34 @@ _HOMES = {
     "nfold_optimise": "tacit.tables.margins.nfold",
     "noise_study": "tacit.tables.noise.noise_study",
     "normal_eq_solver": "tacit.tables.structure.detection",
-    "parse_batch": "tacit.tables.files.arb",
+    "parse_batch": "tacit.tables.argus.arb",
     "pattern_changes": "tacit.tables.suppress.pattern_reports",
     "protect_linked": "tacit.tables.agencies.linking",
     "published_interval": "tacit.tables.adjust.publish_intervals",
     "raised": "tacit.tables.margins.two_way",
     "random_search_size": "tacit.tables.adjust.mdi",
-    "read_hst": "tacit.tables.files.hst",
-    "read_jj": "tacit.tables.files.jj",
-    "read_ptable": "tacit.tables.files.p_tables",
-    "read_tab": "tacit.tables.files.tab",
-    "read_table": "tacit.tables.files.sheets",
-    "read_wide": "tacit.tables.files.sheets",
+    "read_hst": "tacit.io.hst",
+    "read_jj": "tacit.io.jj",
+    "read_ptable": "tacit.io.p_tables",
+    "read_tab": "tacit.io.tab",
+    "read_table": "tacit.io.sheets",
+    "read_wide": "tacit.io.sheets",
     "risk_report": "tacit.tables.suppress.pattern_reports",
     "round_unbiased": "tacit.tables.rounding.controlled_rounding",
     "RoundingRule": "tacit.tables.rounding.effects",
-    "run_batch": "tacit.tables.files.runner",
+    "run_batch": "tacit.tables.argus.runner",
     "smallest_base": "tacit.tables.margins.two_way",
     "solve_rounding": "tacit.tables.rounding.controlled_rounding",
     "split": "tacit.data.cells.linked",
     "Structure": "tacit.tables.structure.detection",
-    "subset_sum_instance": "tacit.tables.margins.universality",
     "tabulate": "tacit.data.cells.tabulation",
-    "triangle_instance": "tacit.tables.margins.universality",
     "with_cell_keys": "tacit.tables.noise.cell_keys",
     "witness_tables": "tacit.tables.margins.entry_bounds",
-    "write_argus": "tacit.tables.files.outputs",
-    "write_batch": "tacit.tables.files.arb",
-    "write_hst": "tacit.tables.files.hst",
-    "write_jj": "tacit.tables.files.jj",
-    "write_table": "tacit.tables.files.sheets",
+    "write_argus": "tacit.tables.argus.outputs",
+    "write_batch": "tacit.tables.argus.arb",
+    "write_hst": "tacit.io.hst",
+    "write_jj": "tacit.io.jj",
+    "write_table": "tacit.io.released",
 }
 
 __all__ = list(_HOMES)
@@ -82,7 +76,9 @@ __all__ = list(_HOMES)
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'tacit.tables' has no attribute {name!r}")
+    from tacit.renamed import no_attribute
+
+    raise no_attribute("tables", name)
 
 
 def __dir__() -> list[str]:

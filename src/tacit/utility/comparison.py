@@ -15,8 +15,7 @@ from tacit.data.microdata import Microdata
 from tacit.engine.relational import N, counts
 from tacit.errors import Infeasible, InputError, RoleMissing
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import PALETTE
+from tacit.plot.families import grouped_bars
 from tacit.result import Result, format_number
 from tacit.spec import Measure, Method
 from tacit.utility.levels.precision import ACCOUNTINGS, ColumnLoss, Precision, PrecisionResult
@@ -162,43 +161,18 @@ class ComparisonResult(Result):
 
     def plot(self) -> Chart:
         """Return the precision of each system in the three accountings."""
-        values = [
-            {"system": row.name, "accounting": name, "precision": row.loss.accountings[name]}
-            for row in self.rows
-            if row.loss is not None
-            for name in ACCOUNTINGS
-        ]
-        scale = {"domain": list(ACCOUNTINGS), "range": list(PALETTE[: len(ACCOUNTINGS)])}
-        number = {"field": "precision", "type": "quantitative"}
-        spec = {
-            "title": heading("Precision by system", "1: every value as it was; 0: nothing left"),
-            "data": {"values": values},
-            "width": 420,
-            "height": {"step": 16},
-            "encoding": {
-                "y": {"field": "system", "type": "nominal", "sort": None, "title": None},
-                "yOffset": {"field": "accounting", "sort": list(ACCOUNTINGS)},
-                "x": {**number, "title": "precision"},
-                "color": {
-                    "field": "accounting",
-                    "scale": scale,
-                    "sort": list(ACCOUNTINGS),
-                    "title": None,
-                },
-            },
-            "layer": [
-                {"mark": {"type": "bar"}},
-                {
-                    "mark": {"type": "text", "align": "left", "dx": 4},
-                    "encoding": {
-                        "text": {**number, "format": ".3f"},
-                        "color": {"value": "#3a4653"},
-                    },
-                },
-            ],
-        }
-        shown = "; ".join(f"{v['system']} {v['accounting']} {v['precision']:.3f}" for v in values)
-        return Chart(spec, f"Precision by system. {shown}.")
+        return grouped_bars(
+            (
+                (row.name, name, row.loss.accountings[name])
+                for row in self.rows
+                if row.loss is not None
+                for name in ACCOUNTINGS
+            ),
+            title="Precision by system",
+            subtitle="1: every value as it was; 0: nothing left",
+            y="precision",
+            texts="{:.3f}".format,
+        )
 
     def __repr__(self) -> str:
         return f"{self.title}\n{'-' * len(self.title)}\n{text_table(self.table())}"

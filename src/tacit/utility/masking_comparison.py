@@ -20,7 +20,7 @@ from tacit.plot.families import bars
 from tacit.result import Result
 from tacit.spec import Measure
 from tacit.utility.comparison import System, html_table, protect, text_table
-from tacit.utility.moments.information_loss import InformationLoss, InformationLossResult
+from tacit.utility.moments.information_loss import WORDS, InformationLoss, InformationLossResult
 
 
 def compare_masking(
@@ -167,8 +167,7 @@ class MaskingComparison(Result):
             items,
             title=f"{'Risk' if family == 'risk' else 'Utility'} by method: {label}",
             subtitle=f"{better} is better",
-            x="",
-            y=label,
+            y=WORDS.get(label, label),
         )
 
     def charts(self) -> Iterable[Chart]:

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
+from tacit.claims import Claim
+from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension, Sum
-from tacit.data.claims import Claim
-from tacit.data.microdata import Action
 from tacit.data.table import Contributors, Table
 from tacit.errors import DisclosureRefused, UnreadableFile
 
@@ -159,16 +159,7 @@ def is_plain(value: Any) -> bool:
 
 def action_from(entry: dict[str, Any]) -> Action:
     """Return one step of the history."""
-    claims = tuple(
-        Claim(
-            c["model"],
-            c["parameters"],
-            c["quasi_identifier"],
-            tuple(c["columns"]),
-            tuple(c["assumptions"]),
-        )
-        for c in entry["claims"]
-    )
+    claims = tuple(Claim.from_dict(c) for c in entry["claims"])
     return Action(
         entry["kind"],
         entry["parameters"],

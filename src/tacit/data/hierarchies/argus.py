@@ -75,6 +75,38 @@ def lead_depth(line: str, lead: str) -> tuple[int, str]:
     return depth, line
 
 
+def first_leaves(entries: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Return the lines without later ones of a code that has no children at any of its places.
+
+    tau-ARGUS looks a record's code up among codes without children and takes the first, so that a
+    later one stays empty.
+    """
+    depths = [depth for _, depth, _ in entries]
+    parents = {e[2] for e, after in zip(entries, [*depths[1:], 0], strict=False) if after > e[1]}
+    seen: set[str] = set()
+    kept = []
+    for entry in entries:
+        code = entry[2]
+        if code and code in seen and code not in parents:
+            continue
+        seen.add(code)
+        kept.append(entry)
+    return kept
+
+
+def merge_only_children(entries: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Return the lines with an only child of its parent's code taken for the parent: one cell, one code."""
+    kept = list(entries)
+    for at in range(len(kept) - 2, -1, -1):
+        _, depth, code = kept[at]
+        if kept[at + 1][1:] != (depth + 1, code):
+            continue
+        end = next((i for i in range(at + 2, len(kept)) if kept[i][1] <= depth), len(kept))
+        if all(d > depth + 1 for _, d, _ in kept[at + 2 : end]):
+            kept[at + 1 : end] = [(n, d - 1, c) for n, d, c in kept[at + 2 : end]]
+    return kept
+
+
 def hrc_faults(entries: Sequence[tuple[int, int, str]]) -> list[str]:
     """Return the faults of the lines (number, depth, code)."""
     faults: list[str] = []

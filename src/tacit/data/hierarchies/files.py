@@ -7,8 +7,8 @@ import io
 from pathlib import Path
 
 from tacit.data.hierarchy import Hierarchy
+from tacit.data.paths import require_file
 from tacit.errors import UnreadableFile
-from tacit.io import require_file
 
 #: Tried in this order; labels often hold commas, so the comma comes last.
 SEPARATORS = (";", "\t", "|", ",")

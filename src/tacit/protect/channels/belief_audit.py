@@ -104,7 +104,6 @@ class AuditResult:
             self.max_posterior.items(),
             title="Largest posterior probability of a risky value",
             subtitle="by what the intruder knows besides the release",
-            x="",
             y="probability",
         )
 

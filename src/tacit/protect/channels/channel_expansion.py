@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, field_validator, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.values import renamed_values, unused_row_number
@@ -28,8 +28,8 @@ from tacit.protect.channels.query import MODEL
 from tacit.protect.channels.rounding import rounded
 from tacit.protect.channels.solve import solve
 from tacit.protect.channels.study import Given, StudyAnswer
-from tacit.protect.channels.sweeps import TOLERANCES, points
 from tacit.protect.channels.table import ChannelTable, Ints, channel_numbers, group, texts_of
+from tacit.protect.channels.tolerances import TOLERANCES, points
 from tacit.protect.channels.views import partial
 from tacit.registry import register
 from tacit.spec import Method
@@ -239,7 +239,7 @@ class ChannelExpansion(Method):
     def points(self, data: Source, *, factors: Sequence[float] = TOLERANCES) -> nw.DataFrame[Any]:
         """Return risk and utility with all limits multiplied by each factor, for an R-U map.
 
-        See :func:`tacit.protect.channels.sweeps.points`; assignments are of fractions of subjects.
+        See :func:`tacit.protect.channels.tolerances.points`; assignments are of fractions of subjects.
         """
         table = self.table(data)
         return points(table, self.problem(table), factors=factors)

@@ -57,7 +57,7 @@ def solve_integer(
         except (Infeasible, LimitReached):
             break
         x = np.rint(outcome.x)
-        proven = proven and outcome.optimal
+        proven = proven and outcome.state == "optimal"
         broken = _broken(problem, model, x)
         if not broken and _covers(problem, model, x):
             return to_sparse(model, x, problem.n_channels), _cost(problem, model, x), proven

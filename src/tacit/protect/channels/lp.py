@@ -1,17 +1,27 @@
-"""The linear program (11)-(16) over given output channels, sparse, and the call to HiGHS."""
+"""The linear program (11)-(16) over given output channels, sparse, and solving it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import highspy
 import numpy as np
 from scipy import sparse
 
-from tacit.errors import Infeasible, LimitReached, SolverError
+from tacit.errors import Infeasible, LimitReached
 from tacit.protect.channels.candidates import Column
 from tacit.protect.channels.cone import Cone
 from tacit.protect.channels.problem import Flags, Floats, Ints
+from tacit.solve import Highs, LinearModel, Solution
+
+#: Tolerances for amounts in units of size, and for whole numbers of subjects.
+LINEAR = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+WHOLE = {
+    "primal_feasibility_tolerance": 1e-9,
+    "dual_feasibility_tolerance": 1e-9,
+    "mip_feasibility_tolerance": 1e-9,
+    "mip_rel_gap": 0.0,
+    "mip_abs_gap": 0.0,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +35,6 @@ class Model:
     matrix: sparse.csc_array
     lower: Floats
     upper: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What the solver returned: value, x by variable, bound, and whether it is optimal."""
-
-    value: float
-    x: Floats
-    bound: float
-    optimal: bool
 
 
 def lp_size(columns: list[Column], n_channels: int, n_values: int) -> tuple[int, int]:
@@ -71,66 +71,28 @@ def run(
     most: Floats | None = None,
     start: Floats | None = None,
     time_limit: float | None = None,
-) -> Outcome:
-    """Solve a model with HiGHS; raise Infeasible when the sets admit no assignment."""
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    if time_limit is not None:
-        highs.setOptionValue("time_limit", float(max(0.1, time_limit)))
-    tolerance = 1e-9 if integer else 1e-10
-    highs.setOptionValue("primal_feasibility_tolerance", tolerance)
-    highs.setOptionValue("dual_feasibility_tolerance", tolerance)
-    if integer:
-        highs.setOptionValue("mip_feasibility_tolerance", 1e-9)
-        highs.setOptionValue("mip_rel_gap", 0.0)
-        highs.setOptionValue("mip_abs_gap", 0.0)
-    highs.passModel(_highs_model(model, integer, most))
+) -> Solution:
+    """Solve a model; raise Infeasible when the sets admit no assignment."""
+    whole = np.ones(len(model.cost), dtype=bool) if integer else None
+    upper = np.inf if most is None else most
+    program = Highs(
+        LinearModel.of(
+            model.cost, model.matrix, model.lower, model.upper, 0.0, upper, integer=whole
+        ),
+        presolve=True,
+        options=WHOLE if integer else LINEAR,
+    )
     if start is not None:
-        solution = highspy.HighsSolution()
-        solution.col_value = start.tolist()
-        highs.setSolution(solution)
-    highs.run()
-    return _outcome(highs, model, integer)
-
-
-def _highs_model(model: Model, integer: bool, most: Floats | None) -> highspy.HighsLp:
-    n = len(model.cost)
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = n, len(model.lower)
-    lp.col_cost_ = model.cost
-    lp.col_lower_ = np.zeros(n)
-    lp.col_upper_ = np.full(n, highspy.kHighsInf) if most is None else most
-    lp.row_lower_, lp.row_upper_ = model.lower, model.upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = model.matrix.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = model.matrix.indices.astype(np.int32)
-    lp.a_matrix_.value_ = model.matrix.data
-    if integer:
-        lp.integrality_ = [highspy.HighsVarType.kInteger] * n
-    return lp
-
-
-def _outcome(highs: highspy.Highs, model: Model, integer: bool) -> Outcome:
-    status = highs.getModelStatus()
-    states = highspy.HighsModelStatus
-    if status in (states.kInfeasible, states.kUnboundedOrInfeasible):
+        program.start_from(start)
+    found = program.solve(time_limit=time_limit)
+    if found.state == "infeasible":
         raise Infeasible(
             "the candidate output channels admit no safe assignment; add the set of all input "
             "channels, or more candidates."
         )
-    info = highs.getInfo()
-    x = np.array(highs.getSolution().col_value, dtype=np.float64)
-    if status == states.kOptimal:
-        value = float(highs.getObjectiveValue())
-        return Outcome(value, x, float(info.mip_dual_bound) if integer else value, True)
-    if status == states.kTimeLimit:
-        if integer and len(x) == len(model.cost) and np.isfinite(info.objective_function_value):
-            return Outcome(
-                float(info.objective_function_value), x, float(info.mip_dual_bound), False
-            )
+    if found.x is None or (found.state != "optimal" and not integer):
         raise LimitReached("the time limit was reached before any assignment was found; raise it.")
-    raise SolverError("the program over output channels could not be solved.")
+    return found
 
 
 def to_sparse(

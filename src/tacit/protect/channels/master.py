@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import highspy
 import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.protect.channels.cone import Cone
+from tacit.protect.channels.lp import LINEAR
 from tacit.protect.channels.problem import Floats, Ints
+from tacit.solve import Highs, LinearModel
 
 
 class Master:
@@ -23,13 +24,9 @@ class Master:
     def __init__(self, cone: Cone) -> None:
         self.cone = cone
         n = len(cone.m)
-        self.highs = highspy.Highs()  # type: ignore[no-untyped-call]
-        self.highs.setOptionValue("output_flag", False)
-        self.highs.setOptionValue("threads", 1)
-        for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            self.highs.setOptionValue(name, 1e-10)
-        for r in range(n):
-            self.highs.addRow(cone.m[r] if cone.risky[r] else -np.inf, cone.m[r], 0, [], [])
+        least = np.where(cone.risky, cone.m, -np.inf)
+        empty = LinearModel.of(np.zeros(0), sparse.csc_array((n, 0)), least, cone.m)
+        self.lp = Highs(empty, presolve=True, options=LINEAR)
         self.costs: list[Floats] = []
         self.blocks: list[tuple[Ints, Floats]] = []
         self.seen: set[bytes] = set()
@@ -40,22 +37,18 @@ class Master:
 
     def penalise(self, penalties: Floats) -> None:
         """Let subjects of each risky channel be left out at a cost; call once, before adding rays."""
-        rows = np.flatnonzero(self.cone.risky).astype(np.int32)
+        rows = np.flatnonzero(self.cone.risky)
         n = len(rows)
         self.penalties, self.n_before = penalties.copy(), 1
-        self.highs.addCols(
-            n, self.penalties, np.zeros(n), np.full(n, highspy.kHighsInf), n,
-            np.arange(n, dtype=np.int32), rows, np.ones(n),
-        )  # fmt: skip
+        self.lp.add_columns(self.penalties, np.arange(n), rows, np.ones(n))
 
     def raise_penalties(self, factor: float = 10, least: float = 1e-11) -> bool:
         """Multiply the penalties of channels left out; return whether there were any."""
         n = len(self.penalties)
-        value = np.array(self.highs.getSolution().col_value, dtype=np.float64)
+        value = self.lp.values()
         out = np.flatnonzero(value[self.n_before : self.n_before + n] > least)
-        for i in out:
-            self.penalties[i] *= factor
-            self.highs.changeColCost(int(self.n_before + i), float(self.penalties[i]))
+        self.penalties[out] *= factor
+        self.lp.set_costs(self.n_before + out, self.penalties[out])
         return bool(len(out))
 
     def add(self, sets: Ints, rays: Floats) -> int:
@@ -66,16 +59,7 @@ class Master:
         sets, rays = sets[fresh], rays[fresh]
         cost = self.cone.psi(sets)
         n, size = sets.shape
-        self.highs.addCols(
-            n,
-            cost,
-            np.zeros(n),
-            np.full(n, highspy.kHighsInf),
-            n * size,
-            np.arange(0, n * size, size, dtype=np.int32),
-            sets.astype(np.int32).reshape(-1),
-            rays.reshape(-1),
-        )
+        self.lp.add_columns(cost, np.arange(0, n * size, size), sets, rays)
         self.costs.append(cost)
         self.blocks.append((sets, rays))
         return n
@@ -94,13 +78,11 @@ class Master:
 
     def solve(self) -> tuple[float, Floats]:
         """Return the optimum over the present columns and the prices of the input channels."""
-        self._run("simplex", "on")
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.highs.clearSolver()
-            self._run("choose", "on")
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            raise SolverError("the linear program over output channels could not be solved.")
-        return float(self.highs.getObjectiveValue()), self._prices()
+        if not self._run("simplex", "on"):
+            self.lp.forget()
+            if not self._run("choose", "on"):
+                raise SolverError("the linear program over output channels could not be solved.")
+        return self.lp.objective(), self._prices(self.lp.duals())
 
     def pruned(self, prices: Floats, most: int) -> Master:
         """Return a new master with the most promising rays of each number of members."""
@@ -112,7 +94,7 @@ class Master:
 
     def solve_afresh(self) -> None:
         """Find an optimal basis by an interior-point method; quicker than simplex when large."""
-        self.highs.setOptionValue("ipm_optimality_tolerance", 1e-8)
+        self.lp.option("ipm_optimality_tolerance", 1e-8)
         self._run("ipm", "on")
 
     def central_prices(self) -> Floats:
@@ -120,19 +102,18 @@ class Master:
 
         Prices at a vertex swing from round to round; central ones need far fewer rounds.
         """
-        self.highs.setOptionValue("ipm_optimality_tolerance", 1e-5)
+        self.lp.option("ipm_optimality_tolerance", 1e-5)
         self._run("ipm", "off")
-        if not self.highs.getSolution().dual_valid:
-            return self.solve()[1]
-        return self._prices()
+        prices = self.lp.duals()
+        return self.solve()[1] if prices is None else self._prices(prices)
 
-    def _run(self, solver: str, crossover: str) -> None:
-        self.highs.setOptionValue("solver", solver)
-        self.highs.setOptionValue("run_crossover", crossover)
-        self.highs.run()
+    def _run(self, solver: str, crossover: str) -> bool:
+        self.lp.option("solver", solver)
+        self.lp.option("run_crossover", crossover)
+        return self.lp.attempt()
 
-    def _prices(self) -> Floats:
-        prices = np.array(self.highs.getSolution().row_dual, dtype=np.float64)
+    def _prices(self, prices: Floats | None) -> Floats:
+        assert prices is not None
         return np.where(self.cone.risky, prices, np.minimum(prices, 0.0))
 
     def promising(self, prices: Floats, most: int) -> dict[int, tuple[Ints, Floats]]:
@@ -151,7 +132,7 @@ class Master:
 
     def sets_in_use(self) -> list[tuple[tuple[int, ...], Floats, float]]:
         """Return (members, ray, subjects in units of size) of each column in the solution."""
-        value = np.array(self.highs.getSolution().col_value, dtype=np.float64)
+        value = self.lp.values()
         value = np.delete(value, slice(self.n_before, self.n_before + len(self.penalties)))
         used, at = [], 0
         for sets, rays in self.blocks:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import short_number
 from tacit.plot.flows import Node, flows
+from tacit.plot.parts import short_number
 from tacit.protect.channels.problem import Problem
 from tacit.protect.channels.solve import evaluate
 from tacit.protect.channels.study import Given, StudyAnswer, numbers_text, proposed

@@ -7,15 +7,13 @@ that is kept lowers the total, so the search ends.
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import time
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.kernels import Kernels
 from tacit.protect.generalise.clusters_space import (
     Codes,
     Ints,
@@ -29,9 +27,7 @@ Tick = Callable[[float | None], None]
 
 #: Nearest tuples through which clusters to move to are found.
 NEIGHBOURS = 24
-#: Cells from which compiling the kernels pays.
-COMPILE_FROM = 800
-#: Records up to which neighbouring clusters are regrouped to their optimum, when compiled.
+#: Records up to which neighbouring clusters are regrouped to their optimum.
 REGROUP = 10
 #: Nearby clusters with which a cluster is regrouped.
 PARTNERS = 8
@@ -71,13 +67,13 @@ def improve(
     if space.total < 2 * k:
         return start, True
     state = begin(space, k, start)
-    sweep = kernel(len(space))
-    fast = sweep is not look_at
-    batch, reach = (2_000, REGROUP) if fast else (8, 0)
+    sweep = KERNELS.pick(100_000 * len(space))["look_at"]
+    # Compiled or not, a batch takes less than a second or so.
+    batch = 8 if sweep is look_at else 2_000
     end = time.monotonic() + seconds
     full, changed, position = True, 0, 0
     while True:
-        changed += int(sweep(state, k, reach, position, min(position + batch, len(space))))
+        changed += int(sweep(state, k, REGROUP, position, min(position + batch, len(space))))
         position += batch
         tick(None)
         if time.monotonic() > end:
@@ -142,33 +138,6 @@ def finish(state: State) -> Partition:
     """Return the partition of a state."""
     used = np.flatnonzero(state.n > 0)
     return Partition(state.cell[used].copy(), state.cluster[used].copy(), state.n[used].copy())
-
-
-@functools.cache
-def compiled() -> Callable[..., int]:
-    """Return the kernels compiled; they call each other's compiled selves.
-
-    Machine code is kept beside the module, or in the user's cache, so that it is made once only.
-    """
-    import numba
-
-    names: dict[str, Any] = dict(globals())
-    for function in KERNELS:
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
-        copy.__module__ = __name__
-        try:
-            names[function.__name__] = numba.njit(copy, cache=True)
-        except RuntimeError:  # no place to keep it
-            names[function.__name__] = numba.njit(copy)
-    result: Callable[..., int] = names["look_at"]
-    return result
-
-
-def kernel(n_cells: int) -> Callable[..., int]:
-    """Return the sweep, compiled when that pays and numba is there."""
-    if n_cells >= COMPILE_FROM and importlib.util.find_spec("numba") is not None:
-        return compiled()
-    return look_at
 
 
 # -- kernels: numbers and arrays only -------------------------------------------------------------
@@ -661,7 +630,8 @@ def lowest_cell(s: State, c: int) -> int:
     return lowest
 
 
-KERNELS = (
+KERNELS = Kernels(
+    globals(),
     common, paid, paid_with, paid_without, cost_of_joining, gain_of_leaving, piece_of, unlink, link, settle, move, undo,
     relocate, swap, better_partner, found, dissolve, clusters_near, best_groups, regroup_these, regroup, wake, attempt,
     attempt_cluster, lowest_cell, look_at,

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, encode

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.block import Block, Missing, maskable, read_block
-from tacit.data.claims import Claim
+from tacit.data.block import Block, Missing, maskable, named, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import classes, not_numeric
 from tacit.errors import Infeasible, InputError, LowUtility, RoleMissing, SdcError
-from tacit.fields import ColumnName, ColumnNames, PositiveFloat
+from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.protect.microaggregate.grouping.aggregates import aggregate
-from tacit.protect.microaggregate.grouping.loss import group_means, group_sizes
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means, group_sizes
 from tacit.spec import Method
 from tacit.stats.moments import Floats, Ints, Scale, scale_of
 
@@ -72,15 +71,40 @@ class GroupingMethod(Method):
         False,
         description="exchange and move records between groups while that lowers the loss of the groups found",
     )
+    cluster: Literal["none", "gmm", "kmeans", "medoids", "hierarchical"] = Field(
+        "none", description="cluster the records first and form groups within clusters"
+    )
+    clusters: PositiveInt | None = Field(
+        None, description="number of clusters; by default chosen from the data"
+    )
+    transform: Literal["none", "log", "boxcox"] = Field(
+        "none", description="transformation of the columns before clustering"
+    )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
 
-    # -- what subclasses say -----------------------------------------------------------------
+    #: True when every column gets groups of its own.
+    each_column: ClassVar[bool] = False
+    #: True when the groups are sought with random numbers.
+    draws: ClassVar[bool] = False
+    #: True when records are sorted by a weighted sum of standardised columns.
+    projects: ClassVar[bool] = False
 
-    def each_column(self) -> bool:
-        """Return True when every column gets groups of its own."""
-        return False
+    @property
+    def random(self) -> bool:  # type: ignore[override]
+        """Return True when the result depends on the seed."""
+        return self.draws or self.improve or self.cluster != "none"
+
+    @model_validator(mode="after")
+    def _clustering(self) -> Self:
+        if self.cluster == "none" and (self.clusters is not None or self.transform != "none"):
+            raise ValueError(
+                "clusters and transform belong to clustering: choose a method with cluster="
+            )
+        return self
+
+    # -- what subclasses say -----------------------------------------------------------------
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records, standardised where asked for."""
@@ -90,8 +114,26 @@ class GroupingMethod(Method):
         self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
     ) -> Ints:
         """Return the labels of the groups of one stratum; ``z`` holds its standardised records."""
-        del units, part
-        return self.groups(z, rng, tick)
+        if self.cluster == "none":
+            return self.groups(z, rng, tick)
+        from tacit.protect.microaggregate.grouping.clustering import cluster_labels, within
+
+        clusters = cluster_labels(
+            units.x[part],
+            self.k,
+            cluster=self.cluster,
+            clusters=self.clusters,
+            transform=self.transform,
+            rng=rng,
+            names=units.columns,
+        )
+
+        def group(records: Floats) -> Ints:
+            if len(records) < 2 * self.k:
+                return np.zeros(len(records), dtype=np.int64)
+            return self.groups(records, rng, tick)
+
+        return within(z, clusters, group)
 
     # -- checks ------------------------------------------------------------------------------
 
@@ -123,7 +165,7 @@ class GroupingMethod(Method):
 
             return by_stratum(self, data, ctx)
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)
-        blocks = single_columns(block) if self.each_column() else [block]
+        blocks = single_columns(block) if self.each_column else [block]
         blocks = [b for b in blocks if b.complete.any()]
         if not blocks:
             return data
@@ -142,7 +184,7 @@ class GroupingMethod(Method):
 
     def strata_travel(self, data: Microdata) -> bool:
         """Return True when strata are grouped where they lie: on Spark, for groups of single records."""
-        plain = self.unit == "record" and not self.weighted and not self.each_column()
+        plain = self.unit == "record" and not self.weighted and not self.each_column
         return data.engine.name == "spark" and bool(self.by) and plain
 
     def aggregated(self, units: Units, labels: Ints) -> Floats:
@@ -204,8 +246,13 @@ class GroupingMethod(Method):
         return labels
 
     def refuse(self, units: Units) -> None:
-        """Refuse data too small for groups of k."""
+        """Refuse data too small for groups of k, and constant columns in a projection."""
         self.refuse_sizes(len(units.x), min(map(len, parts_of(units.strata))))
+        constant = [c for c, v in zip(units.columns, units.x.T, strict=True) if np.ptp(v) == 0]
+        if constant and self.projects:
+            raise InputError(
+                f"{self.kind}: {named(constant)} is constant and cannot be standardised. Leave it out of columns or take mdav."
+            )
 
     def refuse_sizes(self, n: int, smallest: int) -> None:
         """Refuse numbers of units, in all and in the smallest stratum, too small for groups of k."""
@@ -257,7 +304,7 @@ class GroupingMethod(Method):
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
         columns = self.targets(data)
-        together = [[c] for c in columns] if self.each_column() else [list(columns)]
+        together = [[c] for c in columns] if self.each_column else [list(columns)]
         yield shared_claim(self.k, together, self.missing)
 
 
@@ -370,8 +417,3 @@ def run_jobs(work: Callable[[int], Ints], n: int) -> list[Ints]:
         return [work(0)]
     with ThreadPoolExecutor(WORKERS) as pool:
         return list(pool.map(work, range(n)))
-
-
-def options_of(spec: Any, names: Iterable[str]) -> Mapping[str, Any]:
-    """Return the fields of a Spec that a grouping method takes."""
-    return {name: getattr(spec, name) for name in names}

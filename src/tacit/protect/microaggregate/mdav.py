@@ -15,7 +15,7 @@ from tacit.errors import Approximate
 from tacit.fields import PositiveInt
 from tacit.protect.microaggregate.base import GroupingMethod
 from tacit.protect.microaggregate.grouping.blocking import Blocked, automatic_blocks, blocked_mdav
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.registry import register
 from tacit.stats.moments import Floats, Ints
 
@@ -56,11 +56,6 @@ class Mdav(GroupingMethod):
     _blocked: list[Blocked] = PrivateAttr(default_factory=list)
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
-
-    @property
-    def random(self) -> bool:  # type: ignore[override]
-        """Return True when the result depends on the seed: of all this, only ``improve`` draws."""
-        return self.improve
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.blocks is None:

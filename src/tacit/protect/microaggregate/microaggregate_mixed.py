@@ -12,9 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import Block, Missing, named
-from tacit.data.claims import Claim
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import Block, Missing, read_block
-from tacit.data.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, not_numeric
 from tacit.errors import Infeasible, SdcError

@@ -40,7 +40,7 @@ class MultiStage(Staged):
     example: ClassVar[Mapping[str, Any]] = {
         "columns": ["age", "income"],
         "stages": [
-            {"kind": "microaggregate", "method": "zscores"},
+            {"kind": "sort_by_zscores"},
             {"kind": "mdav"},
             {"kind": "mdav"},
         ],

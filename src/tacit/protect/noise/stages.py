@@ -349,7 +349,7 @@ class StageNoise(Staged):
 
 def micz() -> Method:
     """Return the first stage of the paper: microaggregation by the sum of z-scores, k = 3."""
-    return as_method({"kind": "microaggregate", "method": "zscores", "k": 3})
+    return as_method({"kind": "sort_by_zscores", "k": 3})
 
 
 def check_stages(stages: Sequence[Method]) -> None:

@@ -47,7 +47,7 @@ class TwoStage(Staged):
     techniques: ClassVar[tuple[str, ...]] = ("masking in stages",)
     example: ClassVar[Mapping[str, Any]] = {
         "columns": ["age", "income"],
-        "second": {"kind": "microaggregate", "method": "mdav", "k": 3},
+        "second": {"kind": "mdav", "k": 3},
     }
 
     @model_validator(mode="after")

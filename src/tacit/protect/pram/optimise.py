@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tacit.errors import Infeasible, InvalidParameter
 from tacit.protect.pram.matrices import Explicit, Floats, Transition, as_counts, identity, stays_for
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
 
 Flags = npt.NDArray[np.bool_]
 Cost = Literal["changes", "distance"]
@@ -110,13 +110,15 @@ def solved(
     low.append(np.zeros(bound.shape[0]))
     high.append(np.full(bound.shape[0], np.inf))
     floor = np.where(row == column, np.where(t > 0, least, 1.0)[row], 0.0)
-    model = Lp(
-        price,
-        sparse.vstack(blocks),
-        np.concatenate(low),
-        np.concatenate(high),
-        lower=floor,
-        upper=1.0,
+    model = Highs(
+        LinearModel.of(
+            price,
+            sparse.vstack(blocks),
+            np.concatenate(low),
+            np.concatenate(high),
+            lower=floor,
+            upper=1.0,
+        ),
         presolve=True,
         options={
             "primal_feasibility_tolerance": TOLERANCE,

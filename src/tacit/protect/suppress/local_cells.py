@@ -6,19 +6,17 @@ value. Rows whose combination is rare stand for one record each, the others for 
 
 from __future__ import annotations
 
-import functools
 import heapq
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.engine.codes import group_ids
 from tacit.errors import Infeasible
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -34,10 +32,10 @@ NOT_ENOUGH = (
     "local_suppression: with the columns that may be suppressed some records cannot agree with k records. "
     "Allow more columns, or recode the others first."
 )
+#: Work on one number of an array, in turns of a loop.
+ARRAYS = 0.05
 #: Rare rows looked at together.
 CHUNK = 512
-#: Fewer rows than this are compared with array operations instead of compiled kernels.
-COMPILE_FROM = 500
 
 
 @dataclass
@@ -63,14 +61,14 @@ class Rows:
 
     def count(self, row: Ints) -> int:
         """Return how many records agree with a row."""
-        if len(self.codes) >= COMPILE_FROM and has_numba():
-            return int(compiled()["count_agreeing"](self.codes, self.size, row))
+        if KERNELS.pays(ARRAYS * self.codes.size):
+            return int(KERNELS.compiled()["count_agreeing"](self.codes, self.size, row))
         return int(self.size[agrees(self.codes, row)].sum())
 
     def gained(self, at: int, new: Ints) -> Ints:
         """Return the rare rows that agree with a row as it would be and do not now."""
-        if len(self.rare) >= COMPILE_FROM and has_numba():
-            return compiled()["newly_agreeing"](self.codes, self.rare, self.codes[at], new)
+        if KERNELS.pays(ARRAYS * len(self.rare) * self.codes.shape[1]):
+            return KERNELS.compiled()["newly_agreeing"](self.codes, self.rare, self.codes[at], new)
         codes = self.codes[self.rare]
         return self.rare[agrees(codes, new) & ~agrees(codes, self.codes[at])]
 
@@ -289,9 +287,8 @@ def minimal_sets(
     """Return for each rare row the minimal sets of columns that make it agree with k records."""
     bits = np.array([sum(1 << c for c in s) for s in sets], dtype=np.int64)
     most = max((len(s) for s in sets), default=0)
-    find = (
-        compiled()["enough"] if len(rows.codes) >= COMPILE_FROM and has_numba() else enough_arrays
-    )
+    pays = KERNELS.pays(ARRAYS * len(rows.rare) * rows.codes.size)
+    find = KERNELS.compiled()["enough"] if pays else enough_arrays
     choices = []
     for begin in range(0, len(rows.rare), CHUNK):
         tick("sets of cells", begin / len(rows.rare))
@@ -529,10 +526,4 @@ def newly_agreeing(codes: Ints, rare: Ints, old: Ints, new: Ints) -> Ints:
     return found[:n]
 
 
-KERNELS = (enough, count_agreeing, newly_agreeing)
-
-
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled."""
-    return compile_all(KERNELS, globals())
+KERNELS = Kernels(globals(), enough, count_agreeing, newly_agreeing)

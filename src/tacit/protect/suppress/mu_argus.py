@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, densify, group_ids
 from tacit.engine.relational import N, count_rows, counts

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 import narwhals.stable.v2 as nw
 from pydantic import Field, model_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.data.values import row_numbers
 from tacit.data.where import WhereRule, columns_of, where

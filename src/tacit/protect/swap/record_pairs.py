@@ -8,18 +8,15 @@ proportion to its weight, in O(log n).
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.stats.moments import Flags, Floats, Ints
 
-#: Households from which compiling pays.
-COMPILE_FROM = 5_000
 #: Weights are whole numbers up to this, so that sums are exact.
 UNIT = 1 << 20
 
@@ -169,21 +166,7 @@ def repair(stuck: Any, must: Any, group: Any, area: Any, fresh: Any, partner: An
             break
 
 
-KERNELS: tuple[Any, ...] = (add, before, find, pick, pair_places, repair)
-
-
-@functools.cache
-def compiled() -> dict[str, Callable[..., Any]]:
-    """Return the kernels compiled, by name."""
-    names = compile_all(KERNELS, globals())
-    return {f.__name__: names[f.__name__] for f in KERNELS}
-
-
-def kernel(name: str, size: int) -> Callable[..., Any]:
-    """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and has_numba():
-        return compiled()[name]
-    return next(f for f in KERNELS if f.__name__ == name)
+KERNELS = Kernels(globals(), add, before, find, pick, pair_places, repair)
 
 
 # -- levels ----------------------------------------------------------------------------------------
@@ -259,7 +242,7 @@ def move_required(
     candidates = line.drawn(needed, risk, rng)
     nobody = np.zeros(len(partner), dtype=np.int64)
     many = np.full(1, len(partner), dtype=np.int64)
-    kernel("pair_places", len(partner))(
+    KERNELS.pick(20 * len(partner))["pair_places"](
         candidates,
         nobody,
         many,
@@ -271,7 +254,9 @@ def move_required(
     fresh = (line.partner != np.arange(len(partner))) & stay[line.order]
     stuck = np.sort(candidates[line.partner[candidates] == candidates])
     group, _, area = line.bounds
-    kernel("repair", len(partner))(stuck, needed[line.order], group, area, fresh, line.partner)
+    KERNELS.pick(20 * len(partner))["repair"](
+        stuck, needed[line.order], group, area, fresh, line.partner
+    )
     return line.settle(partner) & stay
 
 
@@ -290,7 +275,7 @@ def move_share(
         return np.zeros(len(partner), dtype=bool)
     line = Line(areas, make_up, areas.shape[1] - 1, partner)
     candidates = line.drawn(stay & (quota[quota_of] > 0), risk, rng)
-    kernel("pair_places", len(partner))(
+    KERNELS.pick(20 * len(partner))["pair_places"](
         candidates,
         quota_of[line.order],
         quota,

@@ -17,9 +17,6 @@ import pyarrow as pa
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import cells
 from tacit.errors import RoleMissing, SdcError
-from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import AFTER, PALETTE
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -126,34 +123,3 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def records_by(
-    rows: Sequence[tuple[str, int, bool]], *, title: str, x: str, subtitle: str = ""
-) -> Chart:
-    """Return bars of records by a label; those beyond the limit in the warning colour."""
-    values = [{"label": label, "records": n, "beyond": beyond} for label, n, beyond in rows]
-    colour = {"condition": {"test": "datum.beyond", "value": PALETTE[4]}, "value": AFTER}
-    text = {"field": "records", "type": "quantitative", "format": ","}
-    spec = {
-        "title": heading(title, subtitle),
-        "data": {"values": values},
-        "width": 460,
-        "height": 220,
-        "encoding": {
-            "x": {
-                "field": "label",
-                "type": "nominal",
-                "sort": None,
-                "title": x,
-                "axis": {"labelAngle": 0},
-            },
-            "y": {"field": "records", "type": "quantitative", "title": "records"},
-        },
-        "layer": [
-            {"mark": "bar", "encoding": {"color": colour}},
-            {"mark": {"type": "text", "dy": -6, "fontSize": 10}, "encoding": {"text": text}},
-        ],
-    }
-    shown = "; ".join(f"{label}: {n} records" for label, n, _ in rows if n)
-    return Chart(spec, f"{title}. {shown}.")

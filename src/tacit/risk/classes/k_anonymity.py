@@ -47,6 +47,7 @@ class KAnonymity(Measure):
     )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    axis: ClassVar[str] = "share of records that violate"
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> KAnonymityResult:
         del other
@@ -134,9 +135,8 @@ class KAnonymityResult(Result):
     def charts(self) -> Iterable[Chart]:
         """Return one chart a quasi-identifier, worst first."""
         for name, part in sorted(self.parts.items(), key=lambda item: item[1].smallest):
-            classes = {size: n // size for size, n in part.sizes_of_records.items()}
             yield class_sizes(
-                classes,
+                part.sizes_of_records,
                 k=self.requested,
                 title=f"Records by class size: {name}",
                 subtitle=", ".join(part.keys),

@@ -15,7 +15,7 @@ from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
-from tacit.plot.families import SIZE_BINS
+from tacit.plot.families import SIZE_BINS, columns
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.classes.class_values import (
@@ -25,7 +25,6 @@ from tacit.risk.classes.class_values import (
     Missing,
     class_table,
     columns_of_interest,
-    records_by,
     sensitive_faults,
     sums,
     values_in_classes,
@@ -82,6 +81,7 @@ class LDiversity(Measure):
     )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    axis: ClassVar[str] = "share of records that violate"
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no sensitive column."""
@@ -193,7 +193,7 @@ class LDiversityResult(Result):
     def charts(self) -> Iterable[Chart]:
         """Return one chart a column and quasi-identifier, least diverse first."""
         for part in sorted(self.parts, key=lambda p: p.smallest):
-            yield records_by(
+            yield columns(
                 diversity_bins(part.diversity, part.sizes, self.requested),
                 title=f"Records by diversity of {part.column}",
                 subtitle=f"{part.quasi}: {', '.join(part.keys)}",
@@ -243,10 +243,11 @@ def top_counts(found: ClassValues) -> Ints:
 
 
 def neat(smallest: float) -> float:
-    """Return whole diversities as whole numbers, and none at all (no classes) as 0."""
+    """Return whole diversities, up to rounding, as whole numbers, and none at all (no classes) as 0."""
     if np.isinf(smallest):
         return 0
-    return int(smallest) if float(smallest).is_integer() else float(smallest)
+    near = round(smallest)
+    return near if abs(smallest - near) <= TOLERANCE * near else float(smallest)
 
 
 def diversity_bins(diversity: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
@@ -20,7 +21,6 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.tables.compare.small_cell_risk import correct_matches, sample_risk, small_cell_risk
-from tacit.tables.compare.tabulate import cross_classify
 
 
 @register
@@ -69,9 +69,8 @@ class SmallCells(Measure):
         sources = [other.original, data]
         if other.has_register and all(c in other.register.columns for c in columns):
             sources.append(other.register)
-        # Only combinations that occur matter here, so all variables span the rows.
-        tables = cross_classify(sources, columns, ())
-        risk = small_cell_risk(tables[0], tables[1], self.small)
+        counts = count_combinations(sources, columns)
+        risk = small_cell_risk(counts[0], counts[1], self.small)
         numbers: dict[str, Any] = {
             "small cells in the original": risk.changed + risk.unchanged,
             "changed": risk.changed,
@@ -79,8 +78,8 @@ class SmallCells(Measure):
             "not changed, %": risk.percent_unchanged,
         }
         tau1 = tau2 = None
-        if len(tables) > 2:
-            found = sample_risk(tables[1].cells, tables[2].cells)
+        if len(counts) > 2:
+            found = sample_risk(counts[1], counts[2])
             tau1, tau2 = found.tau1, found.tau2
             numbers |= {
                 "sample uniques that are population uniques (tau1)": tau1,
@@ -109,6 +108,20 @@ class SmallCellsResult(Result):
 
     tau1: int | None = None
     tau2: float | None = None
+
+
+def count_combinations(
+    sources: Sequence[Microdata], columns: Sequence[str]
+) -> npt.NDArray[np.float64]:
+    """Return sources x combinations: the records of each combination that occurs in any source."""
+    cells = [d.cells(columns) for d in sources]
+    coded = []
+    for name in columns:
+        keys = [c.keys[name] for c in cells]
+        coded.append(encode(pa.concat_arrays([k.decode().cast(pa.string()) for k in keys])))
+    ids, n = dense_ids([c.codes for c in coded], [c.size for c in coded])
+    own = np.split(ids, np.cumsum([len(c) for c in cells])[:-1])
+    return np.stack([np.bincount(i, c.n, minlength=n) for i, c in zip(own, cells, strict=True)])
 
 
 def linkage(original: Microdata, released: Microdata, columns: tuple[str, ...]) -> float | None:

@@ -18,6 +18,7 @@ from tacit.engine.codes import densify
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, Probability
 from tacit.plot.chart import Chart
+from tacit.plot.families import columns
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.classes.class_values import (
@@ -27,7 +28,6 @@ from tacit.risk.classes.class_values import (
     Missing,
     class_table,
     columns_of_interest,
-    records_by,
     sensitive_faults,
     sums,
     values_in_classes,
@@ -227,7 +227,7 @@ class TClosenessResult(Result):
     def charts(self) -> Iterable[Chart]:
         """Return one chart a column and quasi-identifier, farthest first."""
         for part in sorted(self.parts, key=lambda p: -p.largest):
-            yield records_by(
+            yield columns(
                 distance_bins(part.distances, part.sizes, self.requested),
                 title=f"Records by distance of {part.column} from the whole",
                 subtitle=f"{part.quasi}: {', '.join(part.keys)}; red: bins beyond t = {self.requested:g}",

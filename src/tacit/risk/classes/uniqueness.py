@@ -18,7 +18,8 @@ from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
 from tacit.errors import ColumnNotFound, RoleMissing, SdcError
 from tacit.fields import ClassSize, ColumnNames, PositiveInt, Probability
 from tacit.plot.chart import Chart
-from tacit.plot.families import bars, heading
+from tacit.plot.families import bars
+from tacit.plot.heat import Square, heat_map
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -157,7 +158,7 @@ class UniquenessResult(Result):
         """Return the sets with the largest shares as bars."""
         ranked = sorted(self.shares.items(), key=lambda item: (-item[1], len(item[0])))[:SHOWN]
         items = [(" x ".join(s), v) for s, v in ranked]
-        return bars(items, title="Records at risk by set of columns", x="", y="share of records")
+        return bars(items, title="Records at risk by set of columns", y="share of records")
 
     def charts(self) -> Iterable[Chart]:
         """Return the bars and, with two columns or more, the map of pairs."""
@@ -201,35 +202,18 @@ def as_frame(
 
 def pair_map(names: Sequence[str], shares: dict[tuple[str, ...], float]) -> Chart:
     """Return a heat map of the shares on pairs, with single columns on the diagonal."""
-    rows = [
-        {"a": subset[0], "b": subset[-1], "share": value}
-        for subset, value in shares.items()
-        if len(subset) <= 2
-    ]
-    side = {"type": "nominal", "sort": list(names), "title": None}
-    spec = {
-        "title": heading("Records at risk by pair of columns", "single columns on the diagonal"),
-        "data": {"values": rows},
-        "width": {"step": 44},
-        "height": {"step": 32},
-        "encoding": {"x": {"field": "b", **side}, "y": {"field": "a", **side}},
-        "layer": [
-            {
-                "mark": "rect",
-                "encoding": {
-                    "color": {
-                        "field": "share",
-                        "type": "quantitative",
-                        "title": "share",
-                        "scale": {"scheme": "oranges", "domain": [0, 1]},
-                    }
-                },
-            },
-            {
-                "mark": {"type": "text", "fontSize": 10},
-                "encoding": {"text": {"field": "share", "type": "quantitative", "format": ".2f"}},
-            },
+    return heat_map(
+        [
+            Square(s[0], s[-1], v, f"{v:.2f}", f"{s[0]} with {s[-1]} {v:.3g}")
+            for s, v in shares.items()
+            if len(s) <= 2
         ],
-    }
-    shown = "; ".join(f"{r['a']} with {r['b']} {r['share']:.3g}" for r in rows[:12])
-    return Chart(spec, f"Heat map of shares of records at risk by pair of columns. {shown}.")
+        title="Records at risk by pair of columns",
+        subtitle="single columns on the diagonal",
+        rows=names,
+        columns=names,
+        scale={"scheme": "oranges", "domain": [0, 1]},
+        legend={},
+        meaning="share of records",
+        angle=None,
+    )

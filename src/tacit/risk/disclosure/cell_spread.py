@@ -175,7 +175,7 @@ class CellSpreadResult(Result):
         items = [("release: smallest range", self.after.smallest("range"))]
         if self.before is not None:
             items.insert(0, ("original: smallest range", self.before.smallest("range")))
-        return bars(items, title=self.title, subtitle="over all cells", x="", y="smallest range")
+        return bars(items, title=self.title, subtitle="over all cells", y="smallest range")
 
 
 def cells_of(x: Floats, ids: Ints, tails: Mapping[str, Any]) -> Cells:

@@ -240,7 +240,6 @@ class IndexDisclosureResult(Result):
             subtitle=f"infinite for {dropped} of {len(items)}: the true values are released"
             if dropped
             else "1: as good as guessing the mean",
-            x="",
             y="R times variance",
         )
 

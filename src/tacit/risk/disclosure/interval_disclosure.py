@@ -17,9 +17,7 @@ from tacit.data.values import not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
-from tacit.plot.families import WIDTH, heading
-from tacit.plot.theme import BEFORE as GREY
-from tacit.plot.theme import INK, PALETTE
+from tacit.plot.lines import SHARES, lines
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.linkage.intervals import shares_within, widths_in_ranks, widths_in_sd
@@ -171,69 +169,19 @@ class IntervalDisclosureResult(Result):
         """Return the share inside by width: all columns together, and each one."""
         assert self.frame is not None
         rows = [r for r in self.frame.rows(named=True) if r["interval"] == self.interval]
-        columns = [ALL, *self.by_column]
         words = "standard deviations" if self.interval == "sd" else "percent of the ranks"
-        x = {
-            "field": "width",
-            "type": "quantitative",
-            "title": f"half width of the interval, {words}",
-            **(
-                {"scale": {"type": "log"}, "axis": {"values": list(SD_WIDTHS)}}
-                if self.interval == "sd"
-                else {}
-            ),
-        }
-        lines = {
-            "encoding": {
-                "x": x,
-                "y": {
-                    "field": "share",
-                    "type": "quantitative",
-                    "title": "share of records inside",
-                    "scale": {"domain": [0, 1]},
-                    "axis": {"format": ".0%"},
-                },
-            },
-            "layer": [
-                {
-                    "transform": [{"filter": f"datum.column != '{ALL}'"}],
-                    "mark": {"type": "line", "strokeWidth": 1.3},
-                    "encoding": {"color": colour(columns), "detail": {"field": "column"}},
-                },
-                {
-                    "transform": [{"filter": f"datum.column == '{ALL}'"}],
-                    "mark": {"type": "line", "strokeWidth": 3, "point": {"size": 40, "color": INK}},
-                    "encoding": {"color": colour(columns)},
-                },
-            ],
-        }
-        spec = {
-            "title": heading(
-                "True values close to the released ones",
-                f"black: all columns together, {self.share:.1%} at the width asked for",
-            ),
-            "data": {"values": rows},
-            "width": WIDTH - 60,
-            "height": 240,
-            **lines,
-        }
+        log = {"scale": {"type": "log"}, "axis": {"values": list(SD_WIDTHS)}}
         together = "; ".join(
             f"{r['width']:g}: {r['share']:.1%}" for r in rows if r["column"] == ALL
         )
-        return Chart(
-            spec, f"Share of records inside on all columns by half width ({words}). {together}."
+        return lines(
+            ((r["column"], r["width"], r["share"]) for r in rows),
+            title="True values close to the released ones",
+            subtitle=f"black: all columns together, {self.share:.1%} at the width asked for",
+            x=f"half width of the interval, {words}",
+            y="share of records inside",
+            bold=ALL,
+            x_axis=log if self.interval == "sd" else {},
+            y_axis=SHARES,
+            alt=f"Share of records inside on all columns by half width ({words}). {together}.",
         )
-
-
-def colour(columns: list[str]) -> dict[str, Any]:
-    """Return one colour a column, or grey for many; all together in the colour of the text."""
-    many = len(columns) - 1 > len(PALETTE)
-    palette = [INK, *(GREY if many else PALETTE[i] for i in range(len(columns) - 1))]
-    return {
-        "field": "column",
-        "type": "nominal",
-        "title": None,
-        "sort": columns,
-        "scale": {"domain": columns, "range": palette},
-        "legend": None if many else {"columns": 4},
-    }

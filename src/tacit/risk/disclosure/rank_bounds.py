@@ -19,7 +19,7 @@ from tacit.data.values import Floats, not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.plot.chart import Chart
-from tacit.plot.theme import AFTER
+from tacit.plot.lines import panels
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -215,62 +215,23 @@ class RankBoundsResult(Result):
 
     def plot(self) -> Chart:
         """Return the posterior of the original rank for the lowest, a middle and the highest value."""
-        n = len(self.posterior)
-        half = self.posterior.shape[1] // 2
+        n, half = len(self.posterior), self.posterior.shape[1] // 2
         chosen = {"smallest value": 0, "middle of the file": n // 2, "largest value": n - 1}
-        rows = [
-            {"offset": (d - half) * self.step, "chance": float(self.posterior[r, d]), "rank": name}
-            for name, r in chosen.items()
-            for d in range(self.posterior.shape[1])
-            if 0 <= r + d - half < n
-        ]
-        spec = {
-            "title": {
-                "text": "Where a swapped value came from",
-                "subtitle": f"chance of each original rank, window of {self.window} ranks",
-            },
-            "data": {"values": rows},
-            "facet": {
-                "row": {
-                    "field": "rank",
-                    "type": "nominal",
-                    "sort": list(chosen),
-                    "title": None,
-                    "header": {
-                        "labelAngle": 0,
-                        "labelOrient": "top",
-                        "labelAnchor": "start",
-                        "labelAlign": "left",
-                        "labelFontSize": 11,
-                        "labelPadding": 4,
-                    },
-                }
-            },
-            "spacing": 12,
-            "spec": {
-                "width": 480,
-                "height": 80,
-                "mark": {"type": "area", "interpolate": "step", "color": AFTER},
-                "encoding": {
-                    "x": {
-                        "field": "offset",
-                        "type": "quantitative",
-                        "title": "original rank minus released rank",
-                    },
-                    "y": {
-                        "field": "chance",
-                        "type": "quantitative",
-                        "title": "chance",
-                        "axis": {"tickCount": 3, "format": "~g"},
-                    },
-                },
-            },
-        }
         best = "; ".join(
             f"{name}: {best_guess(self.posterior[r], self.step):.3g}" for name, r in chosen.items()
         )
-        return Chart(
-            spec, f"Chance of each original rank given the released one; best guess {best}."
+        return panels(
+            (
+                (name, (d - half) * self.step, float(self.posterior[r, d]))
+                for name, r in chosen.items()
+                for d in range(self.posterior.shape[1])
+                if 0 <= r + d - half < n
+            ),
+            title="Where a swapped value came from",
+            subtitle=f"chance of each original rank, window of {self.window} ranks",
+            x="original rank minus released rank",
+            y="chance",
+            alt=f"Chance of each original rank given the released one; best guess {best}.",
         )
 
 

@@ -18,7 +18,7 @@ from tacit.data.values import Ints, not_numeric
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
-from tacit.plot.families import HEADROOM, bars
+from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.disclosure.index_disclosure import changed
@@ -191,20 +191,17 @@ class ValueDisclosureResult(Result):
     def plot(self) -> Chart:
         """Return three R^2 of each column as bars."""
         words = {"own": "own masked values", "all": "all released columns", "given": "given alone"}
-        items = [
-            (f"{c}: {text}", getattr(part, name))
-            for c, part in self.parts.items()
-            for name, text in words.items()
-        ]
-        chart = bars(
-            items,
+        return bars(
+            (
+                (f"{c}: {text}", getattr(part, name))
+                for c, part in self.parts.items()
+                for name, text in words.items()
+            ),
             title="Value disclosure",
             subtitle="share of the variance explained; 1 tells the value exactly",
-            x="",
-            y="R²",
+            y="share of the variance explained (R²)",
+            top=1.0,
         )
-        chart.spec["encoding"]["x"]["scale"]["domain"] = [0, HEADROOM]
-        return chart
 
 
 def shares(x: Floats, y: Floats, given: Design) -> dict[str, Floats]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.risk.linkage.assignment import assign, check_size
-from tacit.risk.linkage.candidate_pairs import kernel
+from tacit.risk.linkage.candidate_pairs import KERNELS
 from tacit.risk.linkage.nearest import WORKERS, Links, Tick, no_tick
 from tacit.risk.linkage.rows import Distinct, distinct_rows
 from tacit.stats.moments import Flags, Floats, Ints
@@ -178,7 +178,7 @@ def count_patterns(
     """Count the agreement patterns of all candidate pairs."""
     radix, sizes = comparison.radix, comparison.sizes
     total = int(math.prod(sizes.tolist()))
-    run = kernel("count_patterns")
+    run = KERNELS.pick(2.0 * candidates.work * candidates.a.shape[1])["count_patterns"]
     c, n = candidates, len(candidates.a)
     amount = c.found.count[c.order]
 
@@ -494,7 +494,7 @@ def best_links(candidates: Candidates, how: Scores, tick: Tick = no_tick) -> Lin
     n = len(candidates.a)
     link, ties = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
     best = np.full((n, 2), -np.inf)
-    run = kernel("best_weights")
+    run = KERNELS.pick(2.0 * candidates.work * candidates.a.shape[1])["best_weights"]
     c = candidates
     number, amount = c.found.first[c.order], c.found.count[c.order]
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 
 #: Targets compared at a time.
 STRIP = 512
@@ -123,12 +121,4 @@ def best_weights(
         best[q, 0], best[q, 1] = largest, second
 
 
-KERNELS: tuple[Callable[..., Any], ...] = (count_patterns, strip_weights, best_weights)
-
-
-@functools.cache
-def kernel(name: str) -> Callable[..., Any]:
-    """Return a kernel, compiled where numba is there."""
-    names = compile_all(KERNELS, globals()) if has_numba() else globals()
-    function: Callable[..., Any] = names[name]
-    return function
+KERNELS = Kernels(globals(), count_patterns, strip_weights, best_weights)

@@ -179,7 +179,6 @@ class ConditionalLinkageResult(Result):
             ],
             title=self.title,
             subtitle="shares of the targets",
-            x="",
             y="share",
         )
 

@@ -335,7 +335,6 @@ class DistanceLinkageResult(Result):
             title="Records found as the nearest record",
             subtitle=f"{n:,} records, knowing {', '.join(self.columns[:6])}"
             + (" ..." if len(self.columns) > 6 else ""),
-            x="",
             y="share of records",
         )
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.risk.linkage.leaves import TILE, Leaves, kernel, plant
+from tacit.risk.linkage.leaves import KERNELS, TILE, Leaves, decay, plant
 from tacit.risk.linkage.rows import distinct_rows
-from tacit.solve.kernels import has_numba
 from tacit.stats.moments import Floats, Ints
 
 #: Distances tie when they differ by less than this share of the smaller one ...
@@ -21,6 +20,8 @@ ROUNDING = 1e-24
 #: A point this much farther than the nearest (squared) has no likelihood worth adding: exp(-36).
 REACH = 72.0
 WORKERS = 2
+#: Work of a k-d tree for one query and column, and on one number of an array, in turns of a loop.
+TREE, ARRAYS = 2.0, 0.03
 #: Leaves of queries given to a worker at once; between two of them the search can be stopped.
 CHUNK = 128
 
@@ -93,13 +94,13 @@ def settle(
 
 def two_nearest(queries: Floats, points: Floats, tick: Tick) -> tuple[Ints, Floats]:
     """Return the nearest point of each query and the squared distances of the nearest two."""
-    if not has_numba():
+    if not KERNELS.pays(TREE * len(queries) * queries.shape[1] ** 2):
         return by_tree(queries, points)
     leaves, asked = plant(points), plant(queries, TILE)
     ordered = np.ascontiguousarray(queries[asked.order])
     first = np.empty(len(queries), dtype=np.int64)
     best = np.empty((len(queries), 2))
-    run = kernel("two_nearest")
+    run = KERNELS.compiled()["two_nearest"]
 
     def work(begin: int, end: int) -> None:
         tiles = asked.start[begin : end + 1]
@@ -117,15 +118,21 @@ def by_tree(queries: Floats, points: Floats) -> tuple[Ints, Floats]:
     """Return the same by a k-d tree: slower in many dimensions."""
     from scipy.spatial import cKDTree
 
-    tree = cKDTree(points)
-    _, found = tree.query(queries, k=min(2, len(points)), workers=-1)
-    found = np.asarray(found, dtype=np.int64).reshape(len(queries), -1)
-    best = np.full((len(queries), 2), np.inf)
-    for rank in range(found.shape[1]):
-        best[:, rank] = squared(queries, points[found[:, rank]])
-    turned = best[:, 1] < best[:, 0]
-    best.sort(axis=1)
-    return np.where(turned, found[:, -1], found[:, 0]), best
+    k = min(4, len(points))
+    _, found = cKDTree(points).query(queries, k=k, workers=-1)
+    found = np.asarray(found, dtype=np.int64).reshape(len(queries), k)
+    near = np.full((len(queries), max(k, 2)), np.inf)
+    for rank in range(k):
+        near[:, rank] = squared(queries, points[found[:, rank]])
+    # The tree rounds in its own way: where more points may be among the nearest two, all are looked at.
+    order = np.argsort(near, axis=1, kind="stable")
+    best = np.take_along_axis(near, order[:, :2], axis=1)
+    first = np.take_along_axis(found, order[:, :1], axis=1)[:, 0]
+    if k < len(points):
+        for i in np.flatnonzero(near.max(axis=1) <= best[:, 1] * (1 + 1e-9) + 1e-300):
+            all_of = squared(np.broadcast_to(queries[i], points.shape), points)
+            first[i], best[i] = all_of.argmin(), np.partition(all_of, 1)[:2]
+    return first, best
 
 
 def squared(a: Floats, b: Floats) -> Floats:
@@ -142,10 +149,10 @@ def count_within(
     """Return how many records lie within a squared distance of each query, and the lowest position."""
     total = np.zeros(len(queries), dtype=np.int64)
     lowest = np.zeros(len(queries), dtype=np.int64)
-    if has_numba():
+    if KERNELS.pays(TREE * len(queries) * queries.shape[1]):
         leaves = plant(points)
         at = leaves.order
-        run = kernel("within")
+        run = KERNELS.compiled()["within"]
         run(*boxes(leaves), queries, limit, count[at], number[at], total, lowest)
         return total, lowest
     from scipy.spatial import cKDTree
@@ -171,10 +178,10 @@ def match_probability(a: Floats, b: Floats, links: Links, tick: Tick = no_tick) 
     found = distinct_rows(b)
     points = b[found.first]
     total = np.ones(len(a))
-    if has_numba():
-        leaves = plant(points)
-        amount = found.count[leaves.order].astype(np.float64)
-        run = kernel("likelihoods")
+    leaves = plant(points)
+    amount = found.count[leaves.order].astype(np.float64)
+    if KERNELS.pays(ARRAYS * len(a) * points.size):
+        run = KERNELS.compiled()["likelihoods"]
 
         def work(begin: int, end: int) -> None:
             at = slice(begin, end)
@@ -184,10 +191,21 @@ def match_probability(a: Floats, b: Floats, links: Links, tick: Tick = no_tick) 
     else:
         for i in range(0, len(a), 256):
             tick("match probabilities", i / len(a))
-            gap = ((a[i : i + 256, None, :] - points[None, :, :]) ** 2).sum(axis=2)
-            likely = np.exp(-(gap - links.distance[i : i + 256, None]) / 2)
-            total[i : i + 256] = likely @ found.count
+            total[i : i + 256] = sum_likelihoods(
+                a[i : i + 256], leaves.points, links.distance[i : i + 256], amount
+            )
     return np.asarray(1.0 / np.maximum(total, 1.0), dtype=np.float64)
+
+
+def sum_likelihoods(queries: Floats, points: Floats, least: Floats, amount: Floats) -> Floats:
+    """Do what the kernel ``likelihoods`` does on whole arrays, adding in the same order."""
+    gap = np.zeros((len(queries), points.shape[1]))
+    for column, row in zip(queries.T, points, strict=True):
+        gap += (column[:, None] - row[None, :]) ** 2
+    near = gap <= (least + REACH)[:, None]
+    terms = np.zeros_like(gap)
+    terms[near] = decay(((gap - least[:, None]) / 2)[near])
+    return np.asarray(np.cumsum(terms * amount, axis=1)[:, -1])
 
 
 def boxes(leaves: Leaves) -> tuple[Any, ...]:

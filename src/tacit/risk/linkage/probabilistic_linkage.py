@@ -18,7 +18,7 @@ from tacit.data.microdata import Microdata
 from tacit.errors import Approximate, InputError, SdcError, Slow
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
 from tacit.plot.chart import Chart
-from tacit.plot.families import WIDTH, heading
+from tacit.plot.families import grouped_bars
 from tacit.plot.theme import PALETTE
 from tacit.registry import register
 from tacit.result import Result
@@ -333,44 +333,19 @@ class ProbabilisticLinkageResult(Result):
 
     def plot(self) -> Chart:
         """Return the weights of agreement and disagreement by column."""
-        rows = [
-            {
-                "column": c,
-                "weight": float(w),
-                "what": "agrees" if k == len(weights) - 1 else "disagrees",
-            }
-            for c, weights in zip(self.columns, self.model.weights, strict=True)
-            for k, w in enumerate(weights)
-            if k in (0, len(weights) - 1)
-        ]
-        colour = {
-            "field": "what",
-            "type": "nominal",
-            "title": None,
-            "scale": {"domain": ["agrees", "disagrees"], "range": [PALETTE[0], PALETTE[1]]},
-        }
-        spec = {
-            "title": heading(
-                "What agreement on a column tells",
-                f"{self.share:.1%} of the records are found; weight = log2(m / u)",
+        return grouped_bars(
+            (
+                (c, "disagrees" if k == 0 else "agrees", float(weights[k]))
+                for c, weights in zip(self.columns, self.model.weights, strict=True)
+                for k in dict.fromkeys((0, len(weights) - 1))
             ),
-            "data": {"values": rows},
-            "width": WIDTH - 120,
-            "height": {"step": 26},
-            "mark": {"type": "bar", "height": {"band": 0.6}},
-            "encoding": {
-                "y": {"field": "column", "type": "nominal", "sort": None, "title": None},
-                "x": {
-                    "field": "weight",
-                    "type": "quantitative",
-                    "stack": None,
-                    "title": "weight in bits",
-                },
-                "color": colour,
-            },
-        }
-        shown = "; ".join(f"{r['column']} {r['what']} {r['weight']:.1f}" for r in rows[:12])
-        return Chart(spec, f"Weights of agreement by column. {shown}.")
+            title="What agreement on a column tells",
+            subtitle=f"{self.share:.1%} of the records are found; weight = log2(m / u)",
+            y="weight in bits",
+            colours=(PALETTE[1], PALETTE[0]),
+            texts="{:.1f}".format,
+            alt="Weights of agreement by column",
+        )
 
 
 def comparison_of(fields: Fields, tolerances: tuple[float, ...]) -> Comparison:

@@ -19,12 +19,12 @@ from tacit.data.paired import shared_numeric
 from tacit.errors import InputError, SdcWarning
 from tacit.fields import ColumnName, ColumnNames, PositiveInt
 from tacit.plot.chart import Chart
+from tacit.plot.heat import share_map
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure
 from tacit.risk.linkage.attack import Attack, parents
 from tacit.risk.linkage.distance_linkage import DistanceLinkage
-from tacit.risk.linkage.linkage_chart import share_map
 from tacit.risk.linkage.linking import knowable, known_fields
 from tacit.risk.linkage.nearest import Links
 from tacit.risk.linkage.probabilistic_linkage import ProbabilisticLinkage

@@ -11,11 +11,10 @@ import numpy as np
 
 from tacit.risk.linkage.attack import Ties
 from tacit.risk.linkage.nearest import nearest, tie_limit
-from tacit.solve.kernels import has_numba
 from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.series.distances import Distance, distances, euclidean_forms, settled
 from tacit.stats.series.panel import Panel
-from tacit.stats.series.warping import TIE, compiled
+from tacit.stats.series.warping import KERNELS, TIE
 
 Tick = Callable[[str, float | None], None]
 WORKERS = 2
@@ -61,7 +60,8 @@ def link(a: Panel, b: Panel, distance: Distance, tick: Tick = no_tick) -> Series
     forms = euclidean(a, b, distance)
     if forms is not None:
         return by_tree(*forms, a.n_series, distance, tick)
-    if distance.kind == "dtw" and not distance.per_step and has_numba():
+    cells = float(a.lengths.sum()) * float(b.lengths.sum()) / a.n_series
+    if distance.kind == "dtw" and not distance.per_step and KERNELS.pays(cells):
         return by_warping(a, b, distance, tick)
     return by_blocks(a, b, distance, tick)
 
@@ -121,7 +121,7 @@ def by_warping(a: Panel, b: Panel, distance: Distance, tick: Tick) -> SeriesLink
     found, ties = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     weights = distance.series_weights(a.n_series)
     combine = {"sum": 0, "rss": 1, "max": 2}[distance.combine]
-    run = compiled()["nearest_warping"]
+    run = KERNELS.compiled()["nearest_warping"]
     searched = (b.values, b.lengths, low, high, reach, distance.root, combine, weights)
 
     def work(begin: int) -> None:

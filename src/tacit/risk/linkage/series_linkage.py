@@ -293,7 +293,6 @@ class SeriesLinkageResult(Result):
             items,
             title="Records found by their time series",
             subtitle=f"{self.numbers['of them in both files']:,} records, {self.numbers['series']} series each",
-            x="",
             y="share of records",
         )
 

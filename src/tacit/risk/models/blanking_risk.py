@@ -151,4 +151,4 @@ class BlankingRiskResult(Result):
                 ("safe", p.safe_dropped_percent),
             )
         ]
-        return bars(items, title="Records dropped", x="", y="per cent")
+        return bars(items, title="Records dropped", y="per cent")

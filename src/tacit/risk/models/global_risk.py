@@ -425,7 +425,7 @@ class GlobalRiskResult(Result):
         items = [
             (f"{m} ({', '.join(getattr(self, m).keys)})", getattr(self, m).value) for m in MEASURES
         ]
-        return bars(items, title=self.title, x="", y="disclosure risk")
+        return bars(items, title=self.title, y="disclosure risk")
 
     def charts(self) -> Iterable[Chart]:
         """Return the measures, the factor of each key, and cluster sizes before and after."""
@@ -434,7 +434,6 @@ class GlobalRiskResult(Result):
             self.icf.items(),
             title="How far masking broke the link",
             subtitle="0: order or values kept; 1: no better than chance",
-            x="",
             y="inversion or change factor",
         )
         if self.peak.keys:
@@ -459,7 +458,7 @@ def assembled(
     files: Files,
 ) -> GlobalRiskResult:
     """Put the result together."""
-    peaks = {name: peak(search, m, keys) for m, name in enumerate(MEASURES)}
+    peaks: dict[str, Any] = {name: peak(search, m, keys) for m, name in enumerate(MEASURES)}
     chief = peaks[report]
     overmasked = tuple(k for k in keys if k not in chief.keys) if chief.value > 0 else ()
     numbers = {

@@ -141,7 +141,7 @@ class Ads0Result(Result):
     def plot(self) -> Chart:
         """Return the number of records in each category."""
         items = [(c, float(self.categories.count(c))) for c in CATEGORIES]
-        return bars(items, title="Records by condition of property 9", x="", y="records")
+        return bars(items, title="Records by condition of property 9", y="records")
 
 
 def untrue(

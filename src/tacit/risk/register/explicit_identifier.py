@@ -182,7 +182,7 @@ class ExplicitIdentifierResult(Result):
     def plot(self) -> Chart:
         """Return the share of people reached alone by each set."""
         items = [(" x ".join(i.columns), i.reach.share) for i in self.identifiers]
-        return bars(items, title="People reached alone", x="", y="share of people")
+        return bars(items, title="People reached alone", y="share of people")
 
 
 def complete(frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[Any]:

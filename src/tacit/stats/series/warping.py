@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.stats.moments import Floats, Ints
 
 #: Distances tie when they differ by less than this share.
@@ -22,9 +21,10 @@ def warping_costs(
     Of all pairs (a matrix), or of the series that stand in the same row.
     """
     nx, nv = np.ascontiguousarray(nx), np.ascontiguousarray(nv)
-    if has_numba():
+    cells = float(nx.sum()) * (nv.sum() if all_pairs else nv.mean())
+    if KERNELS.pays(cells):
         name = "all_costs" if all_pairs else "row_costs"
-        run = compiled()[name]
+        run = KERNELS.compiled()[name]
         cost, steps = run(np.ascontiguousarray(x), nx, np.ascontiguousarray(v), nv, reach)
         return np.asarray(cost), np.asarray(steps)
     if not all_pairs:
@@ -157,14 +157,18 @@ def row_costs(x: Any, nx: Any, v: Any, nv: Any, reach: int) -> Any:
 
 def lower_bound(x: Any, n: int, v: Any, m: int, low: Any, high: Any) -> float:
     """Return a bound on the cost: ends against ends, other points against the envelope (Keogh)."""
-    cost = (x[0] - v[0]) ** 2
+    gap = x[0] - v[0]
+    cost = gap * gap
     if n + m > 2:
-        cost += (x[n - 1] - v[m - 1]) ** 2
+        gap = x[n - 1] - v[m - 1]
+        cost += gap * gap
     for t in range(1, n - 1):
         if x[t] > high[t]:
-            cost += (x[t] - high[t]) ** 2
+            gap = x[t] - high[t]
+            cost += gap * gap
         elif x[t] < low[t]:
-            cost += (low[t] - x[t]) ** 2
+            gap = low[t] - x[t]
+            cost += gap * gap
     return cost
 
 
@@ -221,7 +225,7 @@ def nearest_warping(
         second[i] = np.inf
         found[i] = -1
         ties[i] = 0
-        for j in np.argsort(bounds):
+        for j in np.argsort(bounds, kind="mergesort"):
             slack = second[i] * (1.0 + TIE)
             if bounds[j] > slack:
                 break
@@ -250,7 +254,8 @@ def nearest_warping(
                 second[i] = min(second[i], total)
 
 
-KERNELS = (
+KERNELS = Kernels(
+    globals(),
     warping_cost,
     warping_steps,
     all_costs,
@@ -260,9 +265,3 @@ KERNELS = (
     cost_left,
     nearest_warping,
 )
-
-
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled."""
-    return compile_all(KERNELS, globals())

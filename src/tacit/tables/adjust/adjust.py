@@ -10,13 +10,13 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.relations import independent_equations
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import (
     Adjusted,
     Adjustment,
@@ -40,7 +40,7 @@ SLACK = 1e-6
 
 
 @register
-class Adjust(TableMethod):
+class Adjust(Method[Table]):
     """Replace unsafe cells by safe values and change the others as little as possible.
 
     With deviations z of the published from the true values, M the relations and l, u the bounds::
@@ -64,6 +64,9 @@ class Adjust(TableMethod):
     Cox, Kelly and Patil (2004), Balancing quality and confidentiality for multivariate tabular data,
     PSD 2004, LNCS 3050, 87-98.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["adjust"] = "adjust"
     norm: Literal["l1", "l2", "relative"] = Field(

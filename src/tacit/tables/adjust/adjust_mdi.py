@@ -10,12 +10,12 @@ import numpy.typing as npt
 from pydantic import Field, field_validator
 from scipy import sparse
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.cta import adjusted_claims, safe_values
 from tacit.tables.adjust.ipf import Totals
 from tacit.tables.adjust.mdi import (
@@ -42,7 +42,7 @@ TRACE = 1e-3
 
 
 @register
-class AdjustMdi(TableMethod):
+class AdjustMdi(Method[Table]):
     """Move unsafe cells to safe values at the least loss of discrimination information.
 
     Every unsafe ground cell goes to its value minus the lower level or plus the upper level, and all
@@ -62,6 +62,9 @@ class AdjustMdi(TableMethod):
     tabular adjustment, PSD 2006, LNCS 4302, 1-11. The text and the formula of its rule for ties contradict
     each other (``tie_rule``); in its test of convergence the total must be what the unsafe cells leave.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["adjust_mdi"] = "adjust_mdi"
     margins: Margins = Field(

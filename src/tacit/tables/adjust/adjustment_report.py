@@ -18,22 +18,21 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import AFTER, BEFORE, INK_SOFT, WARNING
+from tacit.plot.lines import SHARES, counted, histogram, lines
+from tacit.plot.paired import evenly, fitted
+from tacit.plot.theme import AFTER, BEFORE
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 #: Points of a chart at most.
-POINTS = 1500
-WIDTH, HEIGHT = 420, 300
 
 
 @register
-class AdjustmentReport(TableMeasure):
+class AdjustmentReport(Measure[Table]):
     """Compare an adjusted table with the original, cell by cell and as a distribution.
 
     Over ground cells (or all): Pearson correlation; least squares of adjusted on original (b0, b0 divided
@@ -64,10 +63,11 @@ class AdjustmentReport(TableMeasure):
     )
 
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        true = table.value if original is None else original.value
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        true = other.original.value if other.has_original else table.value
         if len(true) != len(table):
             raise InputError("the original has another number of cells than the adjusted table")
         published = table.published
@@ -291,54 +291,20 @@ class AdjustmentReportResult(Result):
             yield random_chart(self)
 
 
-def thinned(n: int) -> npt.NDArray[np.int64]:
-    """Return at most so many evenly spaced places as a chart can show."""
-    return np.unique(np.linspace(0, max(n - 1, 0), min(n, POINTS)).astype(np.int64))[:n]
-
-
 def scatter(result: AdjustmentReportResult) -> Chart:
     """Return one point a cell and the line of least squares."""
-    order = np.argsort(result.original, kind="stable")
-    at = order[thinned(len(order))]
-    rows = [
-        {
-            "o": float(result.original[i]),
-            "a": float(result.adjusted[i]),
-            "kind": "unsafe" if result.unsafe[i] else "safe",
-        }
-        for i in at
-    ]
     b0, b1 = result.statistics["b0"], result.statistics["b1"]
-    ends = [float(result.original.min()), float(result.original.max())] if rows else []
-    line = [{"o": x, "a": b0 + b1 * x} for x in ends] if math.isfinite(b1) else []
-    colour = {
-        "field": "kind",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": ["safe", "unsafe"], "range": [AFTER, WARNING]},
-    }
-    spec = {
-        "title": heading("Adjusted against original values", equation(b0, b1)),
-        "width": WIDTH,
-        "height": HEIGHT,
-        "encoding": {
-            "x": {"field": "o", "type": "quantitative", "title": "original"},
-            "y": {"field": "a", "type": "quantitative", "title": "adjusted"},
-        },
-        "layer": [
-            {
-                "data": {"values": rows},
-                "mark": {"type": "point", "size": 22, "opacity": 0.7},
-                "encoding": {"color": colour},
-            },
-            {"data": {"values": line}, "mark": {"type": "line", "color": INK_SOFT}},
-        ],
-    }
-    r = result.statistics["correlation"]
-    return Chart(
-        spec,
-        f"Scatter of {len(result.original):,} cells, adjusted against original, with the regression "
-        f"line {equation(b0, b1)}; correlation {r:.4f}.",
+    return fitted(
+        result.original,
+        result.adjusted,
+        result.unsafe,
+        line=(b0, b1),
+        title="Adjusted against original values",
+        subtitle=equation(b0, b1),
+        names=("original", "adjusted"),
+        kinds=("safe", "unsafe"),
+        alt=f"Scatter of {len(result.original):,} cells, adjusted against original, with the regression "
+        f"line {equation(b0, b1)}; correlation {result.statistics['correlation']:.4f}.",
     )
 
 
@@ -351,45 +317,25 @@ def equation(b0: float, b1: float) -> str:
 
 def distributions(result: AdjustmentReportResult) -> Chart:
     """Return the two empirical distribution functions."""
-    rows: list[dict[str, Any]] = []
-    for name, values in (("original", result.original), ("adjusted", result.adjusted)):
-        ordered, n = np.sort(values), len(values)
-        rows.extend(
-            {"x": float(ordered[i]), "share": (int(i) + 1) / n, "of": name} for i in thinned(n)
-        )
-    spec = {
-        "title": heading("Distribution of the cells", "share of cells up to a value"),
-        "width": WIDTH,
-        "height": HEIGHT,
-        "data": {"values": rows},
-        "mark": {"type": "line", "interpolate": "step-after"},
-        "encoding": {
-            "x": {"field": "x", "type": "quantitative", "title": "value"},
-            "y": {
-                "field": "share",
-                "type": "quantitative",
-                "title": "share of cells",
-                "scale": {"domain": [0, 1]},
-                "axis": {"format": ".0%"},
-            },
-            "color": {
-                "field": "of",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": ["original", "adjusted"], "range": [BEFORE, AFTER]},
-            },
-            "strokeDash": {
-                "field": "of",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": ["original", "adjusted"], "range": [[1, 0], [5, 3]]},
-            },
-        },
-    }
     s = result.statistics
-    return Chart(
-        spec,
-        "Empirical distributions of original and adjusted cells; largest distance "
+    return lines(
+        (
+            (name, float(values[i]), (int(i) + 1) / len(values))
+            for name, values in (
+                ("original", np.sort(result.original)),
+                ("adjusted", np.sort(result.adjusted)),
+            )
+            for i in evenly(len(values))
+        ),
+        title="Distribution of the cells",
+        subtitle="share of cells up to a value",
+        x="value",
+        y="share of cells",
+        y_axis=SHARES,
+        colours=(BEFORE, AFTER),
+        dashed=True,
+        steps=True,
+        alt="Empirical distributions of original and adjusted cells; largest distance "
         f"{s['ks_D']:.4f} (Kolmogorov-Smirnov p {s['ks_p']:.3f}, Kuiper p {s['kuiper_p']:.3f}).",
     )
 
@@ -398,70 +344,30 @@ def changes(result: AdjustmentReportResult) -> Chart:
     """Return the histogram of the changes of safe cells."""
     use = ~result.unsafe & (result.original != 0)
     o, a = result.original[use], result.adjusted[use]
-    change = 100 * (a - o) / np.abs(o)
+    counts, edges = counted(100 * (a - o) / np.abs(o))
     s = result.statistics
-    spec = histogram(change, "change in per cent", "Changes of cells that are not unsafe")
-    return Chart(
-        spec,
-        f"Histogram of the changes of {len(change):,} cells that are not unsafe: mean "
+    return histogram(
+        {"cells": counts},
+        edges,
+        title="Changes of cells that are not unsafe",
+        x="change in per cent",
+        y="cells",
+        alt=f"Histogram of the changes of {len(o):,} cells that are not unsafe: mean "
         f"{s['mean_change']:.2f}, from {s['min_change']:.2f} to {s['max_change']:.2f} per cent.",
     )
 
 
 def random_chart(result: AdjustmentReportResult) -> Chart:
     """Return the histogram of K over random patterns, with the solution marked."""
-    own = result.statistics["K"]
-    name = "discrimination information K"
-    bars = histogram(result.drawn, name, "K of random patterns")
-    marks: list[dict[str, Any]] = [
-        {"mark": bars.pop("mark"), "encoding": bars.pop("encoding"), "data": bars.pop("data")},
-        {
-            "data": {"values": [{"k": own, "text": "this table"}]},
-            "mark": {"type": "rule", "color": WARNING, "strokeWidth": 2},
-            "encoding": {"x": {"field": "k", "type": "quantitative"}},
-        },
-        {
-            "data": {"values": [{"k": own, "text": "this table"}]},
-            "mark": {"type": "text", "align": "left", "dx": 5, "color": WARNING, "y": 8},
-            "encoding": {
-                "x": {"field": "k", "type": "quantitative"},
-                "text": {"field": "text"},
-            },
-        },
-    ]
     s = result.statistics
-    return Chart(
-        {**bars, "layer": marks},
-        f"Histogram of K over {len(result.drawn):,} random patterns, 95 per cent of them between "
-        f"{s['random_K_low']:,.4g} and {s['random_K_high']:,.4g}; this table has {own:,.4g}.",
+    counts, edges = counted(result.drawn)
+    return histogram(
+        {"patterns": counts},
+        edges,
+        title="Discrimination information of random patterns",
+        x="discrimination information K",
+        y="random patterns",
+        mark=(s["K"], "this table"),
+        alt=f"Histogram of K over {len(result.drawn):,} random patterns, 95 per cent of them between "
+        f"{s['random_K_low']:,.4g} and {s['random_K_high']:,.4g}; this table has {s['K']:,.4g}.",
     )
-
-
-def histogram(values: Floats, name: str, title: str) -> dict[str, Any]:
-    """Return a histogram as a specification."""
-    finite = values[np.isfinite(values)]
-    if not len(finite):
-        finite = np.zeros(1)
-    counts, edges = np.histogram(finite, bins=min(30, max(5, int(math.sqrt(len(finite))))))
-    rows = [
-        {"from": float(edges[i]), "to": float(edges[i + 1]), "cells": int(n)}
-        for i, n in enumerate(counts)
-    ]
-    return {
-        "title": heading(title, ""),
-        "width": WIDTH,
-        "height": 220,
-        "data": {"values": rows},
-        "mark": {"type": "bar"},
-        "encoding": {
-            "x": {
-                "field": "from",
-                "type": "quantitative",
-                "bin": {"binned": True},
-                "title": name,
-                "scale": {"zero": False},
-            },
-            "x2": {"field": "to"},
-            "y": {"field": "cells", "type": "quantitative", "title": "number"},
-        },
-    }

@@ -32,10 +32,10 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
-from tacit.data.claims import Claim, check_for
+from tacit.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible
-from tacit.solve.lp import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.problem import tiny_range
 
 Floats = npt.NDArray[np.float64]
@@ -109,26 +109,6 @@ def adjusted_claims(result: Table) -> Iterable[Claim]:
         about,
         ("outsiders do not know which cells were moved to which side",),
     )
-
-
-@check_for("moved-far-enough")
-def moved_far_enough(table: Table, claim: Claim) -> bool:
-    """Return True when every unsafe cell is published at least its level away from the truth."""
-    del claim
-    for cell in np.flatnonzero(table.primary):
-        value, shown = float(table.value[cell]), float(table.published[cell])
-        down, up = float(table.lower_level[cell]), float(table.upper_level[cell])
-        if np.isnan(shown):
-            continue
-        if down <= 0 and up <= 0:
-            unit = 1.0 if table.frequency else 1e-3 * max(1.0, abs(value))
-            down = up = max(float(table.sliding_level[cell]), unit)
-        slack = 1e-6 * max(1.0, abs(value))
-        risen = up > 0 and shown >= value + up - slack
-        fallen = down > 0 and shown <= value - down + slack
-        if not (risen or fallen):
-            return False
-    return True
 
 
 # -- the problem ---------------------------------------------------------------------------------------
@@ -228,13 +208,15 @@ class Absolute:
 
     def __init__(self, a: Adjustment) -> None:
         self.a = a
-        self.lp = Lp(
-            np.concatenate([a.weight, a.weight]),
-            sparse.hstack([a.matrix, -a.matrix], format="csc"),
-            0.0,
-            0.0,
-            0.0,
-            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)]),
+        self.lp = Highs(
+            LinearModel.of(
+                np.concatenate([a.weight, a.weight]),
+                sparse.hstack([a.matrix, -a.matrix], format="csc"),
+                0.0,
+                0.0,
+                0.0,
+                np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0)]),
+            ),
             options={"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9},
         )
         self.now = np.full(len(a.unsafe), -1, dtype=np.int8)
@@ -248,10 +230,10 @@ class Absolute:
         self.lp.option("objective_bound", float(cutoff))
         point = self.run(up)
         if point.value < cutoff:
-            self.basis = self.lp.highs.getBasis()
+            self.basis = self.lp.basis()
         elif self.basis is not None:
             self.place(cells, before == 1)
-            self.lp.highs.setBasis(self.basis)
+            self.lp.restore(self.basis)
         return point
 
     def place(self, cells: Ints, up: Flags) -> None:
@@ -308,14 +290,16 @@ class Relaxation:
             blocks.append(sparse.hstack([none, own, sparse.diags_array(less)]))
             low.append(np.full(2 * k, -np.inf))
             high += [np.zeros(k), less]
-        self.lp = Lp(
-            np.concatenate([a.weight, a.weight, np.zeros(k)]),
-            sparse.vstack(blocks, format="csc"),
-            np.concatenate(low),
-            np.concatenate(high),
-            0.0,
-            np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
-            integer=None if most is None else np.repeat([False, True], [2 * n, k]),
+        self.lp = Highs(
+            LinearModel.of(
+                np.concatenate([a.weight, a.weight, np.zeros(k)]),
+                sparse.vstack(blocks, format="csc"),
+                np.concatenate(low),
+                np.concatenate(high),
+                0.0,
+                np.concatenate([np.maximum(a.high, 0.0), np.maximum(-a.low, 0.0), np.ones(k)]),
+                integer=None if most is None else np.repeat([False, True], [2 * n, k]),
+            )
         )
         self.set_signs(np.flatnonzero(~(a.can_fall & a.can_rise)), a.can_rise)
 
@@ -800,14 +784,16 @@ def unmet(a: Adjustment, seconds: float) -> Ints:
         format="csc",
     )
     m = a.matrix.shape[0]
-    found = Lp(
-        np.concatenate([np.zeros(n + k), np.ones(k)]),
-        rows,
-        np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
-        np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
-        np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
-        np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
-        integer=np.repeat([False, True, False], [n, k, k]),
+    found = Highs(
+        LinearModel.of(
+            np.concatenate([np.zeros(n + k), np.ones(k)]),
+            rows,
+            np.concatenate([np.zeros(m), low[s], np.full(k, -np.inf)]),
+            np.concatenate([np.zeros(m), np.full(k, np.inf), -a.down]),
+            np.concatenate([low, np.where(a.can_fall, 0.0, 1.0), np.zeros(k)]),
+            np.concatenate([high, np.where(a.can_rise, 1.0, 0.0), np.full(k, np.inf)]),
+            integer=np.repeat([False, True, False], [n, k, k]),
+        )
     ).solve(time_limit=seconds, gap=0.01)
     if found.x is None:
         return np.arange(k)

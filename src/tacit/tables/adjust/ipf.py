@@ -19,8 +19,8 @@ Probability 3, 146-158.
 
 from __future__ import annotations
 
-import functools
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -136,7 +136,7 @@ def fit_totals(
     if (target < -1e3 * least).any():
         return Fit(cells, factors, NEGATIVE, 0, np.inf)
     goal = np.where(target <= 1e3 * least, 0.0, target)
-    cycle = kernels()["cycle"]
+    cycle = choose(20.0 * totals.labels.size)["cycle"]
     state, cycles, error = cycle(
         cells, totals.labels, totals.starts, goal, factors, least, tol, max_iter, absolute
     )
@@ -206,13 +206,16 @@ def steps_of_lam(cells: Floats, totals: Totals, changes: Floats) -> Floats | Non
 # -- kernels -------------------------------------------------------------------------------------------
 
 
-@functools.cache
-def kernels() -> dict[str, Callable[..., Any]]:
-    """Return the loops, compiled where numba is installed, else their NumPy twins."""
-    if not has_numba():
+def choose(turns: float) -> dict[str, Callable[..., Any]]:
+    """Return the loops compiled where that pays, else their twins on whole arrays.
+
+    Twins add in the same order (``cumsum`` does, ``sum`` does not) and take logarithms and exponentials
+    from the same library, so that both give the same numbers.
+    """
+    if not KERNELS.pays(turns):
         return {"cycle": cycle_numpy, "shifted": shifted_numpy, "scan": scan_numpy}
-    names = compile_all((cycle_loop, shifted_loop, scan_loop), globals())
-    return {k: names[f"{k}_loop"] for k in ("cycle", "shifted", "scan")}
+    found = KERNELS.compiled()
+    return {name: found[f"{name}_loop"] for name in ("cycle", "shifted", "scan")}
 
 
 def cycle_loop(
@@ -230,6 +233,7 @@ def cycle_loop(
     passes, n = labels.shape
     factor = np.ones(len(target))
     worst = 0.0
+    stuck = False
     for turn in range(max_iter):
         worst = 0.0
         for a in range(passes):
@@ -245,13 +249,12 @@ def cycle_loop(
                 if not absolute:
                     gap /= max(goal, least)
                 worst = max(worst, gap)
-                if total > 0.0:
-                    factor[g] = goal / total
-                    lam[g] += np.log(factor[g]) if factor[g] > 0.0 else VANISHED
-                elif goal > 0.0:
-                    return STUCK, turn, gap
-                else:
-                    factor[g] = 1.0
+                stuck = stuck or (total <= 0.0 and goal > 0.0)
+            if stuck:
+                return STUCK, turn, worst
+            for g in range(starts[a], starts[a + 1]):
+                factor[g] = target[g] / factor[g] if factor[g] > 0.0 else 1.0
+                lam[g] += math.log(factor[g]) if factor[g] > 0.0 else VANISHED
             for c in range(n):
                 g = labels[a, c]
                 if g >= 0:
@@ -289,7 +292,7 @@ def cycle_numpy(
             if ((total <= 0) & (goal > 0)).any():
                 return STUCK, turn, worst
             factor = np.divide(goal, total, out=np.ones_like(goal), where=total > 0)
-            lam[s] += np.log(factor, out=np.full_like(factor, VANISHED), where=factor > 0)
+            lam[s] += [math.log(f) if f > 0 else VANISHED for f in factor.tolist()]
             cells[at] *= factor[group]
         if worst <= tol:
             return CONVERGED, turn + 1, worst
@@ -312,8 +315,16 @@ def shifted_loop(cells: Floats, labels: Labels, factor: Floats) -> float:
 
 def shifted_numpy(cells: Floats, labels: Labels, factor: Floats) -> float:
     """Do what :func:`shifted_loop` does with whole arrays."""
+    return float(np.cumsum(scaled_cells(cells, labels, factor))[-1]) if len(cells) else 0.0
+
+
+def scaled_cells(cells: Floats, labels: Labels, factor: Floats) -> Floats:
+    """Return the cells times the factors of their totals, one pass after the other."""
     padded = np.append(factor, 1.0)
-    return float((cells * padded[labels].prod(axis=0)).sum())
+    value = cells.copy()
+    for row in labels:
+        value *= padded[row]
+    return value
 
 
 def scan_loop(
@@ -343,7 +354,7 @@ def scan_loop(
         bound = prize[s]
         for g in range(count):
             move = min(LARGEST, max(-LARGEST, change[s] * steps[g, s]))
-            factor[g] = np.exp(move)
+            factor[g] = math.exp(move)
             bound += (lam[g] + move) * target[g]
         for a in range(passes):
             g = groups[a, s]
@@ -382,7 +393,12 @@ def scan_numpy(
         own = groups[:, s]
         own = own[own >= 0]
         new = lam + move
-        bound = prize[s] + new @ target - change[s] * new[own].sum()
-        if bound - shifted_numpy(cells, labels, np.exp(move)) < limit:
+        factor = np.array([math.exp(m) for m in move.tolist()])
+        terms = (prize[s : s + 1], new * target, -(new[own] * change[s]))
+        spent = np.concatenate([*terms, -scaled_cells(cells, labels, factor)])
+        if np.cumsum(spent)[-1] < limit:
             return place
     return -1
+
+
+KERNELS = Kernels(globals(), cycle_loop, shifted_loop, scan_loop)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.errors import InputError
-from tacit.solve.lp import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.ipf import (
     CONVERGED,
     LARGEST,
@@ -26,8 +26,8 @@ from tacit.tables.adjust.ipf import (
     TIRED,
     Fit,
     Totals,
+    choose,
     fit_totals,
-    kernels,
     steps_of_lam,
 )
 
@@ -429,7 +429,7 @@ class Search:
         own = m.price(now)
         prize = self.base + own.sum() - own + m.price(then)
         return int(
-            kernels()["scan"](
+            choose(float(len(order) - first) * m.totals.labels.size)["scan"](
                 order,
                 first,
                 then - now,
@@ -470,7 +470,7 @@ class Search:
         """Go through all patterns; those that the dual bound rules out are not fitted."""
         m, places = self.m, self.m.open
         steps = self.steps(best)
-        shifted = kernels()["shifted"]
+        shifted = choose(float(m.totals.labels.size << len(places)))["shifted"]
         now = m.safe(best.up)
         for code in range(1 << len(places)):
             if code % (16 * LOOK) == 0:
@@ -572,21 +572,23 @@ def feasible_pattern(m: Movement) -> Flags | None:
     return None
 
 
-def pattern_program(m: Movement, least: float) -> Lp:
+def pattern_program(m: Movement, least: float) -> Highs:
     """Return the program: free cells and directions meet the kept totals."""
     a = incidence(m.totals, len(m.free))
     b = incidence(m.groups, m.n) @ sparse.diags_array(m.high - m.low)
     right = m.left(m.low)
     slack = 1e-9 * max(1.0, float(np.abs(m.target).max(initial=0.0)))
     is_bit = np.append(np.zeros(len(m.free), dtype=bool), np.ones(m.n, dtype=bool))
-    return Lp(
-        np.zeros(len(m.free) + m.n),
-        sparse.hstack([a, b], format="csc"),
-        right - slack,
-        right + slack,
-        np.append(least * m.free, np.where(m.can_fall, 0.0, 1.0)),
-        np.append(np.where(m.free > 0, np.inf, 0.0), np.where(m.can_rise, 1.0, 0.0)),
-        integer=is_bit,
+    return Highs(
+        LinearModel.of(
+            np.zeros(len(m.free) + m.n),
+            sparse.hstack([a, b], format="csc"),
+            right - slack,
+            right + slack,
+            np.append(least * m.free, np.where(m.can_fall, 0.0, 1.0)),
+            np.append(np.where(m.free > 0, np.inf, 0.0), np.where(m.can_rise, 1.0, 0.0)),
+            integer=is_bit,
+        )
     )
 
 
@@ -604,16 +606,24 @@ def blocking(m: Movement) -> Ints:
     a, b = incidence(m.totals, len(m.free)), incidence(m.groups, m.n)
     g = m.totals.count
     eye = sparse.eye_array(g, format="csr")
-    program = Lp(
-        np.concatenate([np.zeros(len(m.free) + m.n), np.ones(2 * g)]),
-        sparse.hstack([a, b @ sparse.diags_array(m.high - m.low), eye, -eye], format="csc"),
-        m.left(m.low),
-        m.left(m.low),
-        np.concatenate([np.zeros(len(m.free)), np.where(m.can_fall, 0.0, 1.0), np.zeros(2 * g)]),
-        np.concatenate(
-            [np.full(len(m.free), np.inf), np.where(m.can_rise, 1.0, 0.0), np.full(2 * g, np.inf)]
-        ),
-        integer=np.repeat([False, True, False], [len(m.free), m.n, 2 * g]),
+    program = Highs(
+        LinearModel.of(
+            np.concatenate([np.zeros(len(m.free) + m.n), np.ones(2 * g)]),
+            sparse.hstack([a, b @ sparse.diags_array(m.high - m.low), eye, -eye], format="csc"),
+            m.left(m.low),
+            m.left(m.low),
+            np.concatenate(
+                [np.zeros(len(m.free)), np.where(m.can_fall, 0.0, 1.0), np.zeros(2 * g)]
+            ),
+            np.concatenate(
+                [
+                    np.full(len(m.free), np.inf),
+                    np.where(m.can_rise, 1.0, 0.0),
+                    np.full(2 * g, np.inf),
+                ]
+            ),
+            integer=np.repeat([False, True, False], [len(m.free), m.n, 2 * g]),
+        )
     )
     found = program.solve(time_limit=10.0)
     if found.x is None:

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.adjust import Adjust
 
 Floats = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ NOTHING = 1e-9
 
 
 @register
-class PublishIntervals(TableMethod):
+class PublishIntervals(Method[Table]):
     """Publish an interval of round numbers for every cell that an adjustment has changed.
 
     With D the distance between true and adjusted value and base = 10^floor(log10 D), the smaller of the
@@ -38,6 +38,9 @@ class PublishIntervals(TableMethod):
     Giessing and Dittrich (2006), Harmonizing table protection: results of a study, PSD 2006,
     LNCS 4302, 35-47, section 4.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["publish_intervals"] = "publish_intervals"
     widen_prob: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -72,21 +75,6 @@ class PublishIntervals(TableMethod):
             result.names or ("equations",),
             ("outsiders do not know which intervals have been widened",),
         )
-
-
-@check_for("intervals-hold-the-truth")
-def intervals_hold(table: Table, claim: Claim) -> bool:
-    """Return True when every interval holds the true and the published value of its cell."""
-    del claim
-    if table.interval is None:
-        return False
-    low, high = table.interval.T
-    has = ~np.isnan(low)
-    slack = 1e-6 * np.maximum(1.0, np.abs(table.value))
-    true = (table.value >= low - slack) & (table.value <= high + slack)
-    shown = table.published
-    own = np.isnan(shown) | ((shown >= low - slack) & (shown <= high + slack))
-    return bool((true & own)[has].all())
 
 
 def published_interval(

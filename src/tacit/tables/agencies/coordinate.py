@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_serializer, field_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, InvalidParameter, SdcError
 from tacit.registry import lookup, register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.agencies.coordination import (
     Part,
     Regions,
@@ -55,8 +55,11 @@ def suppression_of(engine: Mapping[str, Any]) -> Suppression:
     return made
 
 
-class Agencies(TableMethod):
+class Agencies(Method[Table]):
     """Base of methods for several agencies: whose cells are whose, and the engine they use."""
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     region: str = Field(description="the dimension that says to which agency a cell belongs")
     agencies: tuple[str, ...] | None = Field(

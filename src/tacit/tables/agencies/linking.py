@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.context import Context
+from tacit.data.base import Action
 from tacit.data.cells.linked import link, split
 from tacit.data.cells.status import Flags, Status
-from tacit.data.microdata import Action
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import lookup
-from tacit.spec import TableMethod
+from tacit.spec import Method
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
@@ -25,7 +25,7 @@ LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 def protect_linked(
     *tables: Table,
-    method: TableMethod | None = None,
+    method: Method[Table] | None = None,
     seed: int | None = None,
     context: Context | None = None,
 ) -> tuple[Table, ...]:
@@ -59,7 +59,7 @@ def protect_linked(
         When no pattern protects every unsafe cell.
     """
     how = method or lookup("suppress_linear")()
-    if not isinstance(how, TableMethod):
+    if not isinstance(how, Method):
         raise InputError("protect_linked needs a method for tables, e.g. tacit.SuppressLinear()")
     joint = link(*tables)
     ctx = context or Context.start(seed)

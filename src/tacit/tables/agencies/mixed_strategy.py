@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_validator
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
 from tacit.registry import lookup, register
-from tacit.spec import TableMethod
+from tacit.spec import Method
 from tacit.tables.agencies.coordinate import Agencies, suppression_of
 from tacit.tables.agencies.coordination import (
     Regions,
@@ -41,11 +41,11 @@ Ints = npt.NDArray[np.int64]
 SAME = 1e-9
 
 
-def adjustment_of(adjust: Mapping[str, Any]) -> TableMethod:
+def adjustment_of(adjust: Mapping[str, Any]) -> Method[Table]:
     """Return the method of adjustment that a mapping of kind and parameters describes."""
     kind = str(adjust.get("kind"))
     made = lookup(kind)(**{k: v for k, v in adjust.items() if k != "kind"})
-    if not isinstance(made, TableMethod) or isinstance(made, Suppression):
+    if not isinstance(made, Method) or isinstance(made, Suppression):
         raise InvalidParameter(f"adjust: {kind!r} does not adjust the values of a table")
     return made
 
@@ -272,34 +272,6 @@ class MixedStrategy(Agencies):
                 "where the truth lies in a published interval cannot be told from its ends",
             ),
         )
-
-
-@check_for("protected-with-intervals")
-def holds_with_intervals(table: Table, claim: Claim) -> bool:
-    """Return True when hidden cells and intervals leave every unsafe cell the room it needs.
-
-    A cell with an interval is known to lie in it; a hidden one within its external bounds; all others
-    are known.
-    """
-    guarded = bool(claim.parameters.get("singletons"))
-    if table.interval is None or table.changed is None:
-        return not table.primary.any()
-    hidden = np.isnan(table.changed)
-    low, high = table.interval.T
-    wide = ~hidden & (high > low)
-    slack = SAME * np.maximum(1.0, np.abs(table.value))
-    given = ~hidden
-    if ((table.value < low - slack) | (table.value > high + slack))[given].any():
-        return False
-    if ((table.changed < low - slack) | (table.changed > high + slack))[given].any():
-        return False
-    problem = narrowed(problem_of(table, singletons=guarded), wide, table.interval)
-    pattern = hidden | wide
-    if (table.primary & ~pattern).any():
-        return False
-    if guarded and len(deducing_pairs(table, pattern)):
-        return False
-    return not shortfalls(problem, pattern, verify=True)
 
 
 # -- what goes out -----------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tacit.context import Context
 from tacit.data.cells.status import Flags
@@ -23,9 +22,6 @@ Ints = npt.NDArray[np.int64]
 CLOSE = 1e-6
 #: Possible movements of a block that are kept for pairs of singletons.
 KEPT = 48
-#: A movement obeys the relations when the gap is at most this share of the block's middle bound,
-#: and this share of what moves in the relation.
-EXACT, ROUNDING = 1e-9, 1e-13
 #: Seconds between two looks at whether to stop.
 PAUSE = 0.05
 
@@ -105,7 +101,6 @@ def shortfalls(
     ctx: Context | None = None,
     *,
     workers: int | None = None,
-    verify: bool = False,
 ) -> list[Shortfall]:
     """Return every need that a pattern does not meet; an empty list proves the pattern.
 
@@ -117,11 +112,9 @@ def shortfalls(
         Asked now and then whether to stop.
     workers
         Processes at most, used when there is much to do; None for as many as there are processors.
-    verify
-        Count a movement only after it has been put into the table's own relations and bounds.
     """
     tick = ticker(ctx, "auditing the pattern")
-    attacker = informed(problem, hidden, tick, workers=workers, verify=verify)
+    attacker = informed(problem, hidden, tick, workers=workers)
     return [*outsiders(attacker, tick), *singletons(attacker, tick)]
 
 
@@ -131,18 +124,14 @@ def informed(
     tick: Tick,
     *,
     workers: int | None = None,
-    verify: bool = False,
 ) -> Attacker:
     """Return an attacker who has tried to show every need."""
     attacker = Attacker(problem, hidden)
-    if verify:
-        add_tests(attacker.system, problem)
     if len(problem.pairs):
         for b in attacker.system.blocks:
             b.kept = KEPT if b.matrix.shape[0] else 0
     wants = wants_of(attacker.system, problem)
-    # Tests cannot travel to other processes.
-    found = answer(attacker.system, wants, tick, workers=1 if verify else workers)
+    found = answer(attacker.system, wants, tick, workers=workers)
     attacker.solvers = {i: s for i, s in enumerate(found) if s is not None}
     look_closely(attacker, wants)
     return attacker
@@ -333,50 +322,3 @@ def at_rest(points: Sequence[Floats], k: int, columns: Ints) -> Floats:
         mean = (c * rest[up][:, None, :] + a * rest[down][None, :, :]) / (a + c)
         best = np.maximum(best, np.abs(mean).max(axis=(0, 1)))
     return np.asarray(best)
-
-
-# -- proof ---------------------------------------------------------------------------------------------
-
-
-def add_tests(system: System, problem: Problem) -> None:
-    """Let every block count only movements that the table's own relations and bounds allow."""
-    rows = sparse.csr_array(problem.by_cell[:, system.cells])
-    rows = rows[np.diff(rows.indptr) > 0]
-    by_cell = sparse.csc_array(rows)
-    down, up = problem.down[system.cells], problem.up[system.cells]
-    for i, own in enumerate(system.members()):
-        b = system.blocks[i]
-        part = sparse.csr_array(by_cell[:, own])
-        part = part[np.diff(part.indptr) > 0]
-        ratio, place = system.ratio[own], system.place[own]
-        b.test = Possible(part, ratio, place, down[own], up[own])
-        if not b.matrix.shape[0]:
-            for end in (b.lower, b.upper):
-                short = np.where(np.isfinite(end), end, np.sign(end))
-                if not b.test(np.nan_to_num(short)):
-                    b.inner_low[:], b.inner_high[:] = 0.0, 0.0
-                    b.lower, b.upper = np.zeros(b.n), np.zeros(b.n)
-
-
-class Possible:
-    """Whether a movement of a block is possible: relations and bounds of its cells, as they stand."""
-
-    def __init__(
-        self, rows: sparse.csr_array, ratio: Floats, place: Ints, down: Floats, up: Floats
-    ) -> None:
-        self.rows, self.sizes = rows, abs(rows)
-        self.ratio, self.place = ratio, place
-        self.down, self.up = down, up
-        room = np.concatenate([down, up])
-        room = room[np.isfinite(room) & (room > 0)]
-        self.slack = EXACT * (float(np.median(room)) if len(room) else 1.0)
-
-    def __call__(self, x: Floats) -> bool:
-        """Return True when x is possible, but for rounding."""
-        d = self.ratio * x[self.place]
-        near = np.abs(d) * ROUNDING + self.slack
-        return bool(
-            (np.abs(self.rows @ d) <= self.sizes @ np.abs(d) * ROUNDING + self.slack).all()
-            and (d >= -self.down - near).all()
-            and (d <= self.up + near).all()
-        )

@@ -18,7 +18,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.attack.attacker import informed, met, singletons, ticker
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.attack.knowledge import (
@@ -80,7 +80,7 @@ class AuditResult(Result):
 
 
 @register
-class Audit(TableMeasure):
+class Audit(Measure[Table]):
     r"""Find the interval of every hidden cell that an attacker can work out.
 
     For each hidden cell p two linear programs over all relations of the table,
@@ -95,6 +95,9 @@ class Audit(TableMeasure):
     Giessing and Dittrich (2006), Harmonizing table protection: results of a study, in: Privacy in
     Statistical Databases, LNCS 4302, 35-47.
     """
+
+    family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["audit"] = "audit"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -128,8 +131,8 @@ class Audit(TableMeasure):
         None, description="seconds; intervals not finished by then are given as limits"
     )
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> AuditResult:
-        del original
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> AuditResult:
+        del other
         return self.conclude(self.known(table), ctx)
 
     def known(self, table: Table) -> Knowledge:

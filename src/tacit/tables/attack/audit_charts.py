@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.plot.chart import Chart
-from tacit.plot.families import bars, heading, short_number
-from tacit.plot.theme import INK_SOFT, TRACK, WARNING
+from tacit.plot.families import bars
+from tacit.plot.heat import Square, heat_map
+from tacit.plot.parts import short_number
 
 if TYPE_CHECKING:
     from tacit.tables.attack.audit import AuditResult
@@ -27,97 +29,49 @@ WORDS = "Interval width as a share of its middle"
 def widths_chart(result: AuditResult) -> Chart:
     """Return a heat map for a two-way table that can be read, else bars."""
     if len(result.shape) == 2 and max(len(codes) for _, codes in result.shape) <= READABLE:
-        return heat_map(result)
+        return width_map(result)
     return code_bars(result) if result.shape else class_bars(result)
 
 
-def heat_map(result: AuditResult) -> Chart:
+def width_map(result: AuditResult) -> Chart:
     """Return one square a cell: published ones pale, exposed ones framed."""
     from tacit.tables.attack.audit import relative_widths
 
     (y_name, y_codes), (x_name, x_codes) = result.shape
-    rows: list[dict[str, Any]] = []
-    spoken = []
     exposed = set(result.exposed)
-    for codes, share, _ in relative_widths(result):
-        endless = not np.isfinite(share)
-        text = "no limit" if endless else f"{share:.0%}"
-        rows.append(
-            {
-                "y": codes[0],
-                "x": codes[1],
-                "share": WIDEST if endless else min(share, WIDEST),
-                "text": "∞" if endless else text,
-                "bad": codes in exposed,
-            }
-        )
-        spoken.append(f"{' x '.join(codes)} {text}{', exposed' if codes in exposed else ''}")
+    fields = [
+        Square(codes[0], codes[1], min(share, WIDEST), *words_of(codes, share, codes in exposed))
+        for codes, share, _ in relative_widths(result)
+    ]
     small = len(x_codes) <= 14
-    spec = {
-        "title": heading(TITLE, f"{WORDS}; pale: published, framed: exposed"),
-        "width": {"step": 46 if small else 16},
-        "height": {"step": 26 if small else 16},
-        "encoding": {
-            "x": axis("x", x_name, x_codes),
-            "y": axis("y", y_name, y_codes),
-        },
-        "layer": [
-            {
-                "data": {"values": [{"x": x, "y": y} for y in y_codes for x in x_codes]},
-                "mark": {"type": "rect", "color": TRACK, "stroke": "white", "opacity": 0.5},
-            },
-            *hidden_layers(rows, small=small),
-        ],
-    }
-    first = "; ".join(spoken[:12]) or "no cell is hidden"
-    more = f"; and {len(spoken) - 12} more" if len(spoken) > 12 else ""
-    return Chart(
-        spec, f"Heat map of interval widths, {y_name} by {x_name}. {WORDS}: {first}{more}."
+    first = "; ".join(f.said for f in fields[:12]) or "no cell is hidden"
+    more = f"; and {len(fields) - 12} more" if len(fields) > 12 else ""
+    return heat_map(
+        fields,
+        title=TITLE,
+        subtitle=f"{WORDS}; pale: published, framed: exposed",
+        x=x_name,
+        y=y_name,
+        rows=y_codes,
+        columns=x_codes,
+        step=(46, 26) if small else (16, 16),
+        scale={"domain": [0, WIDEST], "scheme": "blues"},
+        legend={"format": ".0%", "values": [0, 0.5, 1, 1.5, 2]},
+        meaning="width",
+        white=f"datum.value > {0.6 * WIDEST}",
+        framed=sorted((f.row, f.column) for f in fields if (f.row, f.column) in exposed),
+        ground=True,
+        printed=small,
+        angle=0 if len(x_codes) <= 10 else -45,
+        alt=f"Heat map of interval widths, {y_name} by {x_name}. {WORDS}: {first}{more}.",
     )
 
 
-def hidden_layers(rows: list[dict[str, Any]], *, small: bool) -> list[dict[str, Any]]:
-    """Return the layers of the cells that are not known exactly."""
-    if not rows:
-        return []
-    ink = {
-        "condition": {"test": f"datum.share > {0.6 * WIDEST}", "value": "white"},
-        "value": INK_SOFT,
-    }
-    colour = {
-        "field": "share",
-        "type": "quantitative",
-        "title": "width",
-        "scale": {"domain": [0, WIDEST], "scheme": "blues"},
-        "legend": {"format": ".0%", "values": [0, 0.5, 1, 1.5, 2]},
-    }
-    square: dict[str, Any] = {
-        "data": {"values": rows},
-        "mark": {"type": "rect", "stroke": "white"},
-        "encoding": {"color": colour},
-    }
-    frame: dict[str, Any] = {
-        "data": {"values": [r for r in rows if r["bad"]]},
-        "mark": {"type": "rect", "filled": False, "stroke": WARNING, "strokeWidth": 2.5},
-    }
-    words: dict[str, Any] = {
-        "data": {"values": rows},
-        "mark": {"type": "text", "fontSize": 10},
-        "encoding": {"text": {"field": "text"}, "color": ink},
-    }
-    return [square, *([frame] if frame["data"]["values"] else []), *([words] if small else [])]
-
-
-def axis(channel: str, name: str, codes: tuple[str, ...]) -> dict[str, Any]:
-    """Return an axis of codes in the table's order."""
-    return {
-        "field": channel,
-        "type": "nominal",
-        "sort": list(codes),
-        "scale": {"domain": list(codes)},
-        "title": name,
-        "axis": {"labelAngle": 0 if channel == "y" or len(codes) <= 10 else -45},
-    }
+def words_of(codes: Sequence[str], share: float, exposed: bool) -> tuple[str, str]:
+    """Return what is printed in a cell and what is said of it."""
+    text = f"{share:.0%}" if np.isfinite(share) else "no limit"
+    printed = text if np.isfinite(share) else "∞"
+    return printed, f"{' x '.join(codes)} {text}{', exposed' if exposed else ''}"
 
 
 def code_bars(result: AuditResult) -> Chart:
@@ -133,7 +87,7 @@ def code_bars(result: AuditResult) -> Chart:
         for (i, code), shares in sorted(found.items(), key=lambda item: np.median(item[1]))[:BARS]
     ]
     note = f"{WORDS}, median by code, narrowest first (2 stands for 2 and more)"
-    return bars(items or [("no hidden cells", 0.0)], title=TITLE, x="", y="width", subtitle=note)
+    return bars(items or [("no hidden cells", 0.0)], title=TITLE, y="width", subtitle=note)
 
 
 def class_bars(result: AuditResult) -> Chart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -18,7 +18,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import lookup, register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.attack.group_disclosure import parents_of
 from tacit.tables.rules.concentration import Level, at_level, level_faults
 from tacit.tables.rules.rule import Rule
@@ -27,7 +27,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @register
-class Complements(TableMeasure):
+class Complements(Measure[Table]):
     """Unsafe unions of hidden cells: a published parent minus its published children.
 
     Where a total is published, the sum of its hidden parts is published as well: anybody can subtract
@@ -39,6 +39,9 @@ class Complements(TableMeasure):
     ----------
     Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 4.3.
     """
+
+    family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["complements"] = "complements"
     rule: Literal["p_percent", "pq", "dominance", "minimum_frequency"] = Field(
@@ -69,8 +72,8 @@ class Complements(TableMeasure):
         assert isinstance(made, Rule)
         return made
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other
         rows, cells, groups = unions(table, self.least)
         judged, exact = union_table(table, rows, cells, groups, self.level)
         unsafe = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,14 +16,14 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
 @register
-class GroupDisclosure(TableMeasure):
+class GroupDisclosure(Measure[Table]):
     r"""Margins whose units (nearly) all fall in few categories.
 
     When all inhabitants of a region that a table counts are ill, the table tells it of each of them,
@@ -35,6 +35,9 @@ class GroupDisclosure(TableMeasure):
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.3.
     """
+
+    family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["group_disclosure"] = "group_disclosure"
     share: Annotated[float, Field(gt=0, le=1)] = Field(
@@ -65,8 +68,8 @@ class GroupDisclosure(TableMeasure):
                 )
         return found
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original, ctx
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other, ctx
         counts = counts_of(table)
         rows, total, share, largest = concentrated(table.equations, counts, self.categories)
         axes = np.array(axes_of(table, rows, largest), dtype=object)

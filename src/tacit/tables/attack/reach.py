@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.linalg import lsmr
 
 from tacit.errors import SolverError
-from tacit.solve import Lp, Solution
+from tacit.solve import Highs, LinearModel, Solution
 from tacit.tables.attack.systems import Block, System
 
 Floats = npt.NDArray[np.float64]
@@ -66,13 +65,8 @@ class Solver:
         if focus:
             low, high = np.maximum(low, -FAR * focus), np.minimum(high, FAR * focus)
         self.low, self.high = low * self.scale, high * self.scale
-        self.lp = Lp(
-            0.0,
-            sparse.csc_array(block.matrix),
-            0.0,
-            0.0,
-            self.low,
-            self.high,
+        self.lp = Highs(
+            LinearModel.of(0.0, sparse.csc_array(block.matrix), 0.0, 0.0, self.low, self.high),
             options={"simplex_strategy": PRIMAL, "primal_feasibility_tolerance": TOLERANCE},
         )
         self.spent = 0.0
@@ -88,19 +82,16 @@ class Solver:
         lp.set_sense(maximise=up)
         lp.set_costs([j], 1.0)
         state, x = self.solve()
-        if state == "unbounded" and b.test is not None:
-            x = self.far(j, up=up)
         lp.set_costs([j], 0.0)
         if len(fixed):
             lp.set_bounds(fixed, self.low[fixed], self.high[fixed])
-        shown = x is None or record(b, x)
+        if x is not None:
+            record(b, x)
         if state == "unbounded":
             found = np.inf if up else -np.inf
         else:
             assert x is not None
             found = max(0.0, float(x[j])) if up else min(0.0, float(x[j]))
-        if not shown:
-            return 0.0
         if not len(fixed):
             # Later programs need not ask again.
             if up:
@@ -108,16 +99,6 @@ class Solver:
             else:
                 b.inner_low[j] = b.outer_low[j] = found
         return found
-
-    def far(self, j: int, *, up: bool) -> Floats | None:
-        """Return a movement of an unknown without limit that goes far beyond the others' bounds."""
-        size = np.concatenate([-self.low, self.high])
-        end = 10.0 * max(1.0, float(size[np.isfinite(size)].max(initial=1.0)))
-        self.lp.set_bounds([j], -end, end)
-        _, x = self.solve()
-        self.lp.set_bounds([j], self.low[j], self.high[j])
-        del up
-        return x
 
     def extreme_alone(self, j: int, *, up: bool) -> float:
         """Return the furthest value of one unknown, and note nothing."""
@@ -139,7 +120,10 @@ class Solver:
         state, x = self.solve()
         lp.set_costs(every, 0.0)
         lp.set_bounds(every, self.low, self.high)
-        return x if state == "optimal" and x is not None and record(self.block, x) else None
+        if state != "optimal" or x is None:
+            return None
+        record(self.block, x)
+        return x
 
     def solve(self) -> tuple[str, Floats | None]:
         """Solve; from nothing, and by other ways, when the last basis led nowhere."""
@@ -152,7 +136,7 @@ class Solver:
         for strategy, tolerance in WAYS:
             if found is not None:
                 break
-            self.lp.highs.clearSolver()
+            self.lp.forget()
             self.lp.option("simplex_strategy", strategy)
             self.lp.option("primal_feasibility_tolerance", tolerance)
             found = self.attempt()
@@ -178,12 +162,8 @@ class Solver:
         return found if found.state == "optimal" and found.x is not None else None
 
 
-def record(block: Block, x: Floats) -> bool:
+def record(block: Block, x: Floats) -> None:
     """Take note of a possible movement, and of its mirror image as far as the bounds allow."""
-    if block.test is not None and not block.test(x):
-        x = refined(block, x)
-        if not block.test(x):
-            return False
     np.maximum(block.inner_high, x, out=block.inner_high)
     np.minimum(block.inner_low, x, out=block.inner_low)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -195,13 +175,6 @@ def record(block: Block, x: Floats) -> bool:
     if block.kept:
         block.points.extend([x, -share * x] if share > 0 else [x])
         del block.points[: -block.kept]
-    return True
-
-
-def refined(block: Block, x: Floats) -> Floats:
-    """Return the nearest point to x that obeys the relations to the last digits, within the bounds."""
-    step = lsmr(block.matrix, block.matrix @ x, atol=1e-15, btol=1e-15, conlim=0.0)[0]
-    return np.clip(x - step, block.lower, block.upper)
 
 
 # -- needs of one block ------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ what is left falls into blocks that share no relation. All of this is exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,8 +42,6 @@ class Block:
         Values beyond which no possible x goes: proven so far.
     points, kept
         Some possible x, newest last, and how many are kept.
-    test
-        Returns True when x obeys the original relations; movements that fail it do not count.
     """
 
     matrix: sparse.csr_array
@@ -56,7 +53,6 @@ class Block:
     inner_high: Floats = field(init=False)
     points: list[Floats] = field(default_factory=list)
     kept: int = 0
-    test: Callable[[Floats], bool] | None = None
 
     def __post_init__(self) -> None:
         if self.matrix.shape[0]:

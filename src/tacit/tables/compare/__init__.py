@@ -1,7 +1,7 @@
 """The risk-utility framework for tables: one original against several protected versions.
 
-A table is laid out as distributions (rows, most often areas) of cells (columns, most often a
-cross-classification). The measures say what a version of it has lost, the risk says what it still
+A :class:`~tacit.Table`, an array or the counts of records are laid out as distributions (rows, most
+often areas) of cells (columns, most often a cross-classification). The measures say what a version of it has lost, the risk says what it still
 gives away, and :func:`compare_tables` puts both side by side.
 
 References
@@ -12,10 +12,6 @@ PSD 2006, LNCS 4302, 68-81.
 
 from __future__ import annotations
 
-from tacit.tables.compare.axis import Axis
 from tacit.tables.compare.compare import FrameworkResult, compare_tables
-from tacit.tables.compare.crosstab import Crosstab
-from tacit.tables.compare.sources import crosstab
-from tacit.tables.compare.tabulate import cross_classify
 
-__all__ = ["Axis", "Crosstab", "FrameworkResult", "compare_tables", "cross_classify", "crosstab"]
+__all__ = ["FrameworkResult", "compare_tables"]

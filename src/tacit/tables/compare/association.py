@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.tables.compare.crosstab import Floats, row_blocks
+from tacit.tables.compare.blocks import Floats, row_blocks
 
 
 def percent_change(after: float | None, before: float | None) -> float | None:

@@ -18,7 +18,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +27,7 @@ EDGES = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0)
 
 
 @register
-class CellLoss(TableMeasure):
+class CellLoss(Measure[Table]):
     """Cells hidden and values changed by protection, in number, in value and by level.
 
     For a suppressed table: how many cells are hidden, unsafe and secondary, and the share of their
@@ -44,9 +44,10 @@ class CellLoss(TableMeasure):
 
     kind: Literal["cell_loss"] = "cell_loss"
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original, ctx
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other, ctx
         published, hidden = table.published, table.hidden
         full = ~table.empty
         change = relative_change(table.value, published)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
+from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, near_match
 from tacit.plot.chart import Chart
 from tacit.plot.ru_map import ru_chart
 from tacit.result import Result, format_number
-from tacit.tables.compare.axis import Declared, Pick
-from tacit.tables.compare.crosstab import Crosstab, Floats, Kind
+from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.distances import Zeros
+from tacit.tables.compare.distributions import Distributions, as_cells, from_array, lay_out, like
+from tacit.tables.compare.entries import (
+    Entries,
+    entries_of_frame,
+    entries_of_records,
+    entries_of_table,
+)
 from tacit.tables.compare.impute import Rule
+from tacit.tables.compare.layout import Declared, Pick, names_of
 from tacit.tables.compare.loglinear import Model
 from tacit.tables.compare.measures import (
     GROUPS,
@@ -29,8 +36,8 @@ from tacit.tables.compare.measures import (
     Settings,
     measure,
 )
-from tacit.tables.compare.sources import as_names, crosstab
-from tacit.tables.compare.tabulate import cross_classify
+
+Kind = Literal["frequency", "magnitude"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,7 @@ class FrameworkResult(Result):
         risk: str | None = None,
         loss: str | None = None,
         max_risk: float | None = None,
+        size: tuple[int, int] | None = None,
     ) -> Chart:
         """Return the risk-utility map of the versions, for any measure of risk and of loss."""
         r, u = risk or self.risk, loss or self.loss
@@ -139,6 +147,7 @@ class FrameworkResult(Result):
             curves={},
             higher_utility_is_better=False,
             title="Risk and loss of each version",
+            size=size,
         )
 
     def table(self, group: str | None = None) -> list[dict[str, Any]]:
@@ -166,19 +175,6 @@ class FrameworkResult(Result):
             "original": dict(self.original),
             "versions": {name: dict(v) for name, v in self.versions.items()},
         }
-
-    def write_report(
-        self, path: str | Path, *, title: str = "", max_risk: float | None = None
-    ) -> Path:
-        """Write one self-contained HTML page that compares the versions; it opens without a network.
-
-        The page holds aggregates of the original: it is for the data holder, not for users.
-        """
-        from tacit.tables.compare.report import render
-
-        target = Path(path)
-        target.write_text(render(self, title=title, max_risk=max_risk), encoding="utf-8")
-        return target
 
     def __repr__(self) -> str:
         lines = [["", "original", *self.versions]]
@@ -231,15 +227,30 @@ def compare_tables(
     Parameters
     ----------
     original
-        The original: internal cells only. An array, a frame or file in wide or long form, Microdata, or
-        a :class:`~tacit.tables.compare.Crosstab`.
+        The original: a :class:`~tacit.Table`, of which the true values are taken; an array of internal
+        cells; Microdata, which are counted on their engine; a frame or a file (CSV, XLSX, ...) with
+        cells in wide form (one line per row) or in long form (one line per cell).
     versions
-        The protected versions by name, each of the same layout; NaN or null is a suppressed cell. A
-        version may carry its own margins, which need not add up.
-    rows, columns, value, contributors, kind, total, marks
-        How tables are read: see :func:`~tacit.tables.compare.crosstab`. Rows are the distributions (most
-        often areas) over which distances are averaged. For other distributions of the same variables
-        compare again with other ``rows`` and ``columns``.
+        The protected versions by name, each of the same kind and layout; NaN or null is a suppressed
+        cell. Of a Table what it publishes is taken, its totals included, which need not add up. A
+        version may also be an array in the shape of the original.
+    rows, columns
+        The variables of each side, slowest first. Rows are the distributions (most often areas) over
+        which distances are averaged. Of a Table, by default its first dimension and the others;
+        dimensions left out are taken at their total. For microdata and the long form, column names;
+        for the wide form, ``rows`` names the columns that hold labels; where labels do not say it, and
+        for arrays, a mapping from variable to categories or to their number.
+    value
+        Long form: the column with the cell values. Microdata: a column to be summed in each cell
+        (a magnitude, or a weight) instead of counting records.
+    contributors
+        Units behind each cell of the original: an array, or in the long form a column.
+    kind
+        ``frequency`` or ``magnitude``; by default what the source suggests.
+    total
+        The label of margins in a file or frame; such lines are taken as published margins.
+    marks
+        Texts that stand for a suppressed cell in a file or frame; an empty cell always does.
     impute, along
         What stands for suppressed cells: ``zero``, ``row_average`` or ``weighted_row_average``; along
         rows or along columns.
@@ -307,29 +318,90 @@ def bases_of(rounded: int | Mapping[str, int] | None, names: Collection[str]) ->
     return dict(rounded)
 
 
-def laid_out(sources: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Crosstab]:
-    """Return every source as a table of the layout of the first."""
+def laid_out(sources: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Distributions]:
+    """Return every source as distributions in one layout."""
     names, given = list(sources), list(sources.values())
-    if all(isinstance(g, Microdata) for g in given):
-        tables = cross_classify(
-            given, as_names(reading["rows"]), as_names(reading["columns"]), value=reading["value"]
-        )
-        return dict(zip(names, tables, strict=True))
-    if any(isinstance(g, Microdata) for g in given):
+    if any(isinstance(g, Microdata) for g in given) != all(isinstance(g, Microdata) for g in given):
         raise InputError("compare microdata with microdata, and tables with tables")
-    first = crosstab(given[0], **reading)
-    later = {**reading, "contributors": only_names(reading["contributors"])}
-    rest = [crosstab(g, **later).aligned(first) for g in given[1:]]
-    return dict(zip(names, [first, *rest], strict=True))
+    listed = {n: g for n, g in sources.items() if not is_array(g)}
+    if listed:
+        rows, columns = sides_of(next(iter(listed.values())), reading)
+        entries = [entries_of(g, rows, columns, reading, truth=not n) for n, g in listed.items()]
+        sides = spanned_by(entries[0], rows, columns)
+        laid = dict(zip(listed, lay_out(entries, *sides), strict=True))
+    else:
+        laid = {"": from_array(given[0], reading["rows"], reading["columns"])}
+    layout = next(iter(laid.values())).layout
+    tables = [laid[n] if n in laid else like(g, layout) for n, g in sources.items()]
+    return dict(zip(names, with_kind(tables, reading), strict=True))
 
 
-def only_names(contributors: Any) -> str | None:
-    """Return contributors given as a column's name; an array belongs to the original alone."""
-    return contributors if isinstance(contributors, str) else None
+def is_array(given: Any) -> bool:
+    """Return True for an array of internal cells."""
+    return hasattr(given, "__array_interface__") or isinstance(given, list | tuple)
+
+
+def sides_of(source: Any, reading: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the variables of rows and columns as far as they are named; those of a Table in full."""
+    rows, columns = names_of(reading["rows"]), names_of(reading["columns"])
+    if not isinstance(source, Table):
+        return rows, columns
+    left = [n for n in source.names if n not in (*rows, *columns)]
+    if not rows and not columns:
+        return (left[:1], left[1:]) if len(left) > 1 else ([], left)
+    return rows or left, columns or left
+
+
+def entries_of(
+    source: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    reading: Mapping[str, Any],
+    *,
+    truth: bool,
+) -> Entries:
+    """Return the cells of a source; of the original those that are true."""
+    if isinstance(source, Table):
+        return entries_of_table(source, rows, columns, truth=truth)
+    if isinstance(source, Microdata):
+        return entries_of_records(source, rows, columns, reading["value"])
+    column = reading["contributors"] if isinstance(reading["contributors"], str) else None
+    return entries_of_frame(
+        source,
+        reading["rows"],
+        reading["columns"],
+        reading["value"],
+        column,
+        reading["total"],
+        reading["marks"],
+    )
+
+
+def spanned_by(
+    entries: Entries, rows: Sequence[str], columns: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the variables of rows and columns; a wide frame has some that nobody named."""
+    if set(rows) | set(columns) == set(entries.names):
+        return list(rows), list(columns)
+    down = list(rows) or [entries.names[0]]
+    return down, [n for n in entries.names if n not in down]
+
+
+def with_kind(tables: Sequence[Distributions], reading: Mapping[str, Any]) -> list[Distributions]:
+    """Return the tables with their kind as declared, and the original with its contributors."""
+    first, *rest = tables
+    if reading["contributors"] is not None and not isinstance(reading["contributors"], str):
+        units = as_cells(reading["contributors"], "contributors")[0]
+        if units.shape != first.cells.shape:
+            raise InputError("the contributors have another shape than the table")
+        first = replace(first, units=units)
+    if reading["kind"] is not None:
+        first = replace(first, counts=reading["kind"] == "frequency")
+    return [first, *rest]
 
 
 def result_of(
-    found: Mapping[str, Measured], original: Crosstab, risk: str, loss: str
+    found: Mapping[str, Measured], original: Distributions, risk: str, loss: str
 ) -> FrameworkResult:
     """Put the result together."""
     numbers = {
@@ -349,7 +421,7 @@ def result_of(
         original=next(iter(found.values())).original,
         notes={name: v.notes for name, v in found.items()},
         by_row={name: v.by_row for name, v in found.items()},
-        rows=original.rows.labels() if len(original.rows) <= 1_000_000 else (),
+        rows=original.layout.rows.labels() if len(original.layout.rows) <= 1_000_000 else (),
         risk=risk,
         loss=loss,
     )

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.tables.compare.crosstab import Floats, row_blocks
+from tacit.tables.compare.blocks import Floats, row_blocks
 
 Zeros = Literal["skip", "add_half", "as_one"]
 

@@ -7,24 +7,24 @@ from typing import Literal
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.tables.compare.axis import Flags
-from tacit.tables.compare.crosstab import Crosstab, Floats
+from tacit.tables.compare.blocks import Flags, Floats
+from tacit.tables.compare.distributions import Distributions
 
 Rule = Literal["zero", "row_average", "weighted_row_average"]
 RULES: tuple[Rule, ...] = ("zero", "row_average", "weighted_row_average")
 
 
 def filled(
-    table: Crosstab, rule: Rule | None, along: Literal["rows", "columns"] = "rows"
+    table: Distributions, rule: Rule | None, along: Literal["rows", "columns"] = "rows"
 ) -> Floats:
     """Return the cells of a table with suppressed ones imputed; ``along`` columns transposes."""
-    if table.suppressed is None or not table.suppressed.any():
+    if table.hidden is None or not table.hidden.any():
         return table.cells
     if rule is None:
         raise InputError(
             f"the table has suppressed cells: choose impute= {', '.join(RULES)}, as its users would"
         )
-    cells, mask = table.cells, table.suppressed
+    cells, mask = table.cells, table.hidden
     own, across = table.row_totals, table.column_totals
     if along == "columns":
         return imputed(cells.T, mask.T, rule, across, own).T
@@ -54,7 +54,7 @@ def imputed(
     if row_totals is None:
         raise InputError(
             f"impute={rule!r} spreads what is missing from the published totals of the rows: "
-            "give row_totals=, or use impute='zero'"
+            "give a version with its totals, or use impute='zero'"
         )
     lost = np.maximum(np.where(np.isnan(row_totals), 1.0, row_totals) - known.sum(axis=1), 0.0)
     weight = suppressed.astype(np.float64)
@@ -62,7 +62,7 @@ def imputed(
         if column_totals is None:
             raise InputError(
                 "impute='weighted_row_average' weighs by the published totals of the columns: "
-                "give column_totals="
+                "give a version with its totals, or use impute='row_average'"
             )
         heavy = weight * np.where(np.isnan(column_totals), 1.0, column_totals)
         weight = np.where(heavy.sum(axis=1, keepdims=True) > 0, heavy, weight)

@@ -10,8 +10,8 @@ import numpy as np
 
 from tacit.engine.codes import group_ids
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.compare.axis import Ints
-from tacit.tables.compare.crosstab import Crosstab, Floats, row_blocks
+from tacit.tables.compare.blocks import Floats, Ints, row_blocks
+from tacit.tables.compare.layout import Layout
 
 Margin = tuple[str, ...]
 Model = Sequence[Sequence[str]]
@@ -31,7 +31,7 @@ class Fit:
     converged: bool
 
 
-def deviance(table: Crosstab, cells: Floats, model: Model) -> Fit:
+def deviance(layout: Layout, cells: Floats, model: Model) -> Fit:
     r"""Return :math:`L^2 = 2\sum o\ln(o/\hat e)` of the model that fits the given margins of ``cells``.
 
     Decomposable models have a closed form: the product of the margins over the product of their
@@ -39,29 +39,29 @@ def deviance(table: Crosstab, cells: Floats, model: Model) -> Fit:
     margin forces to be empty. Combinations of categories that the layout does not have count as
     structural zeros, and then fitting is always iterative.
     """
-    margins = maximal(table, model)
+    margins = maximal(layout, model)
     n = float(cells.sum())
     if n == 0:
         return Fit(0.0, 0, converged=True)
     junctions = separators(margins)
-    if junctions is not None and table.rows.is_full and table.columns.is_full:
-        return Fit(2 * closed_form(table, cells, margins, junctions), 0, converged=True)
-    fitted, rounds, converged = proportional_fitting(table, cells, margins)
+    if junctions is not None and layout.rows.is_full and layout.columns.is_full:
+        return Fit(2 * closed_form(layout, cells, margins, junctions), 0, converged=True)
+    fitted, rounds, converged = proportional_fitting(layout, cells, margins)
     flat = cells.ravel()
     some = flat > 0
     logs = np.log(flat[some] / fitted[some])
     return Fit(2 * float(flat[some] @ logs), rounds, converged)
 
 
-def maximal(table: Crosstab, model: Model) -> list[Margin]:
+def maximal(layout: Layout, model: Model) -> list[Margin]:
     """Return the margins of a model that no other margin contains, variables in table order."""
     given = [(m,) if isinstance(m, str) else tuple(m) for m in model]
-    unknown = [v for m in given for v in m if v not in table.variables]
+    unknown = [v for m in given for v in m if v not in layout.variables]
     if unknown:
-        raise ColumnNotFound(dict.fromkeys(unknown), list(table.variables), "the table")
+        raise ColumnNotFound(dict.fromkeys(unknown), list(layout.variables), "the table")
     if not any(given):
         raise InputError("a log-linear model needs at least one margin, e.g. [['sex', 'area']]")
-    ordered = [tuple(v for v in table.variables if v in m) for m in given]
+    ordered = [tuple(v for v in layout.variables if v in m) for m in given]
     sets = list(dict.fromkeys(ordered))
     return [m for m in sets if m and not any(set(m) < set(other) for other in sets)]
 
@@ -87,7 +87,7 @@ def separators(margins: Sequence[Margin]) -> list[Margin] | None:
 
 
 def closed_form(
-    table: Crosstab, cells: Floats, margins: Sequence[Margin], junctions: Sequence[Margin]
+    layout: Layout, cells: Floats, margins: Sequence[Margin], junctions: Sequence[Margin]
 ) -> float:
     """Return the sum of o ln(o / e) of a decomposable model, without making e.
 
@@ -95,11 +95,11 @@ def closed_form(
     names, the sum is that of m ln m over cells, less margins, plus separators.
     """
     covered = {v for m in margins for v in m}
-    idle = math.prod(len(table.categories(v)) for v in table.variables if v not in covered)
+    idle = math.prod(len(layout.categories(v)) for v in layout.variables if v not in covered)
     n = float(cells.sum())
     value = x_log_x(cells) + n * math.log(idle)
-    value -= sum(x_log_x(margin_of(table, cells, m)) for m in margins)
-    return value + sum(x_log_x(margin_of(table, cells, s)) for s in junctions)
+    value -= sum(x_log_x(margin_of(layout, cells, m)) for m in margins)
+    return value + sum(x_log_x(margin_of(layout, cells, s)) for s in junctions)
 
 
 def x_log_x(values: Floats) -> float:
@@ -112,9 +112,9 @@ def x_log_x(values: Floats) -> float:
     return total
 
 
-def margin_of(table: Crosstab, cells: Floats, names: Margin) -> Floats:
+def margin_of(layout: Layout, cells: Floats, names: Margin) -> Floats:
     """Return a margin of the cells, flat; the sides are summed one after the other."""
-    for axis, side in ((0, table.rows), (1, table.columns)):
+    for axis, side in ((0, layout.rows), (1, layout.columns)):
         kept = [i for i, v in enumerate(side.names) if v in names]
         if len(kept) < len(side.names):
             sizes = [len(side.categories[i]) for i in kept]
@@ -137,14 +137,14 @@ def summed(cells: Floats, ids: Ints, n: int, axis: int) -> Floats:
 
 
 def proportional_fitting(
-    table: Crosstab, cells: Floats, margins: Sequence[Margin]
+    layout: Layout, cells: Floats, margins: Sequence[Margin]
 ) -> tuple[Floats, int, bool]:
     """Return fitted cells, flat; each round scales them to every margin in turn."""
     flat = cells.ravel()
     parts = []
     for names in margins:
-        codes = [table.cell_codes(v) for v in names]
-        ids, n = group_ids(codes, [len(table.categories(v)) for v in names])
+        codes = [layout.cell_codes(v) for v in names]
+        ids, n = group_ids(codes, [len(layout.categories(v)) for v in names])
         parts.append((ids, np.bincount(ids, flat, minlength=n), n))
     fitted = np.ones(len(flat))
     for ids, wanted, _ in parts:

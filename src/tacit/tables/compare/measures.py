@@ -10,9 +10,10 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.tables.compare import association, distances, ranks, variance
-from tacit.tables.compare.axis import Flags, Pick
-from tacit.tables.compare.crosstab import Crosstab, Floats
+from tacit.tables.compare.blocks import Flags, Floats
+from tacit.tables.compare.distributions import Distributions
 from tacit.tables.compare.impute import Rule, filled
+from tacit.tables.compare.layout import Pick
 from tacit.tables.compare.loglinear import Model, deviance
 from tacit.tables.compare.small_cell_risk import sample_risk, small_cell_risk
 from tacit.tables.compare.summary import summary, suppression
@@ -115,7 +116,7 @@ class Settings:
     model: Model | None = None
     association: tuple[Sequence[str], Sequence[str]] | None = None
     subtotals: Mapping[str, Pick] = field(default_factory=dict)
-    population: Crosstab | None = None
+    population: Distributions | None = None
 
     def __post_init__(self) -> None:
         if self.rank_groups < 2:
@@ -137,10 +138,13 @@ class Measured:
 
 
 def measure(
-    original: Crosstab, protected: Crosstab, settings: Settings, rounded: int | None = None
+    original: Distributions,
+    protected: Distributions,
+    settings: Settings,
+    rounded: int | None = None,
 ) -> Measured:
     """Return every measure of one protected version."""
-    if original.suppressed is not None:
+    if original.hidden is not None:
         raise InputError("the original table has missing cells; it must be complete")
     if not original.cells.any():
         raise InputError("the original table is all zero: no relative measure is defined")
@@ -153,7 +157,7 @@ def measure(
     totals(found, original, protected, p, settings)
     found.both("AV", variance.average_variance(o), variance.average_variance(p))
     found.change("RAV", "AV")
-    associations(found, original, protected.with_cells(p), settings)
+    associations(found, original, p, settings)
     rankings(found, o, p, settings)
     if settings.target is not None:
         between(found, original, p, settings)
@@ -195,34 +199,43 @@ class Collector:
 
 
 def summarise(
-    found: Collector, original: Crosstab, protected: Crosstab, p: Floats, settings: Settings
+    found: Collector,
+    original: Distributions,
+    protected: Distributions,
+    p: Floats,
+    settings: Settings,
 ) -> None:
     """Add the summary block."""
     before = summary(original, settings.small)
     after = summary(
-        Crosstab(
-            p, original.rows, original.columns, contributors=original.contributors,
-            kind=original.kind,
-        ),
+        Distributions(original.layout, p, units=original.units, counts=original.counts),
         settings.small,
     )  # fmt: skip
     for name in MEASURES:
         if name in before:
             found.both(name, before[name], after[name])
-    if protected.suppressed is not None or has_withheld_margin(protected):
+    if protected.hidden is not None or has_withheld_margin(protected):
         found.put(**suppression(original, protected))
 
 
-def has_withheld_margin(table: Crosstab) -> bool:
+def has_withheld_margin(table: Distributions) -> bool:
     """Return True when a published margin is suppressed."""
     margins = (table.row_totals, table.column_totals)
     return any(m is not None and bool(np.isnan(m).any()) for m in margins)
 
 
-def risks(found: Collector, original: Crosstab, protected: Crosstab, settings: Settings) -> None:
+def risks(
+    found: Collector, original: Distributions, protected: Distributions, settings: Settings
+) -> None:
     """Add the risk of small cells, and of sample uniques when the population is known."""
     if settings.small:
-        risk = small_cell_risk(original, protected, settings.small)
+        risk = small_cell_risk(
+            original.cells,
+            protected.cells,
+            settings.small,
+            units=original.units_behind(),
+            hidden=protected.hidden,
+        )
         found.put(
             small_changed=risk.changed,
             small_unchanged=risk.unchanged,
@@ -230,8 +243,8 @@ def risks(found: Collector, original: Crosstab, protected: Crosstab, settings: S
         )
     if settings.population is not None:
         shown = protected.cells
-        if protected.suppressed is not None:
-            shown = np.where(protected.suppressed, 0.0, shown)
+        if protected.hidden is not None:
+            shown = np.where(protected.hidden, 0.0, shown)
         before = sample_risk(original.cells, settings.population.cells)
         after = sample_risk(shown, settings.population.cells)
         found.both("tau1", before.tau1, after.tau1)
@@ -239,12 +252,12 @@ def risks(found: Collector, original: Crosstab, protected: Crosstab, settings: S
         found.note(after.outside, "sample uniques have no counterpart in the population")
 
 
-def bias(found: Collector, o: Floats, p: Floats, protected: Crosstab, rounded: int | None) -> None:
+def bias(
+    found: Collector, o: Floats, p: Floats, protected: Distributions, rounded: int | None
+) -> None:
     """Add the tests of section 2.2."""
     if rounded is not None:
-        shown: Flags | slice = (
-            slice(None) if protected.suppressed is None else ~protected.suppressed
-        )
+        shown: Flags | slice = slice(None) if protected.hidden is None else ~protected.hidden
         found.put(binomial_p=binomial_test(o[shown], protected.cells[shown], rounded).p_value)
     found.put(sign_p=sign_test(o, p).p_value, signed_rank_p=signed_rank_test(o, p).p_value)
 
@@ -262,7 +275,11 @@ def distance(found: Collector, o: Floats, p: Floats, settings: Settings) -> None
 
 
 def totals(
-    found: Collector, original: Crosstab, protected: Crosstab, p: Floats, settings: Settings
+    found: Collector,
+    original: Distributions,
+    protected: Distributions,
+    p: Floats,
+    settings: Settings,
 ) -> None:
     """Add the distances of row totals, of published margins and of sub-totals."""
     o = original.cells
@@ -280,7 +297,7 @@ def totals(
             not_additive=int((gap & ~np.isnan(margin)).sum()),
         )
     for name, where in settings.subtotals.items():
-        part = original.columns.pick(where)
+        part = original.layout.columns.pick(where)
         sub = distances.totals(o[:, part].sum(axis=1), p[:, part].sum(axis=1))
         found.put(
             **{
@@ -291,27 +308,24 @@ def totals(
         )
 
 
-def associations(
-    found: Collector, original: Crosstab, protected: Crosstab, settings: Settings
-) -> None:
+def associations(found: Collector, original: Distributions, p: Floats, settings: Settings) -> None:
     """Add X2, Cramér's V and entropy."""
-    tables = [original, protected]
+    tables = [original.cells, p]
     if settings.association is not None:
-        rows, columns = settings.association
-        tables = [t.arranged(rows, columns) for t in tables]
-    o, p = (t.cells for t in tables)
-    found.both("X2", association.pearson(o), association.pearson(p))
+        tables = [original.layout.rearranged(t, *settings.association) for t in tables]
+    before, after = tables
+    found.both("X2", association.pearson(before), association.pearson(after))
     found.change("RX2", "X2")
     found.both(
         "CV",
-        association.cramers_v(o, found.original["X2"]),
-        association.cramers_v(p, found.values["X2"]),
+        association.cramers_v(before, found.original["X2"]),
+        association.cramers_v(after, found.values["X2"]),
     )
     found.change("RCV", "CV")
-    before, after = association.entropy(original.cells), association.entropy(protected.cells)
-    found.both("ENT", before.value, after.value)
+    old, new = association.entropy(original.cells), association.entropy(p)
+    found.both("ENT", old.value, new.value)
     found.change("ENTT", "ENT")
-    found.note(after.skipped, "empty rows of the version have no entropy")
+    found.note(new.skipped, "empty rows of the version have no entropy")
 
 
 def rankings(found: Collector, o: Floats, p: Floats, settings: Settings) -> None:
@@ -326,11 +340,11 @@ def rankings(found: Collector, o: Floats, p: Floats, settings: Settings) -> None
     )
 
 
-def between(found: Collector, original: Crosstab, p: Floats, settings: Settings) -> None:
+def between(found: Collector, original: Distributions, p: Floats, settings: Settings) -> None:
     """Add the between variance of the target proportion, on rows that have it in both tables."""
     assert settings.target is not None
-    target = original.columns.pick(settings.target)
-    base = None if settings.base is None else original.columns.pick(settings.base)
+    target = original.layout.columns.pick(settings.target)
+    base = None if settings.base is None else original.layout.columns.pick(settings.base)
     if base is not None and np.any(target & ~base):
         raise InputError("the target must be part of its base")
     part: Any = slice(None) if base is None else base
@@ -344,11 +358,11 @@ def between(found: Collector, original: Crosstab, p: Floats, settings: Settings)
     found.note(int((~common).sum()), "rows without a base are left out of the between variance")
 
 
-def fits(found: Collector, original: Crosstab, p: Floats, settings: Settings) -> None:
+def fits(found: Collector, original: Distributions, p: Floats, settings: Settings) -> None:
     """Add the deviance of the log-linear model, fitted to each table by itself."""
-    model = settings.model or [original.rows.names, original.columns.names]
-    before = deviance(original, original.cells, model)
-    after = deviance(original, p, model)
+    model = settings.model or [original.layout.rows.names, original.layout.columns.names]
+    before = deviance(original.layout, original.cells, model)
+    after = deviance(original.layout, p, model)
     found.both("L2", before.deviance, after.deviance)
     found.ratio("LR", "L2")
     if not (before.converged and after.converged):

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.tables.compare.axis import Ints
-from tacit.tables.compare.crosstab import Crosstab, Floats
-from tacit.tables.compare.summary import is_small
+from tacit.tables.compare.blocks import Flags, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -27,18 +25,32 @@ class SmallCellRisk:
 
 
 def small_cell_risk(
-    original: Crosstab, protected: Crosstab, small: Collection[int] = (1, 2)
+    original: Floats,
+    protected: Floats,
+    small: Collection[int] = (1, 2),
+    *,
+    units: Floats | None = None,
+    hidden: Flags | None = None,
 ) -> SmallCellRisk:
     """Return how many small cells of a table of whole population counts are published as they are.
 
-    A suppressed cell counts as changed. In a magnitude table cells with few contributors are small.
+    A hidden cell counts as changed. In a magnitude table cells with few contributors, the ``units``, are
+    small.
     """
-    target = is_small(original, small)
-    same = protected.cells[target] == original.cells[target]
-    if protected.suppressed is not None:
-        same &= ~protected.suppressed[target]
+    target = is_small(original if units is None else units, small)
+    same = protected[target] == original[target]
+    if hidden is not None:
+        same &= ~hidden[target]
     unchanged = int(same.sum())
     return SmallCellRisk(len(same) - unchanged, unchanged)
+
+
+def is_small(units: Floats, small: Collection[int]) -> Flags:
+    """Return which cells are small, by the number of units behind them."""
+    found = np.zeros(units.shape, dtype=bool)
+    for size in small:
+        found |= units == size
+    return found
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.tables.compare.crosstab import Crosstab, Floats
+from tacit.tables.compare.blocks import Floats
+from tacit.tables.compare.distributions import Distributions
+from tacit.tables.compare.small_cell_risk import is_small
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def sizes(cells: Floats, axis: int | None = None) -> Sizes:
     )
 
 
-def summary(table: Crosstab, small: Collection[int] = (1, 2)) -> dict[str, float | None]:
+def summary(table: Distributions, small: Collection[int] = (1, 2)) -> dict[str, float | None]:
     """Return the summary block: sizes, small cells, zeros, contributors and total information.
 
     Total information is the sum of the cells: the number of units of a frequency table, the sum of
@@ -45,14 +47,14 @@ def summary(table: Crosstab, small: Collection[int] = (1, 2)) -> dict[str, float
     cells = table.cells
     row_means, column_means = cells.mean(axis=1), cells.mean(axis=0)
     error = float(sizes(cells).standard_error)
-    known = table.kind == "frequency" or table.contributors is not None
+    known = table.knows_units
     return {
-        "rows": table.shape[0],
-        "columns": table.shape[1],
+        "rows": cells.shape[0],
+        "columns": cells.shape[1],
         "cells": cells.size,
-        "small_cells": int(is_small(table, small).sum()) if known else None,
+        "small_cells": int(is_small(table.units_behind(), small).sum()) if known else None,
         "zeros": int((cells == 0).sum()),
-        "contributors": float(table.units().sum()) if known else None,
+        "contributors": float(table.units_behind().sum()) if known else None,
         "total": float(cells.sum()),
         "average": float(cells.mean()),
         "standard_error": None if np.isnan(error) else error,
@@ -65,21 +67,13 @@ def summary(table: Crosstab, small: Collection[int] = (1, 2)) -> dict[str, float
     }
 
 
-def is_small(table: Crosstab, small: Collection[int]) -> np.ndarray:
-    """Return which cells are small: by count, or by contributors for a magnitude table."""
-    units = table.units()
-    found = np.zeros(units.shape, dtype=bool)
-    for size in small:
-        found |= units == size
-    return found
-
-
-def suppression(original: Crosstab, protected: Crosstab) -> dict[str, float | None]:
+def suppression(original: Distributions, protected: Distributions) -> dict[str, float | None]:
     """Return what is withheld: internal cells, margins, and the units and information in them."""
-    mask = protected.suppressed
+    mask = protected.hidden
     margins = [m for m in (protected.row_totals, protected.column_totals) if m is not None]
-    known = original.kind == "frequency" or original.contributors is not None
-    units = 0.0 if mask is None else float(original.units()[mask].sum()) if known else None
+    units: float | None = 0.0
+    if mask is not None:
+        units = float(original.units_behind()[mask].sum()) if original.knows_units else None
     return {
         "suppressed_cells": 0 if mask is None else int(mask.sum()),
         "suppressed_margins": int(sum(np.isnan(m).sum() for m in margins)),

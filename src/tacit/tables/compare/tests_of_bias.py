@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
-from tacit.tables.compare.crosstab import Floats
+from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.ranks import midranks
 
 #: Up to this many differences without ties the signed rank test is exact.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.tables.compare.axis import Flags, Ints
-from tacit.tables.compare.crosstab import Floats
+from tacit.tables.compare.blocks import Flags, Floats, Ints
 
 
 def average_variance(cells: Floats) -> float | None:

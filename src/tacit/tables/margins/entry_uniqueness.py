@@ -18,7 +18,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.margins.entry_bounds import (
     Options,
     Question,
@@ -36,7 +36,7 @@ Cell = tuple[str, ...]
 
 
 @register
-class EntryUniqueness(TableMeasure):
+class EntryUniqueness(Measure[Table]):
     """Entries that take one value in all tables of counts with the released margins.
 
     For each hidden entry e the smallest and largest x_e over all x >= 0 of whole numbers with the
@@ -92,9 +92,10 @@ class EntryUniqueness(TableMeasure):
     )
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other
         question, hidden = self.ask(table)
         guarded = self.guarded(table, hidden)
         entries = self.chosen(table, hidden, guarded)
@@ -215,7 +216,6 @@ class EntryUniquenessResult(Result):
         return bars(
             [(k, float(self.numbers[k])) for k in names],
             title="Entries given away by margins",
-            x="",
             y="entries",
         )
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import Infeasible
-from tacit.solve.lp import Lp, Solution
+from tacit.solve import Highs, LinearModel, Solution
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -346,8 +346,8 @@ class Block:
         self.rng = np.random.default_rng(seed)
         self.pool: list[Floats] = []
         self.keep_all = False
-        self._linear: Lp | None = None
-        self._whole: Lp | None = None
+        self._linear: Highs | None = None
+        self._whole: Highs | None = None
         if self.has_base:
             self.add(ranges.base[columns])
 
@@ -382,29 +382,27 @@ class Block:
         return True
 
     @property
-    def linear(self) -> Lp:
+    def linear(self) -> Highs:
         """Return the linear relaxation."""
         if self._linear is None:
-            self._linear = Lp(
-                np.zeros(len(self.columns)),
-                self.matrix,
-                self.right,
-                self.right,
-                self.lower,
-                self.upper,
+            self._linear = Highs(
+                LinearModel.of(
+                    np.zeros(len(self.columns)),
+                    self.matrix,
+                    self.right,
+                    self.right,
+                    self.lower,
+                    self.upper,
+                )
             )
         return self._linear
 
     @property
-    def whole(self) -> Lp:
+    def whole(self) -> Highs:
         """Return the integer program."""
         if self._whole is None:
             n = len(self.columns)
-            self._whole = Lp(
-                np.zeros(n), self.matrix, self.right, self.right, self.low_out, self.high_out,
-                integer=np.ones(n, dtype=bool),
-                options={"mip_rel_gap": 0.0, "mip_abs_gap": 0.5},
-            )  # fmt: skip
+            self._whole = Highs(LinearModel.of(np.zeros(n), self.matrix, self.right, self.right, self.low_out, self.high_out, integer=np.ones(n, dtype=bool)), options={"mip_rel_gap": 0.0, "mip_abs_gap": 0.5})  # fmt: skip
         return self._whole
 
     def open_ends(self, entries: Ints) -> tuple[Flags, Flags]:

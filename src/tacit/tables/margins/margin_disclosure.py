@@ -18,7 +18,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.margins.two_way import Disclosed, Margins, capped, naive, narrow, raised
 
 Floats = npt.NDArray[np.float64]
@@ -29,7 +29,7 @@ SPELLED = 200_000
 
 
 @register
-class MarginDisclosure(TableMeasure):
+class MarginDisclosure(Measure[Table]):
     """Four kinds of disclosure when only the totals of a table are published.
 
     From the sharp bounds lo, hi of each inner cell: *existence* (lo > 0), *upward* (lo > tau_up),
@@ -56,9 +56,10 @@ class MarginDisclosure(TableMeasure):
     )
 
     family: ClassVar[str] = "attacks"
+    runs_on: ClassVar[Where] = "cells"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other
         flat = (
             table.is_product
             and len(table.shape) == 2
@@ -123,7 +124,6 @@ class MarginDisclosureResult(Result):
         return bars(
             [(k, float(v)) for k, v in self.counts.items()],
             title="Cells disclosed by the totals",
-            x="",
             y="cells",
         )
 

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-import tacit.tables.noise.cell_key_check  # noqa: F401 - the check of the claim
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Status
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.fields import NaturalInt, PositiveFloat, PositiveInt, Secret
+from tacit.io.p_tables import PTable, read_ptable
 from tacit.registry import register
-from tacit.spec import TableMethod
-from tacit.tables.files.p_tables import PTable, read_ptable
+from tacit.spec import Method, Where
 from tacit.tables.noise import ptable as _ptable
 from tacit.tables.noise.cell_keys import digits_of, rotated
 from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
@@ -34,7 +33,7 @@ DRAWN = 8
 
 
 @register
-class CellKey(TableMethod):
+class CellKey(Method[Table]):
     """Add noise that a cell's key looks up, so that a cell is changed alike wherever it appears.
 
     Every record has a key in [0, 1); the key of a cell is the sum of its records' keys modulo 1. A count n
@@ -60,6 +59,9 @@ class CellKey(TableMethod):
     Giessing and Tent (2019), Concepts for generalising tools implementing the cell key method to the case
     of continuous variables, UNECE/Eurostat work session, The Hague.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["cell_key"] = "cell_key"
     ptable: str | None = Secret(

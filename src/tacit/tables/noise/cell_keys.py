@@ -14,7 +14,7 @@ from tacit.data.cells.tabulation import Columns, Tabulation
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.files.p_tables import PTable
+from tacit.io.p_tables import PTable
 from tacit.tables.noise import ptable as _ptable
 
 Floats = npt.NDArray[np.float64]

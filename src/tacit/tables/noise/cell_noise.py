@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.tables.files.p_tables import PTable
+from tacit.io.p_tables import PTable
 from tacit.tables.noise.cell_keys import rotated
 from tacit.tables.noise.ptable import moments
 

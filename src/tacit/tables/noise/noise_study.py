@@ -214,7 +214,6 @@ class NoiseStudyResult(Result):
         return bars(
             [(k, float(v)) for k, v in self.changes.get(name, {}).items()],
             title=f"Cells by change in per cent: {name}",
-            x="",
             y="cells",
         )
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import Infeasible, InputError
-from tacit.tables.files.p_tables import PTable
+from tacit.io.p_tables import PTable
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

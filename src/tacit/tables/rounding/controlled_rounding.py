@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding.flow import unbiased
 from tacit.tables.rounding.model import Secondary, basis, model_of, multiples, network_of
@@ -41,7 +41,7 @@ Mode = Literal[
 
 
 @register
-class ControlledRounding(TableMethod):
+class ControlledRounding(Method[Table]):
     """Round a table to multiples of a base so that all sums still hold.
 
     Ground cells move to an adjacent multiple of the base, multiples stay. Among all such tables the one
@@ -64,6 +64,9 @@ class ControlledRounding(TableMethod):
     Cox (1987), A constructive procedure for unbiased controlled rounding, Journal of the American
     Statistical Association 82, 520-524.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["controlled_rounding"] = "controlled_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(

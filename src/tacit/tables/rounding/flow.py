@@ -13,39 +13,22 @@ Ahuja, Magnanti, Orlin (1993), Network flows, Prentice Hall, chapters 9 and 10.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.rounding.model import Model, Network
 
 Ints = npt.NDArray[np.int64]
 Tick = Callable[[float | None], None]
 
-#: Arcs from which compiling pays.
-COMPILE_FROM = 400
 #: The largest whole cost that is solved in one go.
 SMALL = 64
 #: Real costs are cut to this many parts of the largest one.
 PARTS = 2**30
-
-
-@functools.cache
-def compiled() -> dict[str, Callable[..., Any]]:
-    """Return the kernels compiled, by name; machine code is kept so that it is made once only."""
-    names = compile_all(KERNELS, globals())
-    return {f.__name__: names[f.__name__] for f in KERNELS}
-
-
-def kernel(name: str, size: int) -> Callable[..., Any]:
-    """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and has_numba():
-        return compiled()[name]
-    return next(f for f in KERNELS if f.__name__ == name)
 
 
 def solve_flow(model: Model, network: Network, y: int = 0, tick: Tick | None = None) -> Ints | None:
@@ -59,8 +42,8 @@ def solve_flow(model: Model, network: Network, y: int = 0, tick: Tick | None = N
     graph = adjacency(network)
     cost, scale = whole_costs(model)
     flow, potential = low.copy(), np.zeros(network.nodes, dtype=np.int64)
-    step = kernel("phase", len(cost))
-    start = kernel("settle", len(cost))
+    run = KERNELS.pick(25 * len(cost))
+    step, start = run["phase"], run["settle"]
     size = 0
     while int(np.abs(cost).max(initial=0)) >> size > SMALL:
         size += 2
@@ -115,7 +98,7 @@ def unbiased(model: Model, network: Network, rng: np.random.Generator) -> Ints:
         ground = np.rint(model.residual[model.free] / model.base * unit).astype(np.int64)
     amount = model.spread(ground)
     draws = rng.random(len(amount))
-    kernel("cancel_cycles", len(amount))(
+    KERNELS.pick(25 * len(amount))["cancel_cycles"](
         *adjacency(network), network.tail, network.head, amount, unit, draws
     )
     return amount[model.free] // unit
@@ -480,4 +463,4 @@ def cancel_cycles(
     return drawn
 
 
-KERNELS = (settle, rise, sink_down, distances, send, phase, cancel_cycles)
+KERNELS = Kernels(globals(), settle, rise, sink_down, distances, send, phase, cancel_cycles)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,8 @@ from scipy import sparse
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
-from tacit.solve import Lp
+from tacit.kernels import Kernels
+from tacit.solve import Highs, LinearModel
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -103,10 +103,11 @@ def cancel_cycles(y: Floats, rng: np.random.Generator) -> None:
     """Make every entry whole by random shifts along alternating cycles, in place."""
     m, n = y.shape
     draws = rng.random(m * n)
-    _compiled()(y, draws, NEAR)
+    KERNELS.pick(2 * m * m * n)["cancel_along"](y, draws, NEAR)
 
 
-def _cancel_plain(y: Floats, draws: Floats, near: float) -> None:
+def cancel_along(y: Floats, draws: Floats, near: float) -> None:
+    """Shift along rectangles of two rows first, then along longer cycles."""
     m, n = y.shape
     used = 0
     # Rectangles of two rows first: they are short, and leave little for longer cycles.
@@ -219,14 +220,7 @@ def _cancel_plain(y: Floats, draws: Floats, near: float) -> None:
         start += 1
 
 
-@functools.cache
-def _compiled() -> Callable[[Floats, Floats, float], None]:
-    """Return the kernel, compiled where numba is installed."""
-    try:
-        import numba
-    except ImportError:
-        return _cancel_plain
-    return numba.njit(cache=True)(_cancel_plain)
+KERNELS = Kernels(globals(), cancel_along)
 
 
 def sequential_halves(table: Table, base: float, rng: np.random.Generator, ctx: Context) -> Floats:
@@ -236,7 +230,7 @@ def sequential_halves(table: Table, base: float, rng: np.random.Generator, ctx: 
     is why the theorem of Cox and Kim (2006) does not hold for every table.
     """
     t, low, high = scaled(table.value, base)
-    lp = Lp(0.0, sparse.csc_array(table.equations), 0.0, 0.0, low, high)
+    lp = Highs(LinearModel.of(0.0, sparse.csc_array(table.equations), 0.0, 0.0, low, high))
     cells = np.flatnonzero(low < high)
     rng.shuffle(cells)
     for k, cell in enumerate(cells):
@@ -281,13 +275,15 @@ def closest_halves(table: Table, base: float) -> Floats:
     rows_low = np.concatenate([np.zeros(m.shape[0]), middle, -middle])
     rows_high = np.concatenate([np.zeros(m.shape[0]), np.full(2 * k, np.inf)])
     cost = np.concatenate([np.zeros(n), np.ones(k)])
-    lp = Lp(
-        cost,
-        blocks,
-        rows_low,
-        rows_high,
-        np.concatenate([low, np.zeros(k)]),
-        np.concatenate([high, np.full(k, 0.5)]),
+    lp = Highs(
+        LinearModel.of(
+            cost,
+            blocks,
+            rows_low,
+            rows_high,
+            np.concatenate([low, np.zeros(k)]),
+            np.concatenate([high, np.full(k, 0.5)]),
+        )
     )
     found = lp.solve()
     if found.x is None:

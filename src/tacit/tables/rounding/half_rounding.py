@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
 from tacit.tables.rounding import half as _half
 
 
 @register
-class HalfRounding(TableMethod):
+class HalfRounding(Method[Table]):
     """Additive random rounding: fair coins where the totals allow them, or unbiased in every cell.
 
     Every cell goes to an adjacent multiple of the base, multiples stay, and all relations hold. With
@@ -37,6 +36,9 @@ class HalfRounding(TableMethod):
     PSD 2006, LNCS 4302, 48-56. Cox (1987), A constructive procedure for unbiased controlled rounding,
     JASA 82, 520-524.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["half_rounding"] = "half_rounding"
     base: Annotated[float, Field(gt=0)] = Field(5, description="the base")
@@ -67,13 +69,3 @@ class HalfRounding(TableMethod):
         about = result.names or ("equations",)
         yield additive_claim(result)
         yield Claim("adjacent-multiples", {"base": self.base}, "all published cells", about)
-
-
-@check_for("adjacent-multiples")
-def adjacent(table: Table, claim: Claim) -> bool:
-    """Return True when every cell went to an adjacent multiple of the base and multiples stayed."""
-    base = float(claim.parameters["base"])
-    out = table.published / base
-    true = table.value / base
-    whole = np.abs(out - np.rint(out)) < 1e-6
-    return bool((whole & (np.abs(out - true) < 1 - 1e-9)).all())

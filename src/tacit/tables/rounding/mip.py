@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.tables.rounding.model import Model
 
 Ints = npt.NDArray[np.int64]
@@ -87,19 +87,21 @@ class Program:
         """Return steps with the columns that follow from them."""
         return np.asarray(steps, dtype=np.float64)
 
-    def lp(self, *, whole: bool) -> Lp:
+    def lp(self, *, whole: bool) -> Highs:
         """Return the program, with whole steps or relaxed."""
         integer = np.r_[np.ones(self.n, dtype=bool), np.zeros(2 * self.k, dtype=bool)]
         even = bool((self.costs == np.rint(self.costs)).all())
         options = {"mip_abs_gap": 0.999 if even else 1e-6, "mip_rel_gap": 0.0} if whole else {}
-        return Lp(
-            self.costs,
-            self.matrix,
-            self.row_lower,
-            self.row_upper,
-            self.lower,
-            self.upper,
-            integer=integer if whole else None,
+        return Highs(
+            LinearModel.of(
+                self.costs,
+                self.matrix,
+                self.row_lower,
+                self.row_upper,
+                self.lower,
+                self.upper,
+                integer=integer if whole else None,
+            ),
             presolve=True,
             options=options,
         )
@@ -119,7 +121,7 @@ def solve_mip(
     if start is not None and not program.k:
         lp.start_from(program.point(start))
     found = lp.solve(time_limit=time_limit, should_stop=should_stop)
-    nodes = max(0, int(lp.highs.getInfo().mip_node_count))
+    nodes = found.nodes
     if found.state == "infeasible":
         return Answer("infeasible", None, float("inf"), float("inf"), nodes)
     if found.x is None:

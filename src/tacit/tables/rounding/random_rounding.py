@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
-from tacit.tables.compare.rounding import semi_controlled_rounding
-from tacit.tables.rounding.model import CLOSE, basis, multiples
+from tacit.tables.rounding.counts import semi_controlled_rounding
+from tacit.tables.rounding.model import basis, multiples
 
 Floats = npt.NDArray[np.float64]
 Rule = Literal["random", "conventional", "up", "down", "semi_controlled"]
 
 
 @register
-class RandomRounding(TableMethod):
+class RandomRounding(Method[Table]):
     """Round every cell by itself to a multiple of the base.
 
     A value a = q b + r goes up to (q + 1) b with probability r/b and down to q b otherwise, so that its
@@ -40,6 +40,9 @@ class RandomRounding(TableMethod):
     Shlomo and Young (2006), Statistical disclosure control methods through a risk-utility framework,
     PSD 2006, LNCS 4302, section 4.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["random_rounding"] = "random_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(
@@ -158,25 +161,3 @@ def rounded_claim(
     """Return the claim that every published value is a multiple of the base near the true one."""
     parameters = {"base": base, "y": y, "max_shift": max_shift, "free_zeros": free_zeros}
     return Claim("rounded", parameters, "all cells", table.names or ("equations",))
-
-
-@check_for("rounded")
-def is_rounded(table: Table, claim: Claim) -> bool:
-    """Return True when all are multiples, ground cells within ``max_shift`` bases, totals within y."""
-    values, base = table.published, float(claim.parameters["base"])
-    shift, y = int(claim.parameters["max_shift"]), int(claim.parameters["y"])
-    if np.isnan(values).any():
-        return False
-    steps = np.rint(values / base)
-    if (np.abs(values - steps * base) > CLOSE * base * np.maximum(1.0, np.abs(steps))).any():
-        return False
-    share = table.value / base
-    near = np.rint(share)
-    even = np.abs(share - near) <= CLOSE * np.maximum(1.0, np.abs(share))
-    low = np.where(even, near, np.floor(share))
-    high = np.where(even, near, np.ceil(share))
-    ground = np.zeros(len(table), dtype=bool)
-    ground[basis(table)[0]] = True
-    slack = np.where(ground, shift - 1, y)
-    top = slack + (ground & even & bool(claim.parameters["free_zeros"]))
-    return bool(((steps >= low - slack) & (steps <= high + top)).all())

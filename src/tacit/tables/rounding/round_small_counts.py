@@ -10,14 +10,14 @@ import numpy.typing as npt
 from pydantic import Field
 
 import tacit.tables.adjust.additive  # noqa: F401 - the check of the claim
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Status
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.fields import ColumnName
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.rounding.small_counts import Problem, Sums, round_small
 
 Floats = npt.NDArray[np.float64]
@@ -25,7 +25,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @register
-class RoundSmallCounts(TableMethod):
+class RoundSmallCounts(Method[Table]):
     """Change ground counts below the base to 0 or the base, with all sums as near as possible.
 
     Only ground cells that show in a published count of 1..b-1 are changed; larger counts stay. Which of
@@ -43,6 +43,9 @@ class RoundSmallCounts(TableMethod):
     Langsrud and Heldal (2018), An algorithm for small count rounding of tabular data, Privacy in
     Statistical Databases, Valencia.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["round_small_counts"] = "round_small_counts"
     base: Annotated[int, Field(ge=2)] = Field(3, description="the rounding base b")
@@ -139,12 +142,3 @@ def deviations(
         if len(table)
         else 0,
     }
-
-
-@check_for("no-small-counts")
-def has_no_small_counts(table: Table, claim: Claim) -> bool:
-    """Return True when every published value is a whole count that is 0 or at least the base."""
-    base = int(claim.parameters["base"])
-    shown = table.published[~np.isnan(table.published)]
-    whole = (shown == np.rint(shown)).all() and (shown >= 0).all()
-    return bool(whole and not ((shown > 0) & (shown < base)).any())

@@ -14,15 +14,15 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
+from tacit.plot.lines import panels
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.rounding.effects import RULES, RoundingRule, RuleName, whole
 
 
 @register
-class RoundingEffects(TableMeasure):
+class RoundingEffects(Measure[Table]):
     """Bias, mean square error, expected chi-square and posterior of four rounding rules.
 
     For conventional, modified conventional, zero-restricted 50/50 and unbiased rounding to a base B:
@@ -38,6 +38,7 @@ class RoundingEffects(TableMeasure):
 
     kind: Literal["rounding_effects"] = "rounding_effects"
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     base: Annotated[int, Field(ge=2)] = Field(5, description="the base B")
     rule: RuleName = Field(
         "zero_restricted_5050",
@@ -46,8 +47,8 @@ class RoundingEffects(TableMeasure):
 
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original, ctx
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other, ctx
         values = whole(np.abs(table.value[table.ground & ~table.empty]))
         rows: list[dict[str, Any]] = []
         for name in RULES:
@@ -94,33 +95,14 @@ class RoundingEffectsResult(Result):
 
     def plot(self) -> Chart:
         """Return the posterior of the original value under each rule, given one rounded value."""
-        rows = [
-            {"rule": rule.replace("_", " "), "x": x, "p": p}
-            for rule, found in self.posteriors.items()
-            for x, p in found.items()
-        ]
-        spec = {
-            "title": heading("What a rounded value tells", "posterior of the original value"),
-            "data": {"values": rows},
-            "facet": {
-                "row": {
-                    "field": "rule",
-                    "type": "nominal",
-                    "title": None,
-                    "sort": None,
-                    "header": {"labelAngle": 0, "labelAlign": "left"},
-                }
-            },
-            "spec": {
-                "width": 380,
-                "height": 70,
-                "mark": "bar",
-                "encoding": {
-                    "x": {"field": "x", "type": "ordinal", "title": "original value"},
-                    "y": {"field": "p", "type": "quantitative", "title": "probability"},
-                },
-            },
-        }
-        top = {r: max(f.values()) for r, f in self.posteriors.items()}
-        told = "; ".join(f"{r.replace('_', ' ')} {p:.3f}" for r, p in top.items())
-        return Chart(spec, f"Bars of the posterior under four rules; largest probability: {told}.")
+        named = {rule.replace("_", " "): found for rule, found in self.posteriors.items()}
+        told = "; ".join(f"{rule} {max(found.values()):.3f}" for rule, found in named.items())
+        return panels(
+            ((rule, x, p) for rule, found in named.items() for x, p in found.items()),
+            title="What a rounded value tells",
+            subtitle="chance of each original value, given the rounded one",
+            x="original value",
+            y="chance",
+            alt=f"Bars of the posterior under four rules; largest probability: {told}.",
+            ordinal=True,
+        )

@@ -11,7 +11,7 @@ Salazar-Gonzalez (2006), A new approach to round tabular data, PSD 2006, LNCS 43
 
 from __future__ import annotations
 
-import functools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.rounding.model import Layout, Model, layout_of
 
 Ints = npt.NDArray[np.int64]
@@ -35,9 +35,7 @@ EFFORT, PATIENCE = 10_000_000_000, 3
 #: How much an extra relation weighs against a total.
 HARD = 27
 #: Elementary operations between two looks at the clock.
-CHUNK = 20_000_000
-#: Movable cells from which compiling pays.
-COMPILE_FROM = 2
+CHUNK = 1_000_000
 #: Multiplier and modulus of the Lehmer generator: the same numbers with and without compiling.
 LEHMER, PRIME = 48271, 2147483647
 
@@ -50,18 +48,6 @@ class Found:
     y: int
     sound: bool
     moves: int
-
-
-@functools.cache
-def compiled() -> dict[str, Callable[..., Any]]:
-    """Return the kernels compiled, by name; machine code is kept so that it is made once only."""
-    names = compile_all(KERNELS, globals())
-    return {f.__name__: names[f.__name__] for f in KERNELS}
-
-
-def is_compiled(size: int) -> bool:
-    """Return True when kernels for this many cells are compiled."""
-    return size >= COMPILE_FROM and has_numba()
 
 
 class Search:
@@ -145,11 +131,11 @@ class Search:
     ) -> int:
         """Cool down over ``budget`` moves and return the energy of the totals left."""
         layout = self.layout
-        kernels = compiled() if is_compiled(len(self.x)) else None
-        step: Any = kernels["anneal"] if kernels else anneal
+        width = 4 + 2 * layout.rows.shape[1]
+        step = KERNELS.pick(budget * width)["anneal"]
         at = self.heights()
         energy = int(self.table[at[: len(at) - 1]].sum())
-        chunk = max(2_000, (CHUNK if kernels else CHUNK // 100) // (4 + 2 * layout.rows.shape[1]))
+        chunk = max(2_000, CHUNK // width)
         done = 0
         while done < budget and not (quit_at_zero and energy == 0):
             n = min(chunk, budget - done)
@@ -199,7 +185,7 @@ def search(
     secondary objective is improved with y held.
     """
     s = Search(model, rng)
-    s.most = (effort if is_compiled(len(s.x)) else effort // 200) // s.layout.rows.shape[1]
+    s.most = effort // s.layout.rows.shape[1]
     best = judged(model, s)
     if not len(s.x):
         return best
@@ -304,7 +290,7 @@ def anneal(
     """Make moves at temperatures from hot to cold; ``x`` and ``at`` are changed in place."""
     n, slots = rows.shape
     q = near.shape[1]
-    factor = (cold / hot) ** (1.0 / moves)
+    factor = math.pow(cold / hot, 1.0 / moves)
     temperature = hot
     for _ in range(moves):
         temperature *= factor
@@ -350,7 +336,7 @@ def anneal(
         total = delta + change
         if total > 0:
             seed = seed * LEHMER % PRIME
-            if seed >= PRIME * np.exp(-total / temperature):
+            if seed >= PRIME * math.exp(-total / temperature):
                 continue
         energy += delta
         x[i] += up
@@ -365,4 +351,4 @@ def anneal(
     return energy, seed
 
 
-KERNELS = (toll, anneal)
+KERNELS = Kernels(globals(), toll, anneal)

@@ -14,7 +14,6 @@ Kirkpatrick, Gelatt, Vecchi (1983), Optimization by simulated annealing, Science
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from scipy import sparse
 
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.rounding.model import basis, rolled
 
 Ints = npt.NDArray[np.int64]
@@ -36,8 +35,8 @@ Tick = Callable[[float], None]
 
 #: Temperatures of the first and last sweep, in squared bases; stages between them.
 HOT, COLD, STAGES = 1.0, 0.02, 40
-#: Proposals for each changed cell in all, and elementary steps at most; the latter without numba.
-TRIES, EFFORT, SLOW_EFFORT = 1000, 6_000_000_000, 6_000_000
+#: Proposals for each changed cell in all, and elementary steps at most.
+TRIES, EFFORT = 1000, 6_000_000_000
 #: Cells whose sums are looked up at a time.
 BLOCK = 100_000
 #: Multiplier and modulus of the Lehmer generator: the same numbers with and without compiling.
@@ -212,9 +211,9 @@ def solve(
     best = np.diff(sums).astype(np.int8)
     if m == 0:
         return best
-    kernel, effort = kernel_for(m)
     width = 2 * max(1.0, len(problem.rows) / m)
-    tries = int(max(1, min(TRIES * m, effort / width) // STAGES))
+    tries = int(max(1, min(TRIES * m, EFFORT / width) // STAGES))
+    kernel = KERNELS.pick(tries * STAGES * width)["anneal"]
     up, d = best.copy(), problem.deviations(best)
     power = 4 if fourth else 2
     least = energy(d, power)
@@ -259,7 +258,8 @@ def cost(d: Any, at: Any, rows: Any, i: int, step: int, fourth: bool) -> float:
     for k in range(at[i], at[i + 1]):
         v = d[rows[k]]
         if fourth:
-            total += float(v + step) ** 4 - float(v) ** 4
+            old, new = float(v) * float(v), float(v + step) * float(v + step)
+            total += new * new - old * old
         else:
             total += float(step * (2 * v + step))
     return total
@@ -315,18 +315,4 @@ def anneal(
     return state
 
 
-KERNELS = (cost, shift, anneal)
-
-
-@functools.cache
-def compiled() -> Callable[..., Any]:
-    """Return the kernel compiled; machine code is kept so that it is made once only."""
-    kernel: Callable[..., Any] = compile_all(KERNELS, globals())["anneal"]
-    return kernel
-
-
-def kernel_for(size: int) -> tuple[Callable[..., Any], int]:
-    """Return the kernel for so many cells, and its elementary steps at most."""
-    if size >= 2 and has_numba():
-        return compiled(), EFFORT
-    return anneal, SLOW_EFFORT
+KERNELS = Kernels(globals(), cost, shift, anneal)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.base import Action
 from tacit.data.cells.contributions import merge
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.status import Status, is_primary, is_secondary
-from tacit.data.microdata import Action
 from tacit.data.table import Table
 from tacit.errors import Approximate, InputError, SdcError, UnknownMethod
 from tacit.registry import lookup, register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 from tacit.tables.rules.rule import Rule
 
 Ints = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @register
-class RecodeTable(TableMethod):
+class RecodeTable(Method[Table]):
     """Make one dimension of a table coarser and judge the table again.
 
     Three ways: ``collapse`` closes branches of a tree (their children go), ``depth`` closes all branches
@@ -40,6 +40,9 @@ class RecodeTable(TableMethod):
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346, section 2.3.4.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["recode_table"] = "recode_table"
     techniques: ClassVar[tuple[str, ...]] = ("generalisation",)

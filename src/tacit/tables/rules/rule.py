@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tacit.claims.gate import RULE
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +31,7 @@ class Verdict:
     sliding: npt.ArrayLike = 0.0
 
 
-class Rule(TableMethod):
+class Rule(Method[Table]):
     """Base of the sensitivity rules: ``_judge`` says which cells are unsafe, and how wide they need it.
 
     Rules combine by being applied one after the other: a cell is unsafe when any rule says so, with
@@ -38,6 +39,9 @@ class Rule(TableMethod):
     """
 
     family: ClassVar[str] = "rules"
+    runs_on: ClassVar[Where] = "cells"
+    prepares: ClassVar[bool] = True
+    techniques: ClassVar[tuple[str, ...]] = (RULE,)
     #: The status that a newly unsafe cell gets.
     mark: ClassVar[Status] = Status.UNSAFE
     #: Empty cells are judged as well.

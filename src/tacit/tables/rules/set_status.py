@@ -8,16 +8,17 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims.gate import FREED, RULE
 from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import register
-from tacit.spec import TableMethod
+from tacit.spec import Method, Where
 
 
 @register
-class SetStatus(TableMethod):
+class SetStatus(Method[Table]):
     """Set the status, levels or cost of listed cells by hand.
 
     What is known beforehand: cells that others publish must be published, cells that were hidden last
@@ -32,6 +33,9 @@ class SetStatus(TableMethod):
 
     kind: Literal["set_status"] = "set_status"
     family: ClassVar[str] = "rules"
+    runs_on: ClassVar[Where] = "cells"
+    prepares: ClassVar[bool] = True
+    techniques: ClassVar[tuple[str, ...]] = (RULE,)
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
 
     cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Field(
@@ -62,6 +66,7 @@ class SetStatus(TableMethod):
             costs[at] = self.cost
             table = table.with_weight(costs)
         if self.status == "safe":
+            ctx.note(**{FREED: int(table.primary[at].sum())})
             return cleared(table, at, Status.SAFE_MANUAL)
         if self.status == "protect":
             return table.freeze(at)

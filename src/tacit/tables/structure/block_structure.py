@@ -16,12 +16,12 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.registry import register
 from tacit.result import Result
-from tacit.spec import TableMeasure
+from tacit.spec import Companions, Measure, Where
 from tacit.tables.structure.detection import Form, Structure, detect_structure, statistics
 
 
 @register
-class BlockStructure(TableMeasure):
+class BlockStructure(Measure[Table]):
     """Block-angular structure of a table's relations, and the width of its border.
 
     The relations are reordered into diagonal blocks and a border of linking cells (dual form: l/n) or of
@@ -40,10 +40,11 @@ class BlockStructure(TableMeasure):
     runs: Annotated[int, Field(ge=1)] = Field(4, description="descents from other starts")
 
     family: ClassVar[str] = "utility"
+    runs_on: ClassVar[Where] = "cells"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
-    def _measure(self, table: Table, original: Table | None, ctx: Context) -> Result:
-        del original
+    def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
+        del other
         if table.equations.shape[0] < 2:
             raise InputError("block_structure needs a table with at least two relations")
         facts = statistics(table)

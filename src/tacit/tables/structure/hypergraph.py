@@ -7,21 +7,15 @@ with numba where it is installed.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 
 Ints = npt.NDArray[np.int64]
-
-#: Pins from which compiling pays.
-COMPILE_FROM = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,18 +396,4 @@ def refine(
     return cut
 
 
-KERNELS: tuple[Any, ...] = (match, refine)
-
-
-@functools.cache
-def compiled() -> dict[str, Callable[..., Any]]:
-    """Return the kernels compiled, by name; machine code is kept so that it is made once only."""
-    names = compile_all(KERNELS, globals())
-    return {f.__name__: names[f.__name__] for f in KERNELS}
-
-
-def kernel(name: str, size: int) -> Callable[..., Any]:
-    """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and has_numba():
-        return compiled()[name]
-    return next(f for f in KERNELS if f.__name__ == name)
+KERNELS = Kernels(globals(), match, refine)

@@ -21,13 +21,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import InputError
-from tacit.tables.structure.hypergraph import Hypergraph, gathered, kernel
+from tacit.tables.structure.hypergraph import KERNELS, Hypergraph, gathered
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Way = Literal["multilevel", "single_level", "exact", "mtkahypar"]
 Tick = Callable[[], None]
 
+#: Turns of loops a vertex, about.
+TURNS = 80.0
 #: Vertices up to which every bipartition can be tried.
 EXACT = 20
 #: Nets with more pins say little about which vertices belong together.
@@ -67,7 +69,6 @@ class Options:
     coarsest: int = 80
     runs: int = 4
     refinement: bool = True
-    size: int = 0
     tick: Tick = lambda: None
     history: list[Step] = field(default_factory=list)
     split: int = 0
@@ -83,7 +84,6 @@ def bisect(h: Hypergraph, cap: Ints, options: Options, places: Sequence[Floats] 
     ``places`` are orders of the vertices that may be worth cutting (along a dimension of a table).
     Connected components are kept whole where they fit, which cuts nothing.
     """
-    options.size = max(options.size, len(h.pins))
     label = component_labels(h)
     sizes = np.bincount(label, weights=h.weight).astype(np.int64)
     whole = packed(sizes, cap)
@@ -125,7 +125,7 @@ def candidates(
     for run in range(options.runs):
         if options.way == "single_level":
             side = random_start(h, cap, options.rng)
-            options.note("whole", h.n, improved(h, side, cap, options))
+            options.note("whole", h.n, improved(h, side, cap))
         else:
             side = descent(h, cap, options, scaled=run % 2 == 0)
         yield side
@@ -134,18 +134,18 @@ def candidates(
     # Where levels help little, as between cells of several groupings, plain starts now and then win.
     for _ in range(options.runs if h.n <= PLAIN else 1):
         side = random_start(h, cap, options.rng)
-        options.note("whole", h.n, improved(h, side, cap, options))
+        options.note("whole", h.n, improved(h, side, cap))
         yield side
     for place in places:
         swept = sweep(h, place, cap)
         if swept is not None:
-            options.note("along a dimension", h.n, improved(h, swept, cap, options))
+            options.note("along a dimension", h.n, improved(h, swept, cap))
             yield swept
 
 
-def improved(h: Hypergraph, side: Ints, cap: Ints, options: Options) -> int:
+def improved(h: Hypergraph, side: Ints, cap: Ints) -> int:
     """Refine a bipartition in place; return its cut."""
-    run = kernel("refine", options.size)
+    run = KERNELS.pick(TURNS * h.n)["refine"]
     return int(run(*h.arrays(), side, cap, PASSES, PATIENCE))
 
 
@@ -192,7 +192,7 @@ def coarsened(
     own = np.zeros(h.n, dtype=np.int64) if side is None else side
     while h.n > options.coarsest:
         order = options.rng.permutation(h.n)
-        run = kernel("match", options.size)
+        run = KERNELS.pick(TURNS * h.n)["match"]
         up = run(*h.arrays(), order, own, heaviest, WIDE, scaled)
         n = int(up.max()) + 1
         if n > (1 - REDUCTION) * h.n:
@@ -220,7 +220,7 @@ def descent(h: Hypergraph, cap: Ints, options: Options, *, scaled: bool) -> Ints
     for i in range(STARTS):
         grown = i % 2 == 0
         side = grown_start(coarse, options.rng) if grown else random_start(coarse, cap, options.rng)
-        improved(coarse, side, cap, options)
+        improved(coarse, side, cap)
         mark = standing(coarse, side, cap)
         if key is None or mark < key:
             best, key = side, mark
@@ -237,7 +237,7 @@ def raised(levels: list[Level], side: Ints, cap: Ints, options: Options) -> Ints
         last = level is levels[0]
         if options.refinement or last:
             # The finest level is always refined: blocks must obey their caps.
-            options.note("level", level.graph.n, improved(level.graph, side, cap, options))
+            options.note("level", level.graph.n, improved(level.graph, side, cap))
     return side
 
 
@@ -252,7 +252,7 @@ def cycled(h: Hypergraph, side: Ints, cap: Ints, options: Options) -> Ints:
             small[level.up] = now
             now = small
         now = now.copy()
-        improved(coarse, now, cap, options)
+        improved(coarse, now, cap)
         again = raised(levels, now, cap, options)
         if standing(h, again, cap) < standing(h, side, cap):
             side = again
@@ -528,7 +528,7 @@ def paired(h: Hypergraph, part: Ints, k: int, limit: int, options: Options) -> I
                 options.tick()
                 side = (part[vertices] == b).astype(np.int64)
                 was = standing(sub, side, cap)
-                improved(sub, side, cap, options)
+                improved(sub, side, cap)
                 if standing(sub, side, cap) < was:
                     part[vertices] = np.where(side == 1, b, a)
                     gained = True

@@ -25,7 +25,8 @@ from scipy import sparse
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.errors import Infeasible, SolverError
-from tacit.solve import Lp
+from tacit.solve import Highs, LinearModel
+from tacit.solve.scip import has_scip
 from tacit.tables.attack.attacker import CLOSE
 from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.problem import Problem
@@ -141,7 +142,7 @@ class Mover:
         self.matrix = sparse.csr_array(m[np.diff(m.indptr) > 0])
         self.turned = sparse.csr_array(self.matrix.T)
         self.down, self.up = problem.down[cells], problem.up[cells]
-        self.lp = Lp(0.0, sparse.csc_array(self.matrix), 0.0, 0.0, 0.0, 0.0)
+        self.lp = Highs(LinearModel.of(0.0, sparse.csc_array(self.matrix), 0.0, 0.0, 0.0, 0.0))
         self.all = np.arange(self.k, dtype=np.int32)
         self.bases: dict[tuple[Need, int], Any] = {}
 
@@ -162,21 +163,21 @@ class Mover:
             low[self.place[need.known]] = high[self.place[need.known]] = 0.0
         # More than the need is never asked for; this keeps the program bounded.
         low[at], high[at] = max(low[at], -1.0), min(high[at], 1.0)
-        lp, highs = self.lp, self.lp.highs
-        highs.changeColsBounds(self.k, self.all, low, high)
-        highs.changeColCost(at, -float(sign))
+        lp = self.lp
+        lp.set_bounds(self.all, low, high)
+        lp.set_costs(at, -float(sign))
         basis = self.bases.get((need, sign))
         if basis is not None:
-            highs.setBasis(basis)
+            lp.restore(basis)
         found = lp.solve()
         if found.state != "optimal" or found.x is None or found.duals is None:
             # A basis of another point can leave the solver with a point it does not trust.
             self.bases.pop((need, sign), None)
-            highs.clearSolver()
+            lp.forget()
             found = lp.solve()
         if found.state == "optimal":
-            self.bases[need, sign] = highs.getBasis()
-        highs.changeColCost(at, 0.0)
+            self.bases[need, sign] = lp.basis()
+        lp.set_costs(at, 0.0)
         if found.state != "optimal" or found.x is None or found.duals is None:
             raise SolverError(f"the attacker's program ended as {found.state}")
         c, r = self.coefficients(need, sign, -found.duals) if cut else (NOTHING, NOTHING)
@@ -588,11 +589,12 @@ def never() -> bool:
 
 def integer_phase(search: Search, engine: str) -> str:
     """Run the branching part on the engine asked for; return its name."""
-    from tacit.tables.suppress import propose_exact_scip as _scip
-
     wanted = engine == "scip" or (engine == "auto" and search.separator.tangled)
-    if wanted and _scip.available():
-        _scip.branch_and_cut(search)
+    if wanted and has_scip():
+        # It knows this module's search.
+        from tacit.tables.suppress.propose_exact_scip import branch_and_cut
+
+        branch_and_cut(search)
         return "scip"
     cut_loop(search)
     return "highs"
@@ -603,7 +605,9 @@ def root_phase(search: Search) -> None:
     sep = search.separator
     search.cuts.extend(sep.lines())
     n = len(sep.free)
-    lp = Lp(sep.cost, sparse.csc_array((0, n)), np.zeros(0), np.zeros(0), 0.0, 1.0)
+    lp = Highs(
+        LinearModel.of(sep.cost, sparse.csc_array((0, n)), np.zeros(0), np.zeros(0), 0.0, 1.0)
+    )
     add_cuts(lp, search.cuts)
     last, stalled = -1.0, 0
     for turn in range(500):
@@ -636,7 +640,7 @@ def root_phase(search: Search) -> None:
         keep_tight(search)
 
 
-def fix(search: Search, value: float, reduced: Floats, lp: Lp) -> None:
+def fix(search: Search, value: float, reduced: Floats, lp: Highs) -> None:
     """Fix cells by reduced costs: those whose change would cost more than the best pattern."""
     room = search.price - value + 1e-6 * max(1.0, search.price)
     out = (reduced > room) & ~search.out
@@ -657,13 +661,13 @@ def keep_tight(search: Search) -> None:
     search.bridges = [(i, others) for i, others in search.bridges if x[others].sum() < x[i] + 0.2]
 
 
-def add_cuts(lp: Lp, cuts: Sequence[Cut]) -> None:
+def add_cuts(lp: Highs, cuts: Sequence[Cut]) -> None:
     """Add cuts as rows."""
     for cut in cuts:
         lp.add_row(cut.columns, cut.values, 1.0)
 
 
-def add_bridges(lp: Lp, bridges: Sequence[tuple[int, Ints]]) -> None:
+def add_bridges(lp: Highs, bridges: Sequence[tuple[int, Ints]]) -> None:
     """Add the rows sum of others - x >= 0."""
     for cell, others in bridges:
         values = np.append(np.ones(len(others)), -1.0)
@@ -676,14 +680,16 @@ def cut_loop(search: Search) -> None:
     n = len(sep.free)
     upper = np.where(search.out, 0.0, 1.0)
     lower = np.where(search.into, 1.0, 0.0)
-    lp = Lp(
-        sep.cost,
-        sparse.csc_array((0, n)),
-        np.zeros(0),
-        np.zeros(0),
-        lower,
-        upper,
-        integer=np.ones(n, dtype=bool),
+    lp = Highs(
+        LinearModel.of(
+            sep.cost,
+            sparse.csc_array((0, n)),
+            np.zeros(0),
+            np.zeros(0),
+            lower,
+            upper,
+            integer=np.ones(n, dtype=bool),
+        )
     )
     add_cuts(lp, search.cuts)
     add_bridges(lp, search.bridges)

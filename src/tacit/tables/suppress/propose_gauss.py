@@ -19,12 +19,9 @@ closes with it.
 
 from __future__ import annotations
 
-import functools
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +29,7 @@ from scipy import sparse
 
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Ints = npt.NDArray[np.int64]
@@ -44,10 +41,6 @@ Mark = tuple[int, int]
 PRIME = 2_147_483_647
 #: Coefficients are taken as fractions with denominators up to this.
 LARGEST = 10**6
-#: Another one, for the proof.
-SECOND_PRIME = 2_147_483_629
-#: Below so many entries the kernels are not worth loading the compiler.
-COMPILE_FROM = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +151,7 @@ class Echelon:
 
     def extend(self, order: Ints) -> Flags:
         """Take the columns in order; return which are independent of those before them."""
-        self.kept = kernel("eliminate", len(self.rows))(
+        self.kept = KERNELS.pick(10 * len(self.rows))["eliminate"](
             self.starts, self.rows, self.values, order, self.shape[0], self.prime
         )
         independent = np.zeros(self.shape[1], dtype=bool)
@@ -179,27 +172,10 @@ class Echelon:
 
     def solved(self, starts: Ints, rows: Ints, values: Ints) -> tuple[Ints, Ints, Ints]:
         """Return, for each right-hand side, the steps and their amounts that add up to it."""
-        result: tuple[Ints, Ints, Ints] = kernel("solve", len(self.rows))(
+        result: tuple[Ints, Ints, Ints] = KERNELS.pick(10 * len(self.rows))["solve"](
             starts, rows, values, self.shape[0], *self.kept, self.prime
         )
         return result
-
-    def random_movement(self, rng: np.random.Generator) -> Ints:
-        """Return a random vector x with M x = 0 over the prime field."""
-        loose = np.ones(self.shape[1], dtype=bool)
-        loose[self.kept[1]] = False
-        x = np.where(loose, rng.integers(1, self.prime, self.shape[1]), 0)
-        rhs = np.zeros(self.shape[0], dtype=np.int64)
-        own = np.repeat(x, np.diff(self.starts))
-        # Added one at a time modulo the prime: sums of products would not fit.
-        products = own * self.values % self.prime
-        np.add.at(rhs, self.rows, products)
-        rhs %= self.prime
-        at = np.flatnonzero(rhs)
-        ends = np.array([0, len(at)], dtype=np.int64)
-        _, steps, amounts = self.solved(ends, at, rhs[at])
-        x[self.kept[1][steps]] = (self.prime - amounts) % self.prime
-        return x
 
 
 class Elimination:
@@ -328,31 +304,6 @@ class Elimination:
                         self.holders[i].discard(q)
 
 
-def deducible(problem: Problem, hidden: Flags, seed: int = 1) -> Flags:
-    """Return which unsafe cells follow from the published ones, or may do so for a pair's partner.
-
-    Two random movements of the hidden cells over a second prime field are drawn. A cell that moves in
-    one of them is not determined, and a pair whose 2 x 2 determinant is not zero is not bound: such
-    answers are certain. A cell that is called deducible is so but for a chance of about 1e-9.
-    """
-    cells = np.flatnonzero(hidden)
-    m = sparse.csc_array(problem.by_cell[:, cells])
-    m.sort_indices()
-    basis = Echelon(m, row_order(sparse.csr_array(m)), SECOND_PRIME)
-    basis.extend(np.arange(len(cells), dtype=np.int64))
-    rng = np.random.default_rng(seed)
-    first, second = (np.zeros(problem.n, dtype=np.int64) for _ in range(2))
-    first[cells], second[cells] = basis.random_movement(rng), basis.random_movement(rng)
-    bad = problem.primary & (first == 0) & (second == 0)
-    if len(problem.pairs):
-        known, target = problem.pairs.T
-        one = first[known] * second[target] % SECOND_PRIME
-        other = first[target] * second[known] % SECOND_PRIME
-        moves = (first[known] != 0) | (second[known] != 0)
-        bad[target[(one == other) & moves]] = True
-    return bad
-
-
 def row_of(matrix: sparse.csr_array, i: int) -> Vector:
     """Return one row of a sparse matrix of whole numbers."""
     at = slice(matrix.indptr[i], matrix.indptr[i + 1])
@@ -393,21 +344,6 @@ def combines(vector: Vector, a: Vector, b: Vector, first: int) -> bool:
 
 
 # -- kernels: numbers and arrays only -------------------------------------------------------------
-
-
-@functools.cache
-def compiled(name: str) -> Callable[..., Any]:
-    """Return a kernel as machine code, kept beside the module or in the user's cache."""
-    function = KERNELS[name]
-    result: Callable[..., Any] = compile_all([function], globals())[function.__name__]
-    return result
-
-
-def kernel(name: str, size: int) -> Callable[..., Any]:
-    """Return a kernel, compiled when that pays and numba is there."""
-    if size >= COMPILE_FROM and has_numba():
-        return compiled(name)
-    return KERNELS[name]
 
 
 def eliminate(
@@ -503,11 +439,11 @@ def eliminate(
         column[:n],
         scale[:n],
         kept_starts[: n + 1],
-        kept_rows,
-        kept_values,
+        kept_rows[: kept_starts[n]],
+        kept_values[: kept_starts[n]],
         used_starts[: n + 1],
-        used_steps,
-        used_factors,
+        used_steps[: used_starts[n]],
+        used_factors[: used_starts[n]],
     )
 
 
@@ -587,4 +523,4 @@ def solve(
     return ends, out_steps[:m], out_values[:m]
 
 
-KERNELS: dict[str, Callable[..., Any]] = {"eliminate": eliminate, "solve": solve}
+KERNELS = Kernels(globals(), eliminate, solve)

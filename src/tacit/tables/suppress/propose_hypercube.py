@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Flags
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]
@@ -29,8 +29,6 @@ Bytes = npt.NDArray[np.int8]
 
 #: Most dimensions of a subtable: 2^6 corners.
 MOST_DIMENSIONS = 6
-#: Cells from which compiling the kernels pays.
-COMPILE_FROM = 200
 #: What may be done with a cell.
 OPEN, HIDDEN, BARRED = 0, 1, 2
 #: Degrees of reduction: 1 is none, 2 to 10 divide the level, then any movement at all, then nothing.
@@ -258,7 +256,7 @@ def hide_cubes(
     Subtables are taken from the grand total down (in a sequence: from the most detailed up), and
     again whenever one of their cells has been hidden elsewhere. The state is changed in place.
     """
-    run = kernels(len(state.value))
+    run = KERNELS.pick(50 * len(state.value))
     local = work_space(grid)
     rank = ranks(grid)
     order = np.argsort(-rank if rules.sequence else rank, kind="stable").astype(np.int64)
@@ -280,7 +278,7 @@ def without_cube(grid: Grid, state: State, ctx: Context, *, lone: Ints) -> tuple
 
     ``lone`` names the respondents against whom cells are proven as well (-1: nobody).
     """
-    run = kernels(len(state.value))
+    run = KERNELS.pick(50 * len(state.value))
     local = work_space(grid)
     scratch = state._replace(dirty=state.dirty.copy())
     run["mark_primary"](grid, scratch, local)
@@ -339,19 +337,6 @@ def paired_singletons(hidden: Flags, owner: Ints) -> list[tuple[int, tuple[int, 
             if one >= 0 and other >= 0 and one != other:
                 found.append((axis, tuple(int(i) for i in place), pair))
     return found
-
-
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled; they call each other's compiled selves."""
-    return compile_all(KERNELS, globals())
-
-
-def kernels(n_cells: int) -> dict[str, Any]:
-    """Return the kernels, compiled when that pays and numba is there."""
-    if n_cells >= COMPILE_FROM and has_numba():
-        return compiled()
-    return globals()
 
 
 # -- kernels: numbers and arrays only -------------------------------------------------------------
@@ -820,8 +805,8 @@ def prove_subtables(
     return proofs
 
 
-#: In an order in which each is compiled after those that it calls.
-KERNELS = (
+KERNELS = Kernels(
+    globals(),
     mark,
     mark_all,
     mark_primary,

@@ -10,7 +10,6 @@ the ends of the grand total's row. So no hierarchy needs to be cut into pieces.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,14 +22,12 @@ from tacit.context import Context
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: Cells from which compiling the kernels pays.
-COMPILE_FROM = 400
 #: Amounts below this share of a need are nothing.
 NOISE = 1e-9
 #: Length of a hidden arc, as a share of the least cost: of ways that cost nothing, take the shortest.
@@ -205,7 +202,7 @@ class Circulations:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.net = network_of(problem)
-        run = kernels(problem.n)
+        run = KERNELS.pick(100 * problem.n * 4)
         self.send, self.hide = run["send"], run["hide"]
         self.used = np.where(problem.start, 1, 0).astype(np.int64)
         self.found: dict[int, Circulation] = {}
@@ -472,19 +469,6 @@ def all_needs(problem: Problem) -> list[tuple[int, tuple[float, ...], int]]:
     return needs
 
 
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled; they call each other's compiled selves."""
-    return compile_all(KERNELS, globals())
-
-
-def kernels(n_cells: int) -> dict[str, Any]:
-    """Return the kernels, compiled when that pays and numba is there."""
-    if n_cells >= COMPILE_FROM and has_numba():
-        return compiled()
-    return globals()
-
-
 # -- kernels: numbers and arrays only -------------------------------------------------------------
 
 
@@ -672,4 +656,4 @@ def send(
 
 
 #: In an order in which each is compiled after those that it calls.
-KERNELS = (hide, rise, sink_down, reached, forget, room, find_path, push, send)
+KERNELS = Kernels(globals(), hide, rise, sink_down, reached, forget, room, find_path, push, send)

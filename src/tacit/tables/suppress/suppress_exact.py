@@ -15,10 +15,13 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, InputError, require
 from tacit.registry import register
-from tacit.tables.suppress import propose_exact_scip as _scip
+from tacit.solve.scip import has_scip
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_exact import ExactOutcome, solve_exact
 from tacit.tables.suppress.suppression import Suppression
+
+#: Prices this near to each other are the same.
+SAME = 1e-9
 
 __all__ = ["ExactOutcome", "SuppressExact", "solve_exact"]
 
@@ -58,8 +61,17 @@ class SuppressExact(Suppression):
         description="only cells that match one of these masks (dimension to codes) may be hidden",
     )
 
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        result = super()._apply(table, ctx)
+        if ctx.details["repaired"]:
+            # Gap and proof are those of the pattern that goes out, with what the repair has added.
+            price, bound = float(ctx.details["price"]), float(ctx.details["bound"])
+            gap = max(0.0, price - bound) / price if price > 0 else 0.0
+            ctx.note(gap=gap, proven=bool(ctx.details["proven"]) and gap <= max(self.gap, SAME))
+        return result
+
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
-        if self.engine == "scip" and not _scip.available():
+        if self.engine == "scip" and not has_scip():
             raise require("pyscipopt", "exact", "engine='scip'")
         if self.allowed is not None:
             closed = ~mask(problem.table, self.allowed) & ~problem.start

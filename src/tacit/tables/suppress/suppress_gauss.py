@@ -8,15 +8,14 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
-from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.problem import Problem, problem_of
-from tacit.tables.suppress.propose_gauss import Choice, chosen, deducible
+from tacit.tables.suppress.propose_gauss import Choice, chosen
 from tacit.tables.suppress.propose_modular import mended
 from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
 
@@ -104,13 +103,3 @@ def refuse_lost(table: Table, choice: Choice) -> None:
             f"{len(choice.lost):,} unsafe cells follow from cells that are empty or must be published, "
             f"whatever is hidden: {names}. Free cells that must be published, or recode the table."
         )
-
-
-@check_for("not-deducible")
-def nothing_deducible(table: Table, claim: Claim) -> bool:
-    """Return True when no unsafe cell follows from published ones by the relations alone."""
-    guarded = bool(claim.parameters.get("singletons"))
-    problem = problem_of(without_levels(table), singletons=guarded)
-    if guarded and len(deducing_pairs(table, table.hidden)):
-        return False
-    return not deducible(problem, table.hidden).any()

@@ -12,15 +12,14 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Contributors, Table
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.registry import register
-from tacit.tables.attack.attacker import shortfalls
 from tacit.tables.suppress import propose_hypercube as cubes
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
@@ -354,61 +353,9 @@ def repaired_part(
 def mark_subtables(grid: cubes.Grid, state: cubes.State, cells: Ints) -> None:
     """Hide cells, and mark every subtable with one of them."""
     state.flag[cells] = cubes.HIDDEN
-    run, scratch = cubes.kernels(len(state.value)), np.zeros(len(grid.stride) + 1, dtype=np.int64)
+    run, scratch = (
+        cubes.KERNELS.pick(50 * len(state.value)),
+        np.zeros(len(grid.stride) + 1, dtype=np.int64),
+    )
     for cell in cells.tolist():
         run["mark"](grid, state.dirty, scratch, cell)
-
-
-# -- claims ----------------------------------------------------------------------------------------
-
-
-@check_for("protected-in-table")
-def table_is_protected(table: Table, claim: Claim) -> bool:
-    """Return True when the attacker of all relations leaves every unsafe cell what was claimed."""
-    given = claim.parameters
-    known = narrowed(table, given.get("apriori"))
-    problem = problem_of(known, singletons=bool(given.get("singletons")))
-    return not shortfalls(asked(problem, intervals=bool(given.get("intervals"))), table.hidden)
-
-
-@check_for("protected-in-subtables")
-def subtables_are_protected(table: Table, claim: Claim) -> bool:
-    """Return True when the attacker of each subtable leaves every unsafe cell what was claimed.
-
-    Every unsafe cell is proven by hidden cubes or, where those do not suffice, by linear programs on
-    its subtable; a fixed sample of the subtables proven by cubes is solved as well.
-    """
-    given = claim.parameters
-    singletons, intervals = bool(given.get("singletons")), bool(given.get("intervals"))
-    known = identified(narrowed(table, given.get("apriori")))
-    problem = asked(light_problem(known), intervals=intervals)
-    if not problem.primary.any():
-        return True
-    grid = cubes.grid_of(table.dimensions)
-    hidden = table.hidden
-    state = cubes.state_of(problem, grid, hidden, singletons=singletons)
-    ctx = Context.start(0)
-    lone = known_singletons(known, singletons=singletons)
-    left, _ = cubes.without_cube(grid, state, ctx, lone=lone)
-    for subtable in {*map(int, left), *sampled(grid, problem)}:
-        part, cells = part_of(known, grid, subtable, hidden)
-        alone = asked(problem_of(part, singletons=singletons), intervals=intervals)
-        if shortfalls(alone, hidden[cells]):
-            return False
-    return True
-
-
-def sampled(grid: cubes.Grid, problem: Problem) -> list[int]:
-    """Return some subtables that hold unsafe cells, spread evenly over the table."""
-    cells = np.flatnonzero(problem.primary)
-    cells = cells[np.linspace(0, len(cells) - 1, min(SAMPLE, len(cells))).astype(np.int64)]
-    chosen = []
-    for cell in cells.tolist():
-        number, rest = 0, cell
-        for d, stride in enumerate(grid.stride.tolist()):
-            code = int(grid.first_code[d]) + rest // stride
-            rest %= stride
-            group = int(grid.member[grid.member_start[code + 1] - 1])
-            number = number * int(grid.groups[d]) + group
-        chosen.append(number)
-    return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -13,15 +13,14 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import sparse
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
 from tacit.registry import register
-from tacit.solve import Lp
-from tacit.spec import TableMethod
-from tacit.tables.attack.attacker import shortfalls
+from tacit.solve import Highs, LinearModel
+from tacit.spec import Method, Where
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
 from tacit.tables.suppress.repair import repair
@@ -32,7 +31,7 @@ SLACK = 1e-7
 
 
 @register
-class SuppressPartial(TableMethod):
+class SuppressPartial(Method[Table]):
     """Publish the narrowest intervals that protect every unsafe cell.
 
     minimise sum of v_i (z-_i + z+_i), such that an attacker who knows value - z- <= y <= value + z+ for
@@ -45,6 +44,9 @@ class SuppressPartial(TableMethod):
     Fischetti and Salazar-Gonzalez (2003), Partial cell suppression: a new methodology for statistical
     disclosure control, Statistics and Computing 13, 13-21.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["suppress_partial"] = "suppress_partial"
     techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)
@@ -104,22 +106,6 @@ class SuppressPartial(TableMethod):
                 "the ends of intervals carry no information beyond that",
             ),
         )
-
-
-@check_for("protected-by-published-intervals")
-def intervals_are_wide_enough(table: Table, claim: Claim) -> bool:
-    """Return True when an attacker who uses the published intervals learns no more than allowed."""
-    problem = problem_of(table, singletons=bool(claim.parameters.get("singletons")))
-    if table.interval is None:
-        return not problem.primary.any()
-    low, high = table.interval.T
-    hidden = table.hidden & ~np.isnan(low)
-    narrow = replace(
-        problem,
-        down=np.where(hidden, np.minimum(problem.down, table.value - low), 0.0),
-        up=np.where(hidden, np.minimum(problem.up, high - table.value), 0.0),
-    )
-    return not shortfalls(narrow, hidden | problem.primary)
 
 
 # -- the program -----------------------------------------------------------------------------------
@@ -211,13 +197,15 @@ class Master:
         low = np.concatenate([problem.need_down[cells], problem.need_up[cells]])
         high = np.concatenate([problem.down[cells], problem.up[cells]])
         self.cost = np.concatenate([weight, weight])
-        self.lp = Lp(
-            self.cost,
-            sparse.csc_array((0, 2 * self.k)),
-            np.zeros(0),
-            np.zeros(0),
-            np.minimum(low, high),
-            high,
+        self.lp = Highs(
+            LinearModel.of(
+                self.cost,
+                sparse.csc_array((0, 2 * self.k)),
+                np.zeros(0),
+                np.zeros(0),
+                np.minimum(low, high),
+                high,
+            )
         )
         self.cuts = 0
 

@@ -9,12 +9,11 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.data.claims import Claim, check_for
 from tacit.data.table import Table
-from tacit.spec import TableMethod
-from tacit.tables.attack.attacker import shortfalls
+from tacit.spec import Method, Where
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
@@ -23,12 +22,15 @@ from tacit.tables.suppress.repair import repair
 ROUNDS = 10
 
 
-class Suppression(TableMethod):
+class Suppression(Method[Table]):
     """Base of the suppression engines: ``_pattern`` proposes, the attacker disposes.
 
     Whatever an engine proposes is audited on the full table; what it leaves exposed is repaired by
     the linear-programming heuristic and counted in ``history[-1].details``.
     """
+
+    family: ClassVar[str] = "tables"
+    runs_on: ClassVar[Where] = "cells"
 
     techniques: ClassVar[tuple[str, ...]] = ("cell suppression",)
     #: An engine that is asked again when respondents far from a cell turn out to be able to deduce it.
@@ -111,17 +113,3 @@ def kept_from_respondents(problem: Problem, pattern: Flags, ctx: Context) -> tup
         problem = wider
         pattern = repair(problem, pattern, ctx)
     return problem, pattern
-
-
-@check_for("protected-intervals")
-def intervals_are_wide(table: Table, claim: Claim) -> bool:
-    """Return True when an attacker's interval for every unsafe cell reaches its levels.
-
-    Each need must be shown by a movement that has been put into the table's own relations and bounds;
-    what a solver says without one does not count.
-    """
-    guarded = bool(claim.parameters.get("singletons"))
-    problem = problem_of(table, singletons=guarded)
-    if guarded and len(deducing_pairs(table, table.hidden)):
-        return False
-    return not shortfalls(problem, table.hidden, verify=True)

@@ -228,7 +228,6 @@ class PrecisionResult(Result):
             self.by_column.items(),
             title=f"Precision by column: {self.value:.3f} overall",
             subtitle=f"{self.accounting} accounting; 1 is unchanged, 0 is lost",
-            x="",
             y="precision",
         )
 

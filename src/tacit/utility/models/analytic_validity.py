@@ -258,6 +258,5 @@ class AnalyticValidityResult(Result):
             worst.items(),
             title="Largest change in each subdomain",
             subtitle=f"in standard deviations, or as a share of a margin; {tolerance:g} counts as about the same",
-            x="",
             y="change",
         )

@@ -13,8 +13,8 @@ from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, Ints
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading, short_number
-from tacit.plot.theme import INK_SOFT, PALETTE
+from tacit.plot.families import grouped_bars
+from tacit.plot.parts import short_number
 from tacit.stats.estimates import (
     Estimate,
     duncan_utility,
@@ -100,72 +100,15 @@ class Row:
 
 def percent_bars(rows: Sequence[Row], column: str) -> Chart:
     """Return bars of percent differences by group, one colour a statistic (Figures 1 and 2)."""
-    labels = {id(r.group): group_label(r.group) for r in rows}
-    values = [
-        {
-            "group": labels[id(r.group)],
-            "statistic": r.statistic,
-            "percent": r.percent,
-            "text": f"{short_number(r.percent)} %",
-        }
-        for r in rows
-        if math.isfinite(r.percent)
-    ]
-    names = list(dict.fromkeys(v["statistic"] for v in values))
-    reach = (
-        max([abs(r.percent) for r in rows if math.isfinite(r.percent)], default=0.0) * 1.25 or 1.0
+    return grouped_bars(
+        ((group_label(r.group), r.statistic, r.percent) for r in rows if math.isfinite(r.percent)),
+        title=f"Percent differences of {column}",
+        subtitle="100 (original - masked) / original; left of 0: larger after masking",
+        y="percent difference",
+        texts=lambda v: f"{short_number(v)} %",
+        step=15,
+        alt=f"Percent differences of {column} by group",
     )
-    spec = {
-        "title": heading(
-            f"Percent differences of {column}",
-            "100 (original - masked) / original; left of 0: larger after masking",
-        ),
-        "data": {"values": values},
-        "width": 440,
-        "height": {"step": 15},
-        "encoding": {
-            "y": {
-                "field": "group",
-                "type": "nominal",
-                "sort": list(dict.fromkeys(labels.values())),
-                "title": None,
-                "scale": {"paddingInner": 0.3},
-            },
-            "yOffset": {"field": "statistic", "sort": names},
-            "x": {
-                "field": "percent",
-                "type": "quantitative",
-                "title": "percent difference",
-                "scale": {"domain": [-reach, reach], "nice": False},
-            },
-        },
-        "layer": [
-            {
-                "mark": "bar",
-                "encoding": {
-                    "color": {
-                        "field": "statistic",
-                        "type": "nominal",
-                        "title": None,
-                        "scale": {"domain": names, "range": list(PALETTE[: len(names)])},
-                    }
-                },
-            },
-            end_text(">= 0", "left", 4),
-            end_text("< 0", "right", -4),
-        ],
-    }
-    shown = "; ".join(f"{v['group']}, {v['statistic']}: {v['text']}" for v in values[:24])
-    return Chart(spec, f"Percent differences of {column} by group. {shown}.")
-
-
-def end_text(condition: str, align: str, dx: int) -> dict[str, Any]:
-    """Return the layer that prints numbers at the ends of bars to one side."""
-    return {
-        "transform": [{"filter": f"datum.percent {condition}"}],
-        "mark": {"type": "text", "align": align, "dx": dx, "fontSize": 10, "color": INK_SOFT},
-        "encoding": {"text": {"field": "text"}},
-    }
 
 
 def group_label(group: Group) -> str:

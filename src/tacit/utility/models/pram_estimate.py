@@ -18,8 +18,9 @@ from tacit.data.values import Floats, not_numeric, numbers
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
-from tacit.plot.families import bars, heading, short_number
-from tacit.plot.theme import AFTER, BEFORE, GRID
+from tacit.plot.families import bars
+from tacit.plot.lines import intervals
+from tacit.plot.theme import AFTER, BEFORE
 from tacit.protect.pram import Randomised, corrected, corrected_variance, fitted, raked
 from tacit.protect.pram.randomised import (
     Crossing,
@@ -359,63 +360,27 @@ class PramEstimateResult(Result):
     def plot(self) -> Chart:
         """Return the largest cells of the first table: estimates with 95 % intervals, and as released."""
         if not self.tables:
-            return bars([], title=self.title, x="", y="records")
+            return bars([], title=self.title, y="records")
         columns, table = next(iter(self.tables.items()))
         names = table.long().column("cell").to_pylist()
-        largest = np.argsort(-table.released.ravel(), kind="stable")[:SHOWN]
-        rows = [
-            {
-                "cell": names[i],
-                "estimate": float(table.values.flat[i]),
-                "low": float(table.values.flat[i] - Z95 * table.errors.flat[i]),
-                "high": float(table.values.flat[i] + Z95 * table.errors.flat[i]),
-                "released": float(table.released.flat[i]),
-            }
-            for i in sorted(largest.tolist())
-        ]
-        return interval_chart(rows, title=f"{' x '.join(columns)}: estimated from the release")
-
-
-def interval_chart(rows: Sequence[Mapping[str, Any]], *, title: str) -> Chart:
-    """Return a point with its interval a row, and a hollow one for the count as released."""
-    kinds = {
-        "field": "what",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": ["estimate, 95 % interval", "as released"], "range": [AFTER, BEFORE]},
-    }
-    name = {
-        "field": "cell",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "axis": {"grid": True, "gridColor": GRID},
-    }
-    dots = [
-        {"cell": r["cell"], "what": what, "value": r[key]}
-        for r in rows
-        for what, key in (("as released", "released"), ("estimate, 95 % interval", "estimate"))
-    ]
-    axis = {"type": "quantitative", "title": "records", "scale": {"zero": False}}
-    spec = {
-        "title": heading(title, ""),
-        "width": 440,
-        "height": {"step": 22},
-        "layer": [
-            {
-                "data": {"values": list(rows)},
-                "mark": {"type": "rule", "strokeWidth": 3, "color": AFTER, "opacity": 0.45},
-                "encoding": {"y": name, "x": {**axis, "field": "low"}, "x2": {"field": "high"}},
-            },
-            {
-                "data": {"values": dots},
-                "mark": {"type": "point", "size": 55, "filled": True, "opacity": 1},
-                "encoding": {"y": name, "x": {**axis, "field": "value"}, "color": kinds},
-            },
-        ],
-    }
-    shown = "; ".join(
-        f"{r['cell']} {short_number(r['estimate'])}, released {short_number(r['released'])}"
-        for r in rows[:12]
-    )
-    return Chart(spec, f"{title}. {shown}.")
+        largest = sorted(np.argsort(-table.released.ravel(), kind="stable")[:SHOWN].tolist())
+        wide = Z95 * table.errors
+        return intervals(
+            (
+                (
+                    names[i],
+                    what,
+                    float((at - room).flat[i]),
+                    float(at.flat[i]),
+                    float((at + room).flat[i]),
+                )
+                for i in largest
+                for what, at, room in (
+                    ("estimate, 95 % interval", table.values, wide),
+                    ("as released", table.released, 0.0 * wide),
+                )
+            ),
+            title=f"{' x '.join(columns)}: estimated from the release",
+            x="records",
+            colours=(AFTER, BEFORE),
+        )

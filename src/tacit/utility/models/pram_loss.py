@@ -261,7 +261,6 @@ class PramLossResult(Result):
             [(" x ".join(t.columns), t.differences.median) for t in self.tables],
             title="Corrected tables against the original",
             subtitle=f"{self.value:.1%} of the information in the randomised columns is lost",
-            x="",
             y="median relative difference of a cell (RD)",
         )
 

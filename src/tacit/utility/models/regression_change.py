@@ -19,8 +19,7 @@ from tacit.data.values import Floats, Ints
 from tacit.errors import InputError, InvalidParameter
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import PALETTE
+from tacit.plot.lines import intervals
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -369,56 +368,24 @@ class RegressionChangeResult(Result):
 
     def plot(self) -> Chart:
         """Return coefficients with 95 % intervals, in standard errors from the original's."""
-        rows = [
-            {"term": c.name, "file": label, "low": at - wide, "at": at, "high": at + wide}
-            for c in self.coefficients
-            if c.old.error > 0 and math.isfinite(c.new.value)
-            for label, at, wide in (
-                ("original", 0.0, Z95),
-                ("masked", c.standardised, Z95 * c.new.error / c.old.error),
-            )
-        ]
-        colour = {
-            "field": "file",
-            "type": "nominal",
-            "title": None,
-            "scale": {"domain": ["original", "masked"], "range": list(PALETTE[:2])},
-        }
-        along = {
-            "type": "quantitative",
-            "title": "distance from the original, in its standard errors",
-        }
-        spec = {
-            "title": heading("Coefficients with 95 % intervals", "the original's lie at 0"),
-            "data": {"values": rows},
-            "width": 420,
-            "height": {"step": 18},
-            "encoding": {
-                "y": {
-                    "field": "term",
-                    "type": "nominal",
-                    "sort": None,
-                    "title": None,
-                    "scale": {"paddingInner": 0.3},
-                },
-                "yOffset": {"field": "file", "sort": ["original", "masked"]},
-                "color": colour,
-            },
-            "layer": [
-                {
-                    "mark": {"type": "rule", "strokeWidth": 2},
-                    "encoding": {"x": {**along, "field": "low"}, "x2": {"field": "high"}},
-                },
-                {
-                    "mark": {"type": "point", "filled": True, "size": 50, "opacity": 1},
-                    "encoding": {"x": {**along, "field": "at"}},
-                },
-            ],
-        }
         shown = "; ".join(
             f"{c.name} {c.standardised:.2f} standard errors" for c in self.coefficients[:12]
         )
-        return Chart(spec, f"Coefficients of the masked file relative to the original. {shown}.")
+        return intervals(
+            (
+                (c.name, label, at - wide, at, at + wide)
+                for c in self.coefficients
+                if c.old.error > 0 and math.isfinite(c.new.value)
+                for label, at, wide in (
+                    ("original", 0.0, Z95),
+                    ("masked", c.standardised, Z95 * c.new.error / c.old.error),
+                )
+            ),
+            title="Coefficients with 95 % intervals",
+            subtitle="the original's lie at 0",
+            x="distance from the original, in its standard errors",
+            alt=f"Coefficients of the masked file relative to the original. {shown}.",
+        )
 
 
 def verdict(estimate: Estimate) -> int:

@@ -19,8 +19,7 @@ from tacit.data.values import Floats, not_numeric
 from tacit.errors import Approximate, InputError, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import AFTER, BEFORE
+from tacit.plot.lines import extrapolation
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -238,50 +237,17 @@ class SimexResult(Result):
     def plot(self) -> Chart:
         """Return each estimate as a function of lambda, with the extrapolated point at -1."""
         assert self.fit is not None
-        rows = [
-            {"term": t, "lambda": float(v), "estimate": float(e), "what": "simulated"}
+        simulated = [
+            (t, float(v), float(e), "simulated")
             for t, column in zip(self.terms, self.fit.curve.T, strict=True)
             for v, e in zip(self.fit.lambdas, column, strict=True)
-        ] + [
-            {"term": t, "lambda": -1.0, "estimate": float(e), "what": "extrapolated"}
-            for t, e in zip(self.terms, self.fit.corrected, strict=True)
         ]
-        scale = {"domain": ["simulated", "extrapolated"], "range": [BEFORE, AFTER]}
-        spec = {
-            "title": heading(
-                self.title, "-1 is no noise, 0 the data as released, above 0 noise was added"
-            ),
-            "data": {"values": rows},
-            "facet": {"field": "term", "type": "nominal", "title": None, "sort": list(self.terms)},
-            "columns": 3,
-            "spec": {
-                "width": 170,
-                "height": 150,
-                "encoding": {
-                    "x": {"field": "lambda", "type": "quantitative", "title": "lambda"},
-                    "y": {
-                        "field": "estimate",
-                        "type": "quantitative",
-                        "title": "estimate",
-                        "scale": {"zero": False},
-                    },
-                },
-                "layer": [
-                    {"mark": {"type": "line", "strokeDash": [3, 3], "color": "#8a94a0"}},
-                    {
-                        "mark": {"type": "point", "filled": True, "size": 60},
-                        "encoding": {
-                            "color": {
-                                "field": "what",
-                                "scale": scale,
-                                "type": "nominal",
-                                "title": None,
-                            }
-                        },
-                    },
-                ],
-            },
-            "resolve": {"scale": {"y": "independent"}},
-        }
+        found = zip(self.terms, self.fit.corrected, strict=True)
         told = "; ".join(f"{t} {e:.4g}" for t, e in self.corrected.items())
-        return Chart(spec, f"Estimates as a function of added noise; extrapolated: {told}.")
+        return extrapolation(
+            [*simulated, *((t, -1.0, float(e), "extrapolated") for t, e in found)],
+            title=self.title,
+            subtitle="-1 is no noise, 0 the data as released, above 0 noise was added",
+            x="noise added (lambda)",
+            alt=f"Estimates as a function of added noise; extrapolated: {told}.",
+        )

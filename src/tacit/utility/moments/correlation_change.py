@@ -18,8 +18,7 @@ from tacit.data.values import Floats, not_numeric
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import INK, PALETTE
+from tacit.plot.heat import change_map
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -146,9 +145,15 @@ class CorrelationChangeResult(Result):
     def heat_map(self, correlation: Correlation) -> Chart:
         """Return the changes of one correlation as a heat map, blue where lost and orange where gained."""
         words = {"spearman": "rank correlation", "pearson": "correlation"}[correlation]
-        return heat_map(
+        change = self.change[correlation]
+        return change_map(
             self.columns,
-            self.change[correlation],
+            (
+                (self.columns[i], self.columns[j], float(change[i, j]))
+                for i in range(1, len(self.columns))
+                for j in range(i)
+                if np.isfinite(change[i, j])
+            ),
             title=f"Change of the {words}",
             subtitle="released minus original",
         )
@@ -184,71 +189,3 @@ def long(
     rows["after"] = np.concatenate([pair[1][above] for pair in found.values()])
     rows["change"] = rows["after"] - rows["before"]
     return rows
-
-
-def heat_map(columns: Sequence[str], change: Floats, *, title: str, subtitle: str) -> Chart:
-    """Return the lower triangle of a matrix of changes as coloured cells, with numbers where they fit."""
-    rows: list[dict[str, Any]] = [
-        {
-            "row": columns[i],
-            "column": columns[j],
-            "change": float(change[i, j]),
-            "text": signed(float(change[i, j])),
-        }
-        for i in range(1, len(columns))
-        for j in range(i)
-        if np.isfinite(change[i, j])
-    ]
-    size = max(0.01, *(abs(r["change"]) for r in rows))
-    few = len(columns) <= PRINTED
-    step = 56 if few else max(12, 520 // len(columns))
-    axis = {"type": "nominal", "title": None}
-    cells: dict[str, Any] = {
-        "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1},
-        "encoding": {
-            "color": {
-                "field": "change",
-                "type": "quantitative",
-                "title": "change",
-                "scale": {
-                    "domain": [-size, 0, size],
-                    "range": [PALETTE[0], "#f4f5f7", PALETTE[1]],
-                    "interpolate": "rgb",
-                },
-                "legend": {"gradientLength": 160, "format": ".2~g"},
-            }
-        },
-    }
-    print_out: dict[str, Any] = {
-        "mark": {"type": "text", "fontSize": 10},
-        "encoding": {
-            "text": {"field": "text"},
-            "color": {
-                "condition": {"test": f"datum.change < {-0.6 * size}", "value": "white"},
-                "value": INK,
-            },
-        },
-    }
-    spec: dict[str, Any] = {
-        "title": heading(title, subtitle),
-        "data": {"values": rows},
-        "width": {"step": step},
-        "height": {"step": step * 0.55 if few else step},
-        "encoding": {
-            "x": {**axis, "field": "column", "sort": list(columns), "axis": {"labelAngle": -40}},
-            "y": {**axis, "field": "row", "sort": list(columns)},
-        },
-        "layer": [cells, *([print_out] if few else [])],
-    }
-    worst = max(rows, key=lambda r: abs(r["change"]))
-    alt = (
-        f"Heat map: {title}, {subtitle}, of {len(columns)} columns. The largest is "
-        f"{worst['change']:+.3f}, between {worst['row']} and {worst['column']}."
-    )
-    return Chart(spec, alt)
-
-
-def signed(change: float) -> str:
-    """Return a change for a cell: three decimals, with a sign unless it is 0 in them."""
-    text = f"{change:+.3f}"
-    return "0" if float(text) == 0 else text.replace("-", "−")

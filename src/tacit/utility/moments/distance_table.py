@@ -162,7 +162,6 @@ class DistanceTableResult(Result):
             ],
             title="Mean variation between original and masked file",
             subtitle="mean of abs(original - masked) / abs(original)",
-            x="",
             y="mean variation, %",
         )
 

@@ -30,7 +30,7 @@ from tacit.utility.moments.matched import Missing, compared_columns, matched_rec
 #: What each measure is about, in a few words.
 WORDS: Mapping[str, str] = {
     "il1": "mean distance of values, in standard deviations times sqrt(2)",
-    "il1_sum": "the same, summed over all cells",
+    "il1_sum": "distance of values, in standard deviations times sqrt(2), summed over all cells",
     "il1_relative": "mean distance of values, relative to the original",
     "sse_percent": "squared distance of values, % of the total sum of squares",
     "amean": "means: relative changes, summed",
@@ -43,9 +43,9 @@ WORDS: Mapping[str, str] = {
     "acors": "rank correlations: relative changes, summed, over 2p",
     "adlm": "slopes of one column on the others: changes, summed",
     "apcaload": "mean loadings of principal components: relative changes, summed",
-    "apppcaload": "the same by projection pursuit",
+    "apppcaload": "mean loadings by projection pursuit: relative changes, summed",
     "eigenvalues": "eigenvalues of the correlations: relative changes, summed",
-    "robust_eigenvalues": "the same with the minimum covariance determinant",
+    "robust_eigenvalues": "eigenvalues of a robust covariance: relative changes, summed",
     "atotals": "totals: relative changes, summed",
     "pmtotals": "totals: signed relative changes, summed",
     "il2": "means: mean relative change",
@@ -313,7 +313,6 @@ class InformationLossResult(Result):
             [(r["column"], r["il1"]) for r in rows if math.isfinite(r["il1"])],
             title=f"Information loss by column: IL1 = {self.il1:.4f}",
             subtitle="mean distance from the original in standard deviations times sqrt(2)",
-            x="",
             y="IL1",
         )
 

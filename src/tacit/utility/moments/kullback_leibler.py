@@ -176,7 +176,6 @@ class KullbackLeiblerResult(Result):
             items[:30],
             title="Kullback-Leibler divergence of the masked file",
             subtitle="0: the shares of the original",
-            x="",
             y="bits",
         )
 

@@ -139,7 +139,6 @@ class MomentChangeResult(Result):
             [(c, v) for c, v in items if np.isfinite(v)],
             title="Variance after masking",
             subtitle="as a multiple of the original: 1 is kept",
-            x="",
             y="variance, after / before",
         )
 

@@ -22,8 +22,7 @@ from tacit.data.values import Floats, Ints
 from tacit.errors import Approximate, ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
 from tacit.plot.chart import Chart
-from tacit.plot.families import heading
-from tacit.plot.theme import PALETTE
+from tacit.plot.lines import histogram
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -259,7 +258,7 @@ class Propensity(Measure):
             degree=found.degree,
             separated=found.separated,
             null=null,
-            histogram=histogram(found.score, pool.r),
+            histogram=count_scores(found.score, pool.r),
         )
 
 
@@ -297,58 +296,21 @@ class PropensityResult(Result):
 
     def plot(self) -> Chart:
         """Return the distribution of the scores in both files."""
-        rows = [
-            {"file": name, "from": i / BINS, "to": (i + 1) / BINS, "share": float(n / counts.sum())}
-            for name, counts in zip(("original", "masked"), self.histogram, strict=True)
-            for i, n in enumerate(counts)
-        ]
-        colours = {"domain": ["original", "masked"], "range": list(PALETTE[:2])}
-        spec = {
-            "title": heading(
-                f"Propensity scores: pMSE = {self.pmse:.3g}",
-                "both files alike: all scores at the dashed line",
-            ),
-            "width": 480,
-            "height": 220,
-            "layer": [
-                {
-                    "data": {"values": rows},
-                    "mark": {"type": "bar", "opacity": 0.55},
-                    "encoding": {
-                        "x": {
-                            "field": "from",
-                            "type": "quantitative",
-                            "bin": {"binned": True, "step": 1 / BINS},
-                            "scale": {"domain": [0, 1]},
-                            "title": "estimated chance that a record is an original one",
-                            "axis": {"format": ".2~f", "values": [0, 0.25, 0.5, 0.75, 1]},
-                        },
-                        "x2": {"field": "to"},
-                        "y": {
-                            "field": "share",
-                            "type": "quantitative",
-                            "stack": None,
-                            "title": "share of the file's records",
-                            "axis": {"format": ".0%"},
-                        },
-                        "color": {
-                            "field": "file",
-                            "type": "nominal",
-                            "title": None,
-                            "scale": colours,
-                        },
-                    },
-                },
-                {
-                    "data": {"values": [{"c": self.share}]},
-                    "mark": {"type": "rule", "strokeDash": [4, 3]},
-                    "encoding": {"x": {"field": "c", "type": "quantitative"}},
-                },
-            ],
-        }
-        return Chart(
-            spec,
-            f"Histogram of propensity scores in both files: pMSE {self.pmse:.4g}, ratio to files that are alike {self.ratio:.3g}.",
+        files = zip(("original", "masked"), self.histogram, strict=True)
+        return histogram(
+            {name: counts / counts.sum() for name, counts in files},
+            np.arange(BINS + 1) / BINS,
+            title=f"Propensity scores: pMSE = {self.pmse:.3g}",
+            subtitle="both files alike: all scores at the dashed line",
+            x="estimated chance that a record is an original one",
+            y="share of the file's records",
+            mark=(self.share, ""),
+            shares=True,
+            x_axis={
+                "scale": {"domain": [0, 1]},
+                "axis": {"format": ".2~f", "values": [0, 0.25, 0.5, 0.75, 1]},
+            },
+            alt=f"Histogram of propensity scores in both files: pMSE {self.pmse:.4g}, ratio to files that are alike {self.ratio:.3g}.",
         )
 
 
@@ -363,7 +325,7 @@ def null_of(u: float, null: Floats, c: float, terms: int) -> tuple[float, float,
     return scale * terms, scale * math.sqrt(2 * terms), float(chi2.sf(u / scale, terms))
 
 
-def histogram(score: Floats, r: Floats) -> Ints:
+def count_scores(score: Floats, r: Floats) -> Ints:
     """Return the number of records of each file by score."""
     cell = np.clip((score * BINS).astype(np.int64), 0, BINS - 1)
     return np.stack([np.bincount(cell[r == side], minlength=BINS) for side in (1.0, 0.0)])

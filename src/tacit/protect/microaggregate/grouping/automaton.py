@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from tacit.errors import Approximate, InputError
-from tacit.protect.microaggregate.grouping.loss import group_means, group_sizes, loss
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means, group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped, squared
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import neighbours as nearest_of
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Flags, Floats, Ints
 
 Order = Literal["row", "distance", "random"]
@@ -69,23 +66,6 @@ class Omma:
     def percent(self) -> float:
         """Return the loss, 100 SSE / SST."""
         return self.losses[-1] if self.losses else self.start
-
-
-def learning_automaton(
-    x: Floats,
-    k: int,
-    *,
-    rng: np.random.Generator,
-    tick: Tick,
-    memory: int = 3,
-    theta: float | None = None,
-    restarts: int = 10,
-    start: Literal["random", "mdav"] = "random",
-    neighbours: int | None = None,
-) -> Ints:
-    """Return the best groups of several runs of :func:`omma`; see :func:`best_run`."""
-    options: dict[str, Any] = {"memory": memory, "theta": theta, "restarts": restarts}
-    return best_run(x, k, rng=rng, tick=tick, start=start, neighbours=neighbours, **options).labels
 
 
 def best_run(
@@ -358,7 +338,7 @@ def run(
     centred = x - x.mean(axis=0)
     state = np.full(len(x), memory, dtype=np.int64)
     active = np.ones(len(pairs.i), dtype=np.bool_)
-    visit = kernel()
+    visit = KERNELS.pick(20.0 * len(active) * x.shape[1])["visit"]
     made: list[Ints] = []
     losses: list[float] = []
     before = start = loss(x, labels).percent
@@ -497,10 +477,4 @@ def visit(
     return made[:n_made].copy()
 
 
-KERNELS: tuple[Callable[..., Any], ...] = (exchange_change, best_exchange, exchange, visit)
-
-
-@functools.cache
-def kernel() -> Callable[..., Ints]:
-    """Return the kernel that visits pairs, compiled where numba is installed."""
-    return compile_all(KERNELS, globals())["visit"] if has_numba() else visit
+KERNELS = Kernels(globals(), exchange_change, best_exchange, exchange, visit)

@@ -8,20 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping.loss import loss
+from tacit.protect.microaggregate.grouping.loss import Tick, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped, outermost
-from tacit.protect.microaggregate.grouping.methods import Tick
-from tacit.solve.kernels import has_numba
 from tacit.stats.moments import Floats, Ints
 
 #: Share of the records that is grouped before the rest is cut into blocks.
 OUTER = 0.2
 #: Pairs of neighbouring blocks that are grouped together once more to estimate the gap.
 SAMPLED = 3
-#: Numbers (records times columns) up to which 'auto' does without blocks, and records in its blocks:
-#: with compiled kernels, and without.
+#: Numbers (records times columns) up to which 'auto' does without blocks, and records in its blocks.
 AUTO_FROM, AUTO_SIZE = 4_000_000, 50_000
-PLAIN_FROM, PLAIN_SIZE = 100_000, 5_000
 
 
 @dataclass(frozen=True)
@@ -77,8 +73,7 @@ def blocked_mdav(
 
 def automatic_blocks(n: int, p: int) -> int:
     """Return into how many blocks a file of this size is split when nobody says; 1 means none."""
-    largest, size = (AUTO_FROM, AUTO_SIZE) if has_numba() else (PLAIN_FROM, PLAIN_SIZE)
-    return 1 if n * p < largest else -(-int((1 - OUTER) * n) // size)
+    return 1 if n * p < AUTO_FROM else -(-int((1 - OUTER) * n) // AUTO_SIZE)
 
 
 def kd_blocks(x: Floats, blocks: int) -> tuple[list[Ints], list[int]]:

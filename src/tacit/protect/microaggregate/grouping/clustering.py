@@ -23,8 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.errors import InputError, require
-from tacit.protect.microaggregate.grouping.loss import group_means
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means
 from tacit.protect.microaggregate.grouping.sorting import by_score
 from tacit.stats.moments import Floats, Ints, scale_of
 

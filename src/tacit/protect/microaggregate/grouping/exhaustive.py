@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tacit.errors import Approximate, InputError, LimitReached
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import Space, nearest
 from tacit.protect.microaggregate.grouping.pairs import cheapest
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
 
 #: Records whose subsets are all looked at.
@@ -81,7 +79,8 @@ def over_subsets(d: Floats, k: int) -> Ints:
     """Return the optimal groups of a few records, given their squared distances."""
     if len(d) < 2 * k:
         return np.zeros(len(d), dtype=np.int64)
-    return kernel()(d, k)
+    labels: Ints = KERNELS.pick(0.4 * 3.0 ** len(d))["programme"](d, k)
+    return labels
 
 
 def programme(d: Any, k: int) -> Any:
@@ -132,10 +131,4 @@ def programme(d: Any, k: int) -> Any:
     return labels
 
 
-@functools.cache
-def kernel() -> Callable[..., Any]:
-    """Return the kernel, compiled where numba is there."""
-    if not has_numba():
-        return programme
-    function: Callable[..., Any] = compile_all((programme,), globals())["programme"]
-    return function
+KERNELS = Kernels(globals(), programme)

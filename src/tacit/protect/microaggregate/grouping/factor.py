@@ -36,11 +36,10 @@ from tacit.errors import (
     require,
 )
 from tacit.protect.microaggregate.grouping.exhaustive import ALL_SUBSETS, over_subsets
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick, group_sizes, loss
 from tacit.protect.microaggregate.grouping.near import Space
 from tacit.protect.microaggregate.grouping.pairs import cheapest
-from tacit.solve.lp import Lp
+from tacit.solve import Highs, LinearModel
 from tacit.stats.moments import Floats, Ints
 
 #: Records solved as a whole, and records in each block of larger files.
@@ -376,16 +375,18 @@ def by_matching(n: int, edges: Ints, weights: Floats) -> Ints | None:
 def by_programme(n: int, edges: Ints, weights: Floats) -> Ints | None:
     """Return the edges of the factor by integer programming, or None."""
     m = len(edges)
-    lp = Lp(
-        weights / (float(weights.mean()) or 1.0),
-        sparse.csc_array(
-            (np.ones(2 * m), (edges.ravel(), np.repeat(np.arange(m), 2))), shape=(n, m)
+    lp = Highs(
+        LinearModel.of(
+            weights / (float(weights.mean()) or 1.0),
+            sparse.csc_array(
+                (np.ones(2 * m), (edges.ravel(), np.repeat(np.arange(m), 2))), shape=(n, m)
+            ),
+            1.0,
+            2.0,
+            0.0,
+            1.0,
+            integer=np.ones(m, dtype=np.bool_),
         ),
-        1.0,
-        2.0,
-        0.0,
-        1.0,
-        integer=np.ones(m, dtype=np.bool_),
         options={"mip_abs_gap": 0.0, "random_seed": 0},
     )
     solution = lp.solve(gap=0.0)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import nearest
 from tacit.protect.microaggregate.grouping.spanning_tree import split_large
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
 
 
@@ -42,9 +41,10 @@ def mu_approximation(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick)
         return np.zeros(n, dtype=np.int64)
     tick("a forest of nearest neighbours", None)
     # A tree of fewer than k records holds at most k - 2 others, so one of k - 1 neighbours is outside.
-    target = kernels()["grown_forest"](nearest(x, k - 1)[0], k)
+    run = KERNELS.pick(15 * n)
+    target = run["grown_forest"](nearest(x, k - 1)[0], k)
     tick("splitting trees", None)
-    labels = kernels()["split_forest"](target, k, max(2 * k - 1, 3 * k - 5))
+    labels = run["split_forest"](target, k, max(2 * k - 1, 3 * k - 5))
     return split_large(x, labels, k, rng=rng, tick=tick)
 
 
@@ -275,10 +275,4 @@ def recoloured(
     return count
 
 
-KERNELS = (root, grown_forest, linked, weighed, recoloured, split_forest)
-
-
-@functools.cache
-def kernels() -> dict[str, Any]:
-    """Return the kernels, compiled where numba is there."""
-    return compile_all(KERNELS, globals()) if has_numba() else globals()
+KERNELS = Kernels(globals(), root, grown_forest, linked, weighed, recoloured, split_forest)

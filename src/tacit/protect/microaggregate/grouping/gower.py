@@ -18,20 +18,16 @@ Data Mining and Knowledge Discovery 11, 195-212.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping.methods import Tick
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.stats.moments import Floats, Ints
 
 #: Distances computed between two looks at the clock.
 BUDGET = 200_000_000
-#: Records from which compiling the kernels pays.
-COMPILE_FROM = 300
 
 
 @dataclass(frozen=True)
@@ -113,7 +109,9 @@ def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:
     Exact: every distance is computed, n^2 / k of them in all.
     """
     n = len(data)
-    kernel = kernels(n)["form_groups"]
+    kernel = KERNELS.pick(1.2 * n * n / k * (data.numbers.shape[1] + data.codes.shape[1]))[
+        "form_groups"
+    ]
     labels = np.full(n, -1, dtype=np.int64)
     left = np.arange(n)
     group = 0
@@ -260,12 +258,4 @@ def form_groups(
     return left, group
 
 
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled."""
-    return compile_all((apart, middle, farthest, take_nearest, form_groups), globals())
-
-
-def kernels(n: int) -> dict[str, Any]:
-    """Return the kernels, compiled when that pays and numba is there."""
-    return compiled() if n >= COMPILE_FROM and has_numba() else globals()
+KERNELS = Kernels(globals(), apart, middle, farthest, take_nearest, form_groups)

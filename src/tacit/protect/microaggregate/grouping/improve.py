@@ -6,19 +6,17 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.protect.microaggregate.grouping import search as _search
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
+from tacit.protect.microaggregate.grouping.loss import Tick, group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import grouped
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import neighbours
-from tacit.solve.kernels import has_numba
 from tacit.stats.moments import Floats, Ints
 
 #: Groups founded anew: this many times n / k^2 in small files, and n / k in large ones.
 EFFORT, LARGE_EFFORT = 200, 3
 #: Groups founded anew from which a file is large.
 LARGE = 40_000
-#: Groups founded anew, a group of the partition, where kernels cannot be compiled.
-PLAIN_EFFORT = 0.2
+#: Turns of loops for each record of a founded group and column, about.
+TURNS = 500.0
 #: Founded between two ticks.
 BATCH = 500
 #: SSE must fall by this share of SST / n, or a change is not made.
@@ -66,7 +64,8 @@ def searched(x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Ti
     n = len(x)
     near = neighbours(x, min(n - 1, max(12, min(2 * k, k + 16))))
     state = _search.begin(x, labels, k, near)
-    names = _search.kernels()
+    rounds = effort(n, k)
+    names = _search.KERNELS.pick(TURNS * (n + rounds) * k * x.shape[1])
     tolerance = TOLERANCE * max(float((x**2).sum()) / n, np.finfo(float).tiny)
     tick("improving groups", None)
     names["wake_all"](state)
@@ -74,7 +73,6 @@ def searched(x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Ti
         state.tops[_search.LOGGED] = 0
         names["settle"](state, k, tolerance, 20 * BATCH)
         tick("improving groups", None)
-    rounds = effort(n, k)
     order = rng.permutation(n)
     for done in range(0, rounds, BATCH):
         tick("improving groups", done / rounds)
@@ -87,6 +85,4 @@ def searched(x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Ti
 
 def effort(n: int, k: int) -> int:
     """Return how many groups to found anew."""
-    if not has_numba():
-        return int(PLAIN_EFFORT * n / k)
     return max(min(EFFORT * n // k**2, LARGE), LARGE_EFFORT * n // k)

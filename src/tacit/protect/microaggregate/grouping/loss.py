@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tacit.stats.moments import Floats, Ints
+
+#: Hears how far the work is, and may stop it.
+Tick = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)

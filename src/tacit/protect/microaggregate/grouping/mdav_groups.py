@@ -8,21 +8,23 @@ doubled precision. So ties are ties, and they go to the lowest record number.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping import tree as _tree
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.tree import Room, Tree, farthest, nearest, recentre, take
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
 
-#: Records from which compiling pays.
-COMPILE_FROM = 3000
+#: Work on one number while scanning, in turns of a loop, and what each scan costs beside, in columns.
+SCAN, COLUMNS = 1.5e-3, 3
+#: Share of records taken away since the arrays were last made shorter, at most.
+TAKEN = 0.05
+#: Nearest records up to which they are looked for one by one.
+FEW = 8
 #: Groups formed between two ticks.
 BATCH = 500
 #: The tree is planted anew when no more than this share of its records is left.
@@ -72,7 +74,7 @@ def grouped(x: Floats, k: int, seeds: int, tick: Tick) -> Ints:
 
 def outermost(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
     """Return the groups that MDAV forms while at least ``until`` records are left, and -1 for the others."""
-    if len(x) >= COMPILE_FROM and has_numba():
+    if KERNELS.pays(SCAN * len(x) ** 2 * (COLUMNS + x.shape[1]) / k):
         return asking_a_tree(x, k, seeds, until, tick)
     return scanning(x, k, seeds, until, tick)
 
@@ -84,26 +86,72 @@ def scanning(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
     """Form groups by computing all distances."""
     n = len(x)
     labels = np.full(n, -1, dtype=np.int64)
-    left = np.arange(n)
-    columns = np.ascontiguousarray(x.T)
+    rest = Rest.of(x)
     total = exact_sums(x)
-    group = 0
-    while len(left) >= until:
-        tick("forming groups", 1.0 - len(left) / n)
-        seed = int(squared(columns, total[0] / len(left)).argmax())
-        points = [columns[:, seed]]
-        if seeds == 2 and len(left) >= 3 * k:
-            points.append(columns[:, squared(columns, points[0]).argmax()])
-        for point in points:
-            near = smallest(squared(columns, point), k)
-            labels[left[near]] = group
-            for i in near:
-                total = without(total, columns[:, i])
-            keep = np.ones(len(left), dtype=bool)
-            keep[near] = False
-            left, columns = left[keep], columns[:, keep]
+    left, group = n, 0
+    while left >= until:
+        tick("forming groups", 1.0 - left / n)
+        around = [rest.distances(rest.values[:, rest.distances(total[0] / left).argmax()])]
+        if seeds == 2 and left >= 3 * k:
+            around.append(rest.distances(rest.values[:, around[0].argmax()]))
+        for distances in around:
+            near = rest.nearest(distances, k)
+            labels[rest.records[near]] = group
+            total = without_all(total, rest.values[:, near])
+            rest.take(near)
+            left -= k
             group += 1
+        rest = rest.shortened(left)
     return labels
+
+
+class Rest:
+    """The records that are left, column by column, with some that were taken away since the last look.
+
+    Those are told by the distance -1, so that they are never farthest; before the nearest are looked for,
+    it becomes infinite.
+    """
+
+    def __init__(self, records: Ints, values: Floats) -> None:
+        self.records, self.values = records, values
+        self.taken = np.empty(0, dtype=np.int64)
+        self.work = np.empty_like(values)
+
+    @classmethod
+    def of(cls, x: Floats) -> Rest:
+        """Return all records."""
+        return cls(np.arange(len(x)), np.ascontiguousarray(x.T))
+
+    def distances(self, point: Floats) -> Floats:
+        """Return the squared distances from a point, added from the first column to the last."""
+        np.subtract(self.values, point[:, None], out=self.work)
+        np.multiply(self.work, self.work, out=self.work)
+        found: Floats = np.add.reduce(self.work, axis=0)
+        found[self.taken] = -1.0
+        return found
+
+    def nearest(self, distances: Floats, k: int) -> Ints:
+        """Return the places of the k nearest records, in order; ties by place."""
+        distances[self.taken] = np.inf
+        if k > FEW:
+            return smallest(distances, k)
+        near = np.empty(k, dtype=np.int64)
+        for i in range(k):
+            near[i] = distances.argmin()
+            distances[near[i]] = np.inf
+        return near
+
+    def take(self, near: Ints) -> None:
+        """Take records away."""
+        self.taken = np.concatenate([self.taken, near])
+
+    def shortened(self, left: int) -> Rest:
+        """Return shorter arrays once enough has been taken away."""
+        if len(self.taken) <= TAKEN * left:
+            return self
+        keep = np.ones(len(self.records), dtype=bool)
+        keep[self.taken] = False
+        return Rest(self.records[keep], np.ascontiguousarray(self.values[:, keep]))
 
 
 def squared(columns: Floats, point: Floats) -> Floats:
@@ -144,6 +192,13 @@ def without(total: tuple[Floats, Floats], value: Any) -> tuple[Any, Any]:
     return rounded, low - (rounded - s)
 
 
+def without_all(total: tuple[Floats, Floats], values: Floats) -> tuple[Floats, Floats]:
+    """Return sums in doubled precision after several records were taken off, one after the other."""
+    for value in values.T:
+        total = without(total, value)
+    return total
+
+
 # -- asking a tree ----------------------------------------------------------------------------------
 
 
@@ -151,7 +206,7 @@ def asking_a_tree(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints
     """Form groups by asking a k-d tree for farthest and nearest records."""
     n = len(x)
     x = np.ascontiguousarray(x, dtype=np.float64)
-    names = compiled()
+    names = {**_tree.KERNELS.compiled(), **KERNELS.compiled()}
     labels = np.full(n, -1, dtype=np.int64)
     high, low = exact_sums(x)
     work = _tree.room(k, x.shape[1])
@@ -211,8 +266,4 @@ def rounds(
     return left, group
 
 
-@functools.cache
-def compiled() -> dict[str, Callable[..., Any]]:
-    """Return the kernels of the tree and of this module, compiled."""
-    home = {**globals(), **_tree.compiled(), "__name__": __name__}
-    return compile_all((without, rounds), home)
+KERNELS = Kernels(globals(), without, rounds, needs=(_tree.KERNELS,))

@@ -25,10 +25,8 @@ with time windows, Operations Research 56, 497-511.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,10 +36,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import Cancelled, LimitReached, SolverError
-from tacit.protect.microaggregate.grouping.methods import Tick
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.near import Space
-from tacit.solve.kernels import compile_all, has_numba
-from tacit.solve.lp import Lp, Solution
+from tacit.solve import Highs, LinearModel, Solution
 from tacit.stats.moments import Floats, Ints
 
 Cost = Literal["sse", "factor", "pairs"]
@@ -192,14 +190,16 @@ class Master:
             self.potential = self.potential + duals * self.unit
             self.unit = max(usual, self.unit * FINER)
 
-    def program(self, tolerance: float) -> Lp:
+    def program(self, tolerance: float) -> Highs:
         """Return the linear program over the groups and cuts there are."""
         room = np.array([self.room(points) for points in self.cuts])
-        return Lp(
-            self.prices(self.groups),
-            self.members(self.groups),
-            np.concatenate([self.m, np.full(len(room), -np.inf)]),
-            np.concatenate([self.m, room]),
+        return Highs(
+            LinearModel.of(
+                self.prices(self.groups),
+                self.members(self.groups),
+                np.concatenate([self.m, np.full(len(room), -np.inf)]),
+                np.concatenate([self.m, room]),
+            ),
             options={
                 "dual_feasibility_tolerance": tolerance,
                 "primal_feasibility_tolerance": tolerance,
@@ -285,17 +285,7 @@ class Master:
     def add_groups(self, new: Ints) -> None:
         """Let groups enter."""
         matrix = self.members(new)
-        count = len(new)
-        self.lp.highs.addCols(
-            count,
-            self.prices(new),
-            np.zeros(count),
-            np.full(count, np.inf),
-            matrix.nnz,
-            matrix.indptr[:-1].astype(np.int32),
-            matrix.indices.astype(np.int32),
-            matrix.data,
-        )
+        self.lp.add_columns(self.prices(new), matrix.indptr[:-1], matrix.indices, matrix.data)
         self.groups = np.vstack([self.groups, new])
 
     def add_cuts(self, found: list[Points]) -> None:
@@ -324,7 +314,7 @@ class Master:
 
         def run(room: int) -> tuple[int, Ints, Floats]:
             groups, reduced = np.empty((room, 3), dtype=np.int64), np.empty(room)
-            found = kernel()(
+            found = KERNELS.pick(4.0 * among.size)["priced"](
                 *(self.columns, self.space.squared, self.unit, NUMBER[self.cost], self.m),
                 *(y, start, which, inside, z, among, below, most, groups, reduced),
             )
@@ -356,14 +346,16 @@ class Master:
     ) -> tuple[Ints, float, float]:
         """Return the cheapest partition into some of the groups, its cost, and a bound on it."""
         room = np.array([self.room(points) for points in self.cuts])
-        lp = Lp(
-            self.prices(groups),
-            self.members(groups),
-            np.concatenate([self.m, np.full(len(room), -np.inf)]),
-            np.concatenate([self.m, room]),
-            0.0,
-            float(self.m.max()),
-            integer=np.ones(len(groups), dtype=np.bool_),
+        lp = Highs(
+            LinearModel.of(
+                self.prices(groups),
+                self.members(groups),
+                np.concatenate([self.m, np.full(len(room), -np.inf)]),
+                np.concatenate([self.m, room]),
+                0.0,
+                float(self.m.max()),
+                integer=np.ones(len(groups), dtype=np.bool_),
+            ),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
         solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.cancelled)
@@ -577,7 +569,8 @@ def apart(x: Any, squared: Any, a: int, b: int) -> float:
         return squared[a, b]
     total = 0.0
     for q in range(len(x)):
-        total += (x[q, a] - x[q, b]) ** 2
+        gap = x[q, a] - x[q, b]
+        total += gap * gap
     return total
 
 
@@ -627,7 +620,8 @@ def priced(
                 for q in range(len(x)):
                     here = x[q, a]
                     for b in range(n):
-                        d[b] += (x[q, b] - here) ** 2
+                        gap = x[q, b] - here
+                        d[b] += gap * gap
         lowest = 0.0
         for b in near:
             d[b] /= unit
@@ -699,10 +693,4 @@ def priced(
     return found
 
 
-@functools.cache
-def kernel() -> Callable[..., Any]:
-    """Return the pricing kernel, compiled where numba is there."""
-    if not has_numba():
-        return priced
-    function: Callable[..., Any] = compile_all((apart, priced), globals())["priced"]
-    return function
+KERNELS = Kernels(globals(), apart, priced)

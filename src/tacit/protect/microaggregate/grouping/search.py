@@ -6,13 +6,11 @@ The kernels run as they stand and are compiled with numba, where it is installed
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.stats.moments import Flags, Floats, Ints
 
 #: Nearest records of a record through which groups to change to are found.
@@ -373,7 +371,8 @@ def kick(s: Groups, k: int, records: Ints, skips: Ints, tolerance: float) -> flo
     return total
 
 
-KERNELS: tuple[Callable[..., Any], ...] = (
+KERNELS = Kernels(
+    globals(),
     add_up,
     wake,
     wake_all,
@@ -390,14 +389,3 @@ KERNELS: tuple[Callable[..., Any], ...] = (
     rest,
     kick,
 )
-
-
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels compiled, by name."""
-    return compile_all(KERNELS, globals())
-
-
-def kernels() -> dict[str, Any]:
-    """Return the kernels, compiled when numba is there."""
-    return compiled() if has_numba() else {f.__name__: f for f in KERNELS}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +9,9 @@ import scipy.sparse.csgraph
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.methods import Tick
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Flags, Floats, Ints
 
 #: Neighbours looked up first for each record.
@@ -144,7 +142,7 @@ def cut(n: int, edges: Ints, k: int) -> Ints:
     ).tocsr()
     order, parent = scipy.sparse.csgraph.breadth_first_order(graph, 0, directed=False)
     child = np.where(parent[edges[:, 0]] == edges[:, 1], edges[:, 0], edges[:, 1])
-    return kernel()(order.astype(np.int64), parent.astype(np.int64), child, k)
+    return KERNELS.pick(5 * n)["removed"](order.astype(np.int64), parent.astype(np.int64), child, k)
 
 
 def removed(order: Any, parent: Any, child: Any, k: int) -> Any:
@@ -179,10 +177,4 @@ def removed(order: Any, parent: Any, child: Any, k: int) -> Any:
     return labels
 
 
-@functools.cache
-def kernel() -> Callable[..., Any]:
-    """Return the kernel, compiled where numba is there."""
-    if not has_numba():
-        return removed
-    function: Callable[..., Any] = compile_all((removed,), globals())["removed"]
-    return function
+KERNELS = Kernels(globals(), removed)

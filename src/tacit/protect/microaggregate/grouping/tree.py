@@ -15,13 +15,11 @@ The kernels need numba to be of use; where it is missing, callers scan arrays in
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Functions, Kernels
 from tacit.stats.moments import Floats, Ints
 
 #: Records in a leaf, at most.
@@ -89,7 +87,7 @@ class Room(NamedTuple):
     at: Floats
 
 
-def plant(x: Floats, ids: Ints, compiled: dict[str, Callable[..., Any]]) -> Tree:
+def plant(x: Floats, ids: Ints, kernels: Functions) -> Tree:
     """Return a tree of the records ``ids`` (ascending) of ``x``."""
     n, p = len(ids), x.shape[1]
     leaves = WIDTH
@@ -112,7 +110,7 @@ def plant(x: Floats, ids: Ints, compiled: dict[str, Callable[..., Any]]) -> Tree
         home=np.zeros(len(x), dtype=np.int64),
         place=np.zeros(len(x), dtype=np.int64),
     )
-    compiled["fill"](tree, x, ids.copy())
+    kernels["fill"](tree, x, ids.copy())
     return tree
 
 
@@ -150,8 +148,8 @@ def neighbours(x: Floats, m: int) -> Ints:
     x = np.ascontiguousarray(x, dtype=np.float64)
     n = len(x)
     near = np.empty((n, m), dtype=np.int64)
-    if has_numba():
-        names = compiled()
+    if KERNELS.pays(0.02 * n * n * x.shape[1]):
+        names = KERNELS.compiled()
         tree = plant(x, np.arange(n), names)
         names["each_nearest"](tree, x, room(m + 1, x.shape[1]), near)
         return near
@@ -244,7 +242,8 @@ def put(tree: Tree, x: Floats, leaf: int, t: int, record: int) -> None:
     norm = 0.0
     for j in range(x.shape[1]):
         tree.points[leaf, j, t] = x[record, j]
-        norm += (x[record, j] - tree.centre[j]) ** 2
+        gap = x[record, j] - tree.centre[j]
+        norm += gap * gap
     tree.norms[leaf, t] = norm
     tree.ids[leaf, t] = record
     tree.home[record] = leaf
@@ -517,7 +516,8 @@ def recentre(tree: Tree, point: Floats) -> None:
         for t in range(held[leaf]):
             norm = 0.0
             for j in range(len(point)):
-                norm += (points[leaf, j, t] - point[j]) ** 2
+                gap = points[leaf, j, t] - point[j]
+                norm += gap * gap
             norms[leaf, t] = norm
             most = max(most, norm)
         reach[leaf // WIDTH, leaf % WIDTH] = most
@@ -529,7 +529,8 @@ def recentre(tree: Tree, point: Floats) -> None:
         reach[above, leaves + branch - tree.first[above]] = most
 
 
-KERNELS: tuple[Callable[..., Any], ...] = (
+KERNELS = Kernels(
+    globals(),
     before,
     select,
     widest,
@@ -549,9 +550,3 @@ KERNELS: tuple[Callable[..., Any], ...] = (
     each_nearest,
     recentre,
 )
-
-
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the names of this module with the kernels compiled."""
-    return compile_all(KERNELS, globals())

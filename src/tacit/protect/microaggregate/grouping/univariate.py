@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.methods import Tick
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
 
 
@@ -58,7 +56,11 @@ def path_groups(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> I
     first = int(((x - x.mean(axis=0)) ** 2).sum(axis=1).argmax())
     members = np.argsort(labels, kind="stable")
     start = np.searchsorted(labels[members], np.arange(labels.max() + 2))
-    return along(x, kernel("path")(x, labels, members, start, first), k)
+    return along(
+        x,
+        KERNELS.pick(0.6 * len(start) ** 2 * x.shape[1])["path"](x, labels, members, start, first),
+        k,
+    )
 
 
 def along(x: Floats, order: Ints, k: int) -> Ints:
@@ -66,7 +68,9 @@ def along(x: Floats, order: Ints, k: int) -> Ints:
     if len(x) < k:
         raise InputError(f"groups of {k} need at least {k} records")
     labels = np.empty(len(x), dtype=np.int64)
-    labels[order] = kernel("recursion")(np.ascontiguousarray(x[order], dtype=np.float64), k)
+    labels[order] = KERNELS.pick(len(x) * k * x.shape[1])["recursion"](
+        np.ascontiguousarray(x[order], dtype=np.float64), k
+    )
     return labels
 
 
@@ -129,7 +133,8 @@ def path(x: Any, labels: Any, members: Any, start: Any, first: int) -> Any:
             if not seen[v]:
                 away = 0.0
                 for q in range(p):
-                    away += (x[v, q] - x[here, q]) ** 2
+                    gap = x[v, q] - x[here, q]
+                    away += gap * gap
                 if away < best:
                     best = away
                     there = v
@@ -138,7 +143,8 @@ def path(x: Any, labels: Any, members: Any, start: Any, first: int) -> Any:
                 v = left[i]
                 away = 0.0
                 for q in range(p):
-                    away += (x[v, q] - x[here, q]) ** 2
+                    gap = x[v, q] - x[here, q]
+                    away += gap * gap
                     if away > best:
                         break
                 if away < best or (away == best and v < there):
@@ -148,13 +154,4 @@ def path(x: Any, labels: Any, members: Any, start: Any, first: int) -> Any:
     return order
 
 
-@functools.cache
-def compiled() -> dict[str, Any]:
-    """Return the kernels, compiled where numba is there."""
-    return compile_all((recursion, path), globals()) if has_numba() else globals()
-
-
-def kernel(name: str) -> Callable[..., Any]:
-    """Return a kernel."""
-    function: Callable[..., Any] = compiled()[name]
-    return function
+KERNELS = Kernels(globals(), recursion, path)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
+from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping import tree as _tree
-from tacit.protect.microaggregate.grouping.loss import group_means
+from tacit.protect.microaggregate.grouping.loss import Tick, group_means
 from tacit.protect.microaggregate.grouping.mdav_groups import (
-    COMPILE_FROM,
     exact_sums,
     smallest,
     squared,
 )
-from tacit.protect.microaggregate.grouping.methods import Tick
 from tacit.protect.microaggregate.grouping.tree import Room, Tree, nearest, take
-from tacit.solve.kernels import compile_all, has_numba
 from tacit.stats.moments import Floats, Ints
 
+#: Work on one number while scanning, in turns of a loop.
+SCAN = 1e-2
 #: Seeds looked at between two ticks.
 BATCH = 1000
 
@@ -43,7 +39,9 @@ def v_mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick, gamma: fl
     x = np.ascontiguousarray(x, dtype=np.float64)
     middle = exact_sums(x)[0] / len(x)
     seeds = np.argsort(-squared(x.T, middle), kind="stable")
-    grow = asking_a_tree if len(x) >= COMPILE_FROM and has_numba() else scanning
+    # Scanning compares each group with all free records.
+    pays = KERNELS.pays(SCAN * len(x) ** 2 * x.shape[1])
+    grow = asking_a_tree if pays else scanning
     return with_rest(x, grow(x, k, gamma, seeds, tick))
 
 
@@ -97,7 +95,7 @@ def scanning(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
 def asking_a_tree(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
     """Return the groups by asking a k-d tree for nearest records; -1 for records left over."""
     n = len(x)
-    names = compiled()
+    names = {**_tree.KERNELS.compiled(), **KERNELS.compiled()}
     labels = np.full(n, -1, dtype=np.int64)
     tree = _tree.plant(x, np.arange(n), names)
     work = _tree.room(k, x.shape[1])
@@ -153,8 +151,4 @@ def grow(
     return left, group
 
 
-@functools.cache
-def compiled() -> dict[str, Callable[..., Any]]:
-    """Return the kernels of the tree and of this module, compiled."""
-    home = {**globals(), **_tree.compiled(), "__name__": __name__}
-    return compile_all((grow,), home)
+KERNELS = Kernels(globals(), grow, needs=(_tree.KERNELS,))

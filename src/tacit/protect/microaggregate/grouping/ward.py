@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping.methods import Tick
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
+from tacit.protect.microaggregate.grouping.loss import Tick
 from tacit.stats.moments import Floats, Ints
 
 
@@ -40,7 +38,9 @@ def ward(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
         if len(part) < 2 * k:
             continue
         tick("joining groups", None)
-        found = kernel()(x[part], np.argsort(x[part].mean(axis=1), kind="stable"), k)
+        found = KERNELS.pick(len(part) ** 2 * x.shape[1])["joined"](
+            x[part], np.argsort(x[part].mean(axis=1), kind="stable"), k
+        )
         labels[part] = np.where(found == 0, labels[part[0]], groups + found - 1)
         groups += int(found.max())
         sizes = np.bincount(found)
@@ -87,7 +87,8 @@ def joined(x: Any, order: Any, k: int) -> Any:
             b = chain[length - 2]
             best = 0.0
             for q in range(p):
-                best += (mean[a, q] - mean[b, q]) ** 2
+                gap = mean[a, q] - mean[b, q]
+                best += gap * gap
             best *= size[a] * size[b] / (size[a] + size[b])
         for i in range(many):
             c = alive[i]
@@ -96,7 +97,8 @@ def joined(x: Any, order: Any, k: int) -> Any:
             factor = size[a] * size[c] / (size[a] + size[c])
             away = 0.0
             for q in range(p):
-                away += (mean[a, q] - mean[c, q]) ** 2
+                gap = mean[a, q] - mean[c, q]
+                away += gap * gap
                 if away * factor > best:
                     break
             away *= factor
@@ -131,10 +133,4 @@ def joined(x: Any, order: Any, k: int) -> Any:
     return out
 
 
-@functools.cache
-def kernel() -> Callable[..., Any]:
-    """Return the kernel, compiled where numba is there."""
-    if not has_numba():
-        return joined
-    function: Callable[..., Any] = compile_all((joined,), globals())["joined"]
-    return function
+KERNELS = Kernels(globals(), joined)

@@ -8,8 +8,6 @@ a program takes milliseconds.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]
@@ -27,8 +25,6 @@ Ints = npt.NDArray[np.int64]
 SHRINK, VISITS = 0.999, 4000
 #: A need beyond its limit by no more than this share is left to the program and its tolerances.
 SLACK = 1e-5
-#: Cells from which compiling pays.
-COMPILE_FROM = 400
 
 
 class Caps:
@@ -48,7 +44,7 @@ class Caps:
         self.columns = (as_ints(columns.indptr), as_ints(columns.indices))
         self.up = problem.up[cells].astype(np.float64)
         self.down = problem.down[cells].astype(np.float64)
-        self.tighten = kernel(problem.n)
+        self.tighten = KERNELS.pick(problem.n)["tightened"]
         self.shrink(np.arange(part.shape[0], dtype=np.int64), 50 * part.shape[0])
 
     def shrink(self, rows: Ints, visits: int = VISITS) -> None:
@@ -158,12 +154,4 @@ def tightened(
     return seen
 
 
-@functools.cache
-def compiled() -> Callable[..., Any]:
-    """Return the kernel compiled; machine code is kept, so that it is made once only."""
-    return compile_all((tightened,), globals())["tightened"]
-
-
-def kernel(n: int) -> Callable[..., Any]:
-    """Return the kernel, compiled when that pays and numba is there."""
-    return compiled() if n >= COMPILE_FROM and has_numba() else tightened
+KERNELS = Kernels(globals(), tightened)

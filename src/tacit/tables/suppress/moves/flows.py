@@ -13,14 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import highspy
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags
-from tacit.solve import Lp
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
+from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.moves.grids import Grids
 from tacit.tables.suppress.problem import Problem
 
@@ -35,10 +34,10 @@ NOISE = 1e-9
 HIDDEN_SHARE = 1e-3
 #: Rounds of slope scaling after the first solution.
 ROUNDS = 1
+#: Turns of loops for each cell of a neighbourhood, about.
+TURNS = 40.0
 #: Nothing has to move by more than this many times the amount (dropped in the last resort).
 FAR = 1e4
-#: Cells from which compiling the kernels pays.
-COMPILE_FROM = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +103,7 @@ class Flows:
         self.row_mark = np.zeros(rows.shape[0], dtype=np.int64)
         self.cell_mark = np.zeros(rows.shape[1], dtype=np.int64)
         self.stamp = 0
-        self.lp = Lp([0.0], sparse.csc_array((1, 1)), 0.0, 0.0)
-        self.near, self.joined = kernels(problem.n)
+        self.lp = Highs()
         self.grids = Grids(problem.table) if problem.table.dimensions else None
         self.solved = self.work = 0
 
@@ -119,8 +117,9 @@ class Flows:
         limit, n = FIRST, int(self.allowed.sum())
         for turn in range(100):
             last = limit * 2 >= n
-            cells = self.around(target, amount, known, n if last else limit, turn)
-            part = self.joined(*self.columns, cells)
+            run = KERNELS.pick(TURNS * (n if last else limit))
+            cells = self.around(run["nearest"], target, amount, known, n if last else limit, turn)
+            part = run["joined"](*self.columns, cells)
             if len(part[0]):
                 found = self.solve(part, amount, capped=not last, rounds=0 if nearby else ROUNDS)
                 if found is not None:
@@ -130,10 +129,18 @@ class Flows:
             limit *= GROWTH
         return None
 
-    def around(self, target: int, amount: float, known: int, limit: int, turn: int) -> Ints:
+    def around(
+        self,
+        find: Callable[..., Ints],
+        target: int,
+        amount: float,
+        known: int,
+        limit: int,
+        turn: int,
+    ) -> Ints:
         """Return the target and cells near it: by the way through relations, and a grid around it."""
         self.stamp += 1
-        cells = self.near(
+        cells = find(
             *self.rows,
             self.columns[0],
             self.columns[1],
@@ -177,11 +184,16 @@ class Flows:
         low[0] = high[0] = sign
         slope[0] = 0.0
         back = np.flatnonzero(two)
-        model = mirrored(start, index, value, back, len(cells), rows)
-        model.col_cost_ = np.concatenate([np.where(two, slope, 0.0), slope[back]])
-        model.col_lower_ = np.concatenate([low, np.zeros(len(back))])
-        model.col_upper_ = np.concatenate([high, down[back]])
-        self.lp.must(self.lp.highs.passModel(model), "the model was not accepted")
+        zero = np.zeros(rows)
+        model = LinearModel(
+            np.concatenate([np.where(two, slope, 0.0), slope[back]]),
+            *mirror_columns(start, index, value, back),
+            zero,
+            zero,
+            np.concatenate([low, np.zeros(len(back))]),
+            np.concatenate([high, down[back]]),
+        )
+        self.lp.load(model)
         best, least = None, np.inf
         for turn in range(rounds + 1):
             found = self.lp.solve()
@@ -227,22 +239,19 @@ class Flows:
         return Movement(cells, by, float(ahead.min()), float(behind.min()))
 
 
-def mirrored(
-    start: Ints, index: Ints, value: Floats, back: Ints, n: int, rows: int
-) -> highspy.HighsLp:
-    """Return a model with the columns, and those of ``back`` once more with the other sign."""
+def mirror_columns(
+    start: Ints, index: Ints, value: Floats, back: Ints
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats]:
+    """Return the columns of a matrix, and those of ``back`` once more with the other sign."""
     length = np.diff(start)[back]
     first = np.repeat(start[back], length)
     inside = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length, length)
     at = first + inside
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = n + len(back), rows
-    model.row_lower_ = model.row_upper_ = np.zeros(rows)
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = np.concatenate([start, start[-1] + np.cumsum(length)]).astype(np.int32)
-    model.a_matrix_.index_ = np.concatenate([index, index[at]]).astype(np.int32)
-    model.a_matrix_.value_ = np.concatenate([value, -value[at]])
-    return model
+    return (
+        np.concatenate([start, start[-1] + np.cumsum(length)]).astype(np.int32),
+        np.concatenate([index, index[at]]).astype(np.int32),
+        np.concatenate([value, -value[at]]),
+    )
 
 
 # -- kernels: numbers and arrays only -------------------------------------------------------------
@@ -366,15 +375,4 @@ def joined(
     return kept[:left], start[: left + 1], index[:entries], value[:entries], rows
 
 
-@functools.cache
-def compiled() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the kernels compiled; machine code is kept, so that it is made once only."""
-    names = compile_all((nearest, joined), globals())
-    return names["nearest"], names["joined"]
-
-
-def kernels(n: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the kernels, compiled when that pays and numba is there."""
-    if n >= COMPILE_FROM and has_numba():
-        return compiled()
-    return nearest, joined
+KERNELS = Kernels(globals(), nearest, joined)

@@ -1,0 +1,13 @@
+"""The claim that columns do not go out."""
+
+from __future__ import annotations
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import Frame
+from tacit.claims.registry import check_for
+
+
+@check_for("absent-columns")
+def has_no_such_columns(frame: Frame, claim: Claim) -> bool:
+    """Return True when none of the columns is in the output."""
+    return not set(claim.columns) & set(frame.collect_schema().names())

@@ -1,0 +1,74 @@
+"""The attacker of a published table: who knows relations, published cells, intervals and bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.claims.attack.movements import System
+from tacit.claims.attack.needs import Needs, unmet
+from tacit.claims.attack.respondents import deduced_exactly, deduced_nearby
+from tacit.claims.view import Flags, Floats, Ints, TableView
+
+
+def room_of(table: TableView) -> tuple[Floats, Floats]:
+    """Return how far outsiders think that a cell could lie below and above its true value."""
+    return np.maximum(table.value - table.lower, 0.0), np.maximum(table.upper - table.value, 0.0)
+
+
+def within_intervals(table: TableView, down: Floats, up: Floats) -> tuple[Floats, Floats]:
+    """Return the room that published intervals leave; where there is none, all of it."""
+    if table.interval is None:
+        return down, up
+    low, high = np.asarray(table.interval).T
+    has = ~np.isnan(low)
+    below = np.where(has, np.maximum(table.value - low, 0.0), np.inf)
+    above = np.where(has, np.maximum(high - table.value, 0.0), np.inf)
+    return np.minimum(down, below), np.minimum(up, above)
+
+
+def exposed_cells(
+    table: TableView,
+    unknown: Flags,
+    down: Floats,
+    up: Floats,
+    needs: Needs | None = None,
+) -> Ints:
+    """Return the unsafe cells that an outsider can place more closely than their levels allow."""
+    system = System.over(table.equations, unknown, down, up)
+    return unmet(system, Needs.of(table, room_of(table)[0]) if needs is None else needs)[0]
+
+
+def is_protected(
+    table: TableView,
+    unknown: Flags,
+    room: tuple[Floats, Floats],
+    *,
+    singletons: bool,
+    far: bool = True,
+    needs: Needs | None = None,
+) -> bool:
+    """Return True when neither outsiders nor single respondents learn too much of an unsafe cell.
+
+    Parameters
+    ----------
+    table
+        Relations, levels and respondents.
+    unknown
+        Which cells an attacker does not know.
+    room
+        How far they could lie below and above their true value.
+    singletons
+        Whether single respondents are attackers.
+    far
+        Whether they use all relations together, or those that two cells share.
+    needs
+        What unsafe cells need; by default what their levels ask for.
+    """
+    asked = Needs.of(table, room_of(table)[0]) if needs is None else needs
+    system = System.over(table.equations, unknown, *room)
+    short, parts = unmet(system, asked)
+    if len(short):
+        return False
+    if not singletons:
+        return True
+    return not (deduced_nearby(table, system, parts) or (far and deduced_exactly(table, unknown)))

@@ -1,0 +1,23 @@
+"""What the checks on records share: sizes of classes, by one group-by on the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+Frame = nw.LazyFrame[Any]
+SIZE = "__size__"
+
+
+def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
+    """Return the classes of equal records, with the number of records in each; null equals null."""
+    return frame.group_by(*columns).agg(nw.len().alias(SIZE))
+
+
+def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:
+    """Return the size of the smallest class, or None when there are no rows."""
+    sizes = class_sizes(frame, columns)
+    found = sizes.select(nw.col(SIZE).min()).collect("pyarrow").item(0, SIZE)
+    return None if found is None else int(found)

@@ -1,0 +1,233 @@
+"""The gate of tables: what must be true of a table before anything of it is written.
+
+Every unsafe cell of the table as it goes out must be covered by what protects it there:
+
+- a cell that is hidden, or goes out with an interval, by a claim about patterns; without one, an attacker
+  is sent at the table here;
+- a cell that goes out rounded, by an interval around the published value that reaches its levels;
+- a cell that goes out changed in another way, by the claim of the method that changed it.
+
+Claims are recomputed beside this, on the same table, so a claim that is named here is one that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tacit.claims.attack.needs import Needs
+    from tacit.claims.claim import Claim
+    from tacit.claims.view import Flags, Floats, TableView
+
+#: The technique that every rule names in the history of a table.
+RULE = "sensitivity rule"
+#: What set_status notes when it calls an unsafe cell safe.
+FREED = "unsafe_called_safe"
+#: Claims about hidden cells and published intervals, on all unsafe cells.
+PATTERNS = frozenset(
+    {
+        "protected-intervals",
+        "protected-in-table",
+        "protected-in-subtables",
+        "protected-with-intervals",
+        "protected-by-published-intervals",
+        "not-deducible",
+    }
+)
+#: Claims of methods that promise a change, and no interval that outsiders could know.
+CHANGES = frozenset({"moved-far-enough", "cell-keys"})
+#: Claims that tell outsiders how near the truth is to the published value.
+ROUNDINGS = frozenset({"rounded", "adjacent-multiples"})
+
+
+def table_gate(table: TableView) -> list[str]:
+    """Return why a table may not go out, one sentence each; nothing when it may.
+
+    Parameters
+    ----------
+    table
+        The confidential table with the published part (hidden cells, changed values, intervals) as it
+        goes out.
+    """
+    return [*unjudged(table), *freed(table), *uncovered(table)]
+
+
+def claims_of(table: TableView) -> list[Claim]:
+    """Return every claim in the history of a table."""
+    return [claim for action in table.history for claim in action.claims]
+
+
+def unjudged(table: TableView) -> Iterator[str]:
+    """Refuse a table that goes out as it is though nobody has looked for unsafe cells."""
+    judged = any(RULE in action.techniques for action in table.history)
+    as_it_is = table.changed is None and table.interval is None and not table.hidden.any()
+    if as_it_is and not judged:
+        yield (
+            "no rule has judged this table, and all of it would be published as it is; apply a rule "
+            "first (p_percent, dominance, minimum_frequency, ...)"
+        )
+
+
+def freed(table: TableView) -> Iterator[str]:
+    """Refuse a table in which cells were called safe that a step before had protected."""
+    protected = False
+    for action in table.history:
+        if protected and action.details.get(FREED):
+            yield (
+                f"{action.details[FREED]:,} unsafe cells were called safe after the table had been "
+                "protected; call cells safe before the first step that protects"
+            )
+        protected |= any(claim.about == "table" for claim in action.claims)
+
+
+def uncovered(table: TableView) -> Iterator[str]:
+    """Refuse a table with unsafe cells that nothing protects as they go out."""
+    import numpy as np
+
+    unsafe = table.primary
+    if not unsafe.any():
+        return
+    veiled = veiled_cells(table)
+    models = {claim.model for claim in claims_of(table)}
+    if (unsafe & veiled).any() and not models & PATTERNS:
+        short = int(exposed_by_attack(table, veiled).sum())
+        if short:
+            yield (
+                f"{short:,} unsafe cells are hidden or given as intervals, and follow from the rest "
+                "more closely than their protection levels allow; protect the table by a "
+                "suppression method"
+            )
+    shown = unsafe & ~veiled
+    if not shown.any() or models & CHANGES:
+        return
+    if models & ROUNDINGS:
+        short = int((shown & ~reached_by_rounding(table)).sum())
+        if short:
+            yield (
+                f"{short:,} unsafe cells would be published rounded, and the interval that the base "
+                "leaves does not reach their protection levels; take a larger base, "
+                "controlled_rounding with protection, or hide them"
+            )
+    elif "no-small-counts" in models:
+        short = int((exposed_by_attack(table, veiled) & shown).sum())
+        if short:
+            yield (
+                f"{short:,} unsafe cells follow from the rounded counts more closely than their "
+                "protection levels allow; take a larger base, or hide them"
+            )
+    else:
+        same = int((shown & (table.published == table.value)).sum())
+        if same:
+            yield f"{same:,} unsafe cells would be published unchanged; protect the table first"
+        other = int(np.count_nonzero(shown)) - same
+        if other:
+            yield (
+                f"{other:,} unsafe cells would be published changed, and no claim says that the "
+                "change protects them; use a method that makes one"
+            )
+
+
+def veiled_cells(table: TableView) -> Flags:
+    """Return the cells that are hidden, or go out with an interval of some width."""
+    import numpy as np
+
+    if table.interval is None:
+        return table.hidden
+    low, high = np.asarray(table.interval).T
+    return np.asarray(table.hidden | (high > low), dtype=bool)
+
+
+def exposed_by_attack(table: TableView, veiled: Flags) -> Flags:
+    """Return the unsafe cells that outsiders can place too closely, by all relations together.
+
+    They know published cells that were not changed, rounded counts to within what rounding allows, and
+    of changed cells no more than the external bounds.
+    """
+    import numpy as np
+
+    from tacit.claims.attack.attacker import exposed_cells, room_of, within_intervals
+    from tacit.claims.attack.needs import Needs
+
+    down, up = within_intervals(table, *room_of(table))
+    unknown = veiled | (table.published != table.value)
+    small = next((c for c in claims_of(table) if c.model == "no-small-counts"), None)
+    if small is not None:
+        low, high = small_count_room(table, float(small.parameters["base"]))
+        shown = ~table.hidden
+        down, up = (
+            np.where(shown, np.minimum(down, low), down),
+            np.where(shown, np.minimum(up, high), up),
+        )
+        unknown |= shown & (down + up > 0)
+    needs = Needs.of(table, room_of(table)[0])
+    if small is not None:
+        needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
+    flags = np.zeros(len(table.value), dtype=bool)
+    flags[exposed_cells(table, unknown, down, up, needs)] = True
+    return flags
+
+
+def small_count_room(table: TableView, base: float) -> tuple[Floats, Floats]:
+    """Return how far the truth could lie from a ground count of which small ones became 0 or the base.
+
+    A published 0 was less than the base, a published base at least 1; larger counts are true. Totals are
+    sums of what is published and tell nothing more.
+    """
+    import numpy as np
+
+    from tacit.claims.rounded import is_total
+
+    total = is_total(table.equations)
+    low = np.where(table.published == base, 1.0, table.published)
+    high = np.where(table.published == 0, base - 1, table.published)
+    down = np.where(total, np.inf, np.maximum(table.value - low, 0.0))
+    up = np.where(total, np.inf, np.maximum(high - table.value, 0.0))
+    return down, up
+
+
+def reached_by_rounding(table: TableView) -> Flags:
+    """Return the unsafe cells whose levels the interval around the rounded value reaches.
+
+    A reader knows that the truth lies within some bases of the published value, and its bounds. In a
+    magnitude table that interval must reach both levels; a count can lie anywhere in it, whatever was
+    published, so there it must be as wide as both levels together.
+    """
+    import numpy as np
+
+    from tacit.claims.attack.attacker import room_of
+    from tacit.claims.attack.needs import Needs
+
+    reach = rounding_reach(table)
+    needs = Needs.of(table, room_of(table)[0])
+    at = needs.cells
+    low = np.maximum(table.published[at] - reach[at], table.lower[at])
+    high = np.minimum(table.published[at] + reach[at], table.upper[at])
+    if table.frequency:
+        enough = high - low >= levels_together(needs) * (1 - 1e-9)
+    else:
+        enough = needs.met_by(table.value[at] - low, high - table.value[at])
+    flags = np.zeros(len(table.value), dtype=bool)
+    flags[at[enough]] = True
+    return flags
+
+
+def levels_together(needs: Needs) -> Floats:
+    """Return the width that levels ask for on both sides together."""
+    import numpy as np
+
+    return np.maximum(needs.down + needs.up, needs.width)
+
+
+def rounding_reach(table: TableView) -> Floats:
+    """Return how far the truth may lie from each rounded value, as the last claim of rounding says."""
+    import numpy as np
+
+    from tacit.claims.rounded import is_total
+
+    claim = [c for c in claims_of(table) if c.model in ROUNDINGS][-1]
+    base = float(claim.parameters["base"])
+    shift, y = int(claim.parameters.get("max_shift", 1)), int(claim.parameters.get("y", 0))
+    whole = table.frequency and base.is_integer()
+    steps = np.where(is_total(table.equations), y + 1, shift)
+    return steps * base - (1.0 if whole else 0.0)

@@ -1,0 +1,61 @@
+"""The claim that every record agrees with at least k records, a missing value agreeing with all."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import SIZE, Frame, class_sizes
+from tacit.claims.registry import check_for
+
+Ints = npt.NDArray[np.int64]
+
+
+@check_for("k-agreement")
+def agrees_with_enough(frame: Frame, claim: Claim) -> bool:
+    """Return True when every record agrees with at least k records on the columns."""
+    found = class_sizes(frame, claim.columns).collect("pyarrow")
+    size = found.get_column(SIZE).to_numpy().astype(np.int64)
+    if not len(size):
+        return True
+    codes = np.stack([numbered(found.get_column(c).to_list()) for c in claim.columns], axis=1)
+    k = int(claim.parameters["k"])
+    return bool((agreeing(codes, size, size < k) >= k).all())
+
+
+def numbered(values: list[object]) -> Ints:
+    """Return a number for each value, -1 for a missing one."""
+    number: dict[object, int] = {None: -1}
+    return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
+
+
+def agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:
+    """Return how many records agree with each class that is asked about.
+
+    Two classes agree when they are equal wherever both are known, so classes are compared by which
+    columns they know.
+    """
+    known, of = np.unique(codes >= 0, axis=0, return_inverse=True)
+    groups = [np.flatnonzero(of.ravel() == g) for g in range(len(known))]
+    total = np.zeros(len(codes), dtype=np.int64)
+    for mine, rows in zip(known, groups, strict=True):
+        own = rows[asked[rows]]
+        if not len(own):
+            continue
+        for theirs, others in zip(known, groups, strict=True):
+            total[own] += matching(codes[own], codes[others], size[others], mine & theirs)
+    return total[asked]
+
+
+def matching(
+    rows: Ints, others: Ints, size: Ints, columns: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """Return for each row the total size of the others that equal it on some columns."""
+    both = np.concatenate([rows, others])[:, columns]
+    if not both.shape[1]:
+        return np.full(len(rows), int(size.sum()), dtype=np.int64)
+    _, label = np.unique(both, axis=0, return_inverse=True)
+    label = label.ravel()
+    sums = np.bincount(label[len(rows) :], weights=size, minlength=int(label.max()) + 1)
+    return sums[label[: len(rows)]].astype(np.int64)

@@ -1,0 +1,27 @@
+"""The claim that published intervals are wide enough for every unsafe cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.claims.attack.attacker import is_protected, room_of, within_intervals
+from tacit.claims.claim import Claim
+from tacit.claims.registry import check_for
+from tacit.claims.view import TableView
+
+
+@check_for("protected-by-published-intervals", of="table")
+def has_wide_intervals(table: TableView, claim: Claim) -> bool:
+    """Return True when an attacker who uses the published intervals learns no more than allowed.
+
+    A cell that is hidden goes out with an interval; one without counts as known.
+    """
+    if table.interval is None:
+        return not table.primary.any()
+    return is_protected(
+        table,
+        table.hidden & ~np.isnan(np.asarray(table.interval)[:, 0]),
+        within_intervals(table, *room_of(table)),
+        singletons=bool(claim.parameters.get("singletons")),
+        far=False,
+    )

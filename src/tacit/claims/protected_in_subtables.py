@@ -1,0 +1,115 @@
+"""The claim that the relations of each subtable leave every unsafe cell what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from tacit.claims.attack.attacker import is_protected
+from tacit.claims.attack.needs import Needs
+from tacit.claims.claim import Claim
+from tacit.claims.protected_in_table import narrowed_room
+from tacit.claims.registry import check_for
+from tacit.claims.view import Flags, Floats, Ints, TableView
+
+#: Subtables are looked at together up to this many cells.
+TOGETHER = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Subtables side by side: a cell of the table has a copy in each, with relations of its own."""
+
+    cells: Ints
+    value: Floats
+    lower_level: Floats
+    upper_level: Floats
+    sliding_level: Floats
+    primary: Flags
+    singleton: Flags
+    owner: Ints
+    equations: sparse.csr_array
+    frequency: bool
+
+
+@check_for("protected-in-subtables", of="table")
+def leaves_what_was_asked_in_subtables(table: TableView, claim: Claim) -> bool:
+    """Return True when no subtable by itself gives away more of an unsafe cell than was claimed.
+
+    The parameters are those of ``protected-in-table``.
+    """
+    down, up = narrowed_room(table, claim.parameters.get("apriori"))
+    intervals = bool(claim.parameters.get("intervals"))
+    guarded = bool(claim.parameters.get("singletons"))
+    for copies in copies_of(table, guarded=guarded):
+        at = copies.cells
+        needs = Needs.of(copies, down[at]) if intervals else Needs.least(copies)
+        room = (down[at], up[at])
+        if not is_protected(
+            copies, table.hidden[at], room, singletons=guarded, far=False, needs=needs
+        ):
+            return False
+    return True
+
+
+def copies_of(table: TableView, *, guarded: bool) -> Iterator[Copies]:
+    """Yield the subtables with unsafe cells, many at a time."""
+    primary = table.primary
+    cells: list[Ints] = []
+    rows: list[sparse.coo_array] = []
+    for subtable in table.subtables():
+        at = subtable.cells.ravel()
+        if primary[at].any():
+            cells.append(at)
+            rows.append(relations_of(table, subtable))
+        if sum(map(len, cells)) > TOGETHER:
+            yield side_by_side(table, cells, rows, guarded=guarded)
+            cells, rows = [], []
+    if cells:
+        yield side_by_side(table, cells, rows, guarded=guarded)
+
+
+def relations_of(table: TableView, subtable: object) -> sparse.coo_array:
+    """Return the relations of a subtable: along each axis the first code is the sum of the others."""
+    cells, sums = subtable.cells, subtable.sums  # type: ignore[attr-defined]
+    number = np.arange(cells.size).reshape(cells.shape)
+    entries, columns, first = [], [], 0
+    lengths = []
+    for axis, which in enumerate(sums):
+        if which < 0:
+            continue
+        lines = np.moveaxis(number, axis, -1).reshape(-1, cells.shape[axis])
+        signs = table.dimensions[axis].sums[which].signs or (1,) * (lines.shape[1] - 1)
+        columns.append(lines.ravel())
+        entries.append(np.tile([-1.0, *signs], len(lines)))
+        lengths.append(np.repeat(np.arange(first, first + len(lines)), lines.shape[1]))
+        first += len(lines)
+    if not columns:
+        return sparse.coo_array((0, cells.size))
+    return sparse.coo_array(
+        (np.concatenate(entries), (np.concatenate(lengths), np.concatenate(columns))),
+        shape=(first, cells.size),
+    )
+
+
+def side_by_side(
+    table: TableView, cells: list[Ints], rows: list[sparse.coo_array], *, guarded: bool
+) -> Copies:
+    """Return some subtables as one view."""
+    at = np.concatenate(cells)
+    nobody = np.full(len(at), -1, dtype=np.int64)
+    return Copies(
+        cells=at,
+        value=table.value[at],
+        lower_level=table.lower_level[at],
+        upper_level=table.upper_level[at],
+        sliding_level=table.sliding_level[at],
+        primary=table.primary[at],
+        singleton=table.singleton[at],
+        owner=table.owner[at] if guarded else nobody,
+        equations=sparse.csr_array(sparse.block_diag(rows, format="csr")),
+        frequency=table.frequency,
+    )

@@ -1,0 +1,19 @@
+"""The claim that an attacker's interval for every unsafe cell reaches its protection levels."""
+
+from __future__ import annotations
+
+from tacit.claims.attack.attacker import is_protected, room_of
+from tacit.claims.claim import Claim
+from tacit.claims.registry import check_for
+from tacit.claims.view import TableView
+
+
+@check_for("protected-intervals", of="table")
+def reaches_levels(table: TableView, claim: Claim) -> bool:
+    """Return True when hidden cells leave every unsafe cell the room that it needs.
+
+    An attacker knows the relations, the published cells and the external bounds of hidden ones; with
+    ``singletons``, the only respondent of a cell is an attacker too.
+    """
+    guarded = bool(claim.parameters.get("singletons"))
+    return is_protected(table, table.hidden, room_of(table), singletons=guarded)

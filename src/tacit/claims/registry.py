@@ -1,0 +1,77 @@
+"""The registry of checks: found by file name, so that recomputing a claim imports one file."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from tacit.errors import UnknownClaim, near_match
+
+#: A check looks at the released frame, or at the table whose published part was read back.
+Check = Callable[[Any, Any], bool]
+C = TypeVar("C", bound=Check)
+
+_checks: dict[str, Check] = {}
+_data: dict[str, str] = {}
+
+
+def check_for(model: str, *, of: str = "records") -> Callable[[C], C]:
+    """Name the function that recomputes claims of a model, and the kind of data that it looks at."""
+
+    def keep(check: C) -> C:
+        _checks[model] = check
+        _data[model] = of
+        return check
+
+    return keep
+
+
+def find_check(model: str) -> Check:
+    """Return the check of a model, or say what was probably meant."""
+    if model not in _checks:
+        load_by_file(model)
+    if model not in _checks:
+        load_third_parties()
+    if model not in _checks:
+        hint = near_match(model, models()) or "Name it with @check_for in tacit.claims."
+        raise UnknownClaim(f"nothing can recompute claims of {model!r}. {hint}")
+    return _checks[model]
+
+
+def data_of(model: str) -> str:
+    """Return the kind of data that claims of a model are about: ``records`` or ``table``."""
+    find_check(model)
+    return _data[model]
+
+
+def models() -> list[str]:
+    """Return every model that can be recomputed."""
+    for name in file_names():
+        importlib.import_module(f"tacit.claims.{name}")
+    load_third_parties()
+    return sorted(_checks)
+
+
+def load_by_file(model: str) -> None:
+    """Import the one file named after the model, if there is one."""
+    name = model.replace("-", "_")
+    if name in file_names():
+        importlib.import_module(f"tacit.claims.{name}")
+
+
+@functools.cache
+def file_names() -> frozenset[str]:
+    """Return the files of this package; nothing is imported."""
+    package = importlib.import_module("tacit.claims")
+    return frozenset(m.name for m in pkgutil.iter_modules(package.__path__) if not m.ispkg)
+
+
+@functools.cache
+def load_third_parties() -> None:
+    """Import every module of the entry-point group ``tacit.claims``, once."""
+    for entry in entry_points(group="tacit.claims"):
+        entry.load()

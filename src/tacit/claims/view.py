@@ -1,0 +1,119 @@
+"""What a check needs of a table: the truth, what outsiders know, and what goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+class Contributions(Protocol):
+    """The largest contributions to each cell."""
+
+    @property
+    def top(self) -> Floats:
+        """Return cells x t, descending."""
+
+    @property
+    def weight(self) -> Floats | None:
+        """Return their sampling weights, if the table is weighted."""
+
+
+class TableView(Protocol):
+    """A confidential table together with the part of it that goes out.
+
+    Checks know tables by these names alone; :class:`tacit.Table` has all of them.
+    """
+
+    @property
+    def value(self) -> Floats:
+        """Return the true values."""
+
+    @property
+    def count(self) -> Ints:
+        """Return the contributors of each cell, -1 where unknown."""
+
+    @property
+    def status(self) -> npt.NDArray[np.int8]:
+        """Return the status of each cell."""
+
+    @property
+    def lower(self) -> Floats:
+        """Return the least that outsiders think possible."""
+
+    @property
+    def upper(self) -> Floats:
+        """Return the most that outsiders think possible."""
+
+    @property
+    def lower_level(self) -> Floats:
+        """Return how far an attacker's interval must reach below the value."""
+
+    @property
+    def upper_level(self) -> Floats:
+        """Return how far an attacker's interval must reach above the value."""
+
+    @property
+    def sliding_level(self) -> Floats:
+        """Return how wide an attacker's interval must be."""
+
+    @property
+    def equations(self) -> Any:
+        """Return the sparse matrix M with M value = 0."""
+
+    @property
+    def frequency(self) -> bool:
+        """Return True for a table of counts."""
+
+    @property
+    def changed(self) -> Floats | None:
+        """Return what goes out in place of the true values, if anything does."""
+
+    @property
+    def interval(self) -> Floats | None:
+        """Return the published intervals, cells x 2."""
+
+    @property
+    def published(self) -> Floats:
+        """Return what goes out, NaN where a cell is hidden."""
+
+    @property
+    def hidden(self) -> Flags:
+        """Return which cells do not go out."""
+
+    @property
+    def primary(self) -> Flags:
+        """Return which cells are unsafe by themselves."""
+
+    @property
+    def singleton(self) -> Flags:
+        """Return which cells have exactly one contributor."""
+
+    @property
+    def owner(self) -> Ints:
+        """Return the only contributor of each singleton, -1 elsewhere."""
+
+    @property
+    def contributors(self) -> Contributions | None:
+        """Return the largest contributions by respondent."""
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """Return further facts."""
+
+    @property
+    def dimensions(self) -> tuple[Any, ...]:
+        """Return the spanning variables."""
+
+    def subtables(self) -> Any:
+        """Yield the unstructured subtables of a product table."""
+
+    @property
+    def history(self) -> tuple[Any, ...]:
+        """Return what has been done to the table."""

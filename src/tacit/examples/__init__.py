@@ -1,0 +1,268 @@
+"""An example that behaves like the real thing: a town hospital, its patients and its population register.
+
+Everything is drawn from a seed, so nobody is described. The population comes first: an age pyramid,
+fifty-six ZIP codes of very unequal size, invented names. The hospital then draws its patients from
+the population, so that the register in which an intruder would look them up holds every one of them.
+
+A few things are planted, and :func:`hospital_facts` says what they are: people of a hundred years and
+more, a rare trade, extraordinary bills, missing answers. They are counted from the arrays as drawn,
+without any of tacit's own counting, and so serve as known answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from tacit.data.cells.dimension import Dimension
+from tacit.data.hierarchies.rules import dates, digits, flat
+from tacit.data.hierarchy import Hierarchy
+from tacit.data.microdata import Microdata
+from tacit.engine.base import Engine
+from tacit.examples import firms as trade
+from tacit.examples import town
+from tacit.io.read import read
+
+IDENTIFIERS = ("patient_id", "name")
+KEYS = ("sex", "birth", "zip", "ethnicity")
+SENSITIVE = ("diagnosis",)
+
+
+def hospital(n: int = 25_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
+    """Return a year of hospital stays, one record a patient, with roles and hierarchies.
+
+    Columns: patient_id, name, sex, birth, zip, ethnicity, occupation, admission, ward, diagnosis,
+    length_of_stay, cost. Sex, birth date, ZIP and ethnicity are the keys, diagnosis is sensitive.
+
+    Parameters
+    ----------
+    n
+        Number of patients, at least 100.
+    seed
+        Equal seeds give equal data.
+    engine
+        Where the data shall live.
+
+    Returns
+    -------
+    Microdata
+        What is planted in them is told by :func:`hospital_facts`.
+    """
+    return read(
+        town.patient_table(*town.draw(n, seed)),
+        identifiers=IDENTIFIERS,
+        keys=KEYS,
+        sensitive=SENSITIVE,
+        hierarchies=hospital_hierarchies(),
+        engine=engine,
+    )
+
+
+def hospital_register(n: int = 25_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
+    """Return the population register of the town whose hospital :func:`hospital` is.
+
+    It holds name, sex, birth date and ZIP of every resident, patients included: what an intruder could
+    buy. Use it with the measures that ask for a register.
+    """
+    population, _ = town.draw(n, seed)
+    return read(
+        town.register_table(population),
+        identifiers="name",
+        keys=("sex", "birth", "zip"),
+        engine=engine,
+    )
+
+
+def hospital_hierarchies() -> dict[str, Any]:
+    """Return the hierarchies of the hospital's keys and of its occupations."""
+    return {
+        "birth": dates("%Y-%m-%d"),
+        "zip": digits(5, mask=[1, 2]),
+        "sex": flat(),
+        "ethnicity": flat(),
+        "occupation": Hierarchy.from_paths(town.occupation_paths()),
+    }
+
+
+def firms(n: int = 2_600, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
+    """Return enterprises with region, activity, size, turnover and group, for tables; made up."""
+    return trade.firms(n, seed, engine=engine)
+
+
+def firm_dimensions() -> dict[str, Dimension]:
+    """Return the trees of the enterprises' regions and activities."""
+    return {"region": trade.region_tree(), "activity": trade.activity_tree()}
+
+
+@dataclass(frozen=True)
+class HospitalFacts:
+    """What is true of the hospital data, counted without tacit.
+
+    Attributes
+    ----------
+    records, residents
+        Sizes of the file and of the register.
+    uniques
+        Records that are alone in the file on sex, birth date and ZIP.
+    register_uniques
+        Records whose sex, birth date and ZIP only one resident has: they are re-identified by name.
+    classes
+        Different combinations of sex, birth date and ZIP in the file.
+    missing_occupation
+        Records without an occupation.
+    centenarians
+        Records born before everyone else, a hundred years ago or more; each birth date occurs once.
+    rare_trade
+        Records with an occupation that nobody else has.
+    outlier_costs
+        Records whose cost is above 250,000; every other one is below 150,000.
+    diagnoses
+        Records by diagnosis.
+    """
+
+    records: int
+    residents: int
+    uniques: int
+    register_uniques: int
+    classes: int
+    missing_occupation: int
+    centenarians: int
+    rare_trade: int
+    outlier_costs: int
+    diagnoses: Mapping[str, int]
+
+
+def hospital_facts(n: int = 25_000, seed: int = 1) -> HospitalFacts:
+    """Return the known answers for the data of the same ``n`` and ``seed``."""
+    population, stays = town.draw(n, seed)
+    everyone = population.triple()
+    theirs = everyone[stays.resident]
+    _, inverse, sizes = np.unique(theirs, return_inverse=True, return_counts=True)
+    combinations, residents = np.unique(everyone, return_counts=True)
+    in_register = residents[np.searchsorted(combinations, theirs)]
+    counts = np.bincount(stays.illness, minlength=len(town.ILLNESSES))
+    return HospitalFacts(
+        records=n,
+        residents=len(population.sex),
+        uniques=int(np.count_nonzero(sizes[inverse] == 1)),
+        register_uniques=int(np.count_nonzero(in_register == 1)),
+        classes=len(sizes),
+        missing_occupation=town.n_missing(n),
+        centenarians=town.CENTENARIANS,
+        rare_trade=town.RARE_TRADES,
+        outlier_costs=town.n_outliers(n),
+        diagnoses={i.code: int(c) for i, c in zip(town.ILLNESSES, counts, strict=True)},
+    )
+
+
+def write_hospital(folder: str | Path, n: int = 25_000, seed: int = 1) -> Path:
+    """Write the example as files and return the path of its plan.
+
+    The folder, made where needed, receives ``hospital.csv``, ``register.csv`` (the population), the
+    hierarchies ``occupation.csv`` and ``region.csv`` (ZIP to town, county and country: another way to
+    generalise it than by digits), and two plans: ``hospital.yaml``, which is returned, and
+    ``hospital-strict.yaml``, which defends against more intruders.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    population, stays = town.draw(n, seed)
+    write_csv(town.patient_table(population, stays), target / "hospital.csv")
+    write_csv(town.register_table(population), target / "register.csv")
+    write_paths(town.occupation_paths(), target / "occupation.csv")
+    write_paths(town.region_paths(), target / "region.csv")
+    (target / "hospital-strict.yaml").write_text(STRICT_PLAN, encoding="utf-8")
+    plan = target / "hospital.yaml"
+    plan.write_text(PLAN, encoding="utf-8")
+    return plan
+
+
+PLAN = """\
+# De-identify a year of hospital stays and make them 5-anonymous on what a population register holds.
+# Occupation and admission date are released as they are: safe only if the recipient may not look for
+# acquaintances. hospital-strict.yaml protects them too.
+tacit: 1
+title: Hospital stays, 5-anonymous extract
+source:
+  path: hospital.csv
+roles:
+  identifiers: [patient_id, name]
+  keys: [sex, birth, zip, ethnicity]
+  sensitive: [diagnosis]
+hierarchies:
+  sex: {kind: flat}
+  birth: {kind: dates, format: '%Y-%m-%d'}
+  zip: {kind: digits, length: 5, mask: [1, 2]}
+  ethnicity: {kind: flat}
+steps:
+  - kind: deidentify
+  - kind: datafly
+    k: 5
+    max_drop: 0.01
+measures:
+  - kind: k_anonymity
+    k: 5
+  - kind: uniqueness
+  - kind: l_diversity
+    l: 2
+  - kind: precision
+output:
+  folder: release
+  format: csv
+"""
+
+STRICT_PLAN = """\
+# The same stays against three intruders: one with the population register, one who knows where a
+# patient works, one who knows when a patient was in hospital. Each is a quasi-identifier of its own.
+tacit: 1
+title: Hospital stays, 5-anonymous for three intruders
+source:
+  path: hospital.csv
+roles:
+  identifiers: [patient_id, name]
+  keys:
+    register: [sex, birth, zip, ethnicity]
+    work: [sex, zip, occupation]
+    visit: [sex, birth, admission]
+  sensitive: [diagnosis]
+hierarchies:
+  sex: {kind: flat}
+  birth: {kind: dates, format: '%Y-%m-%d'}
+  zip: {kind: digits, length: 5, mask: [1, 2]}
+  ethnicity: {kind: flat}
+  occupation: occupation.csv
+  admission: {kind: dates, format: '%Y-%m-%d', levels: [month, year]}
+steps:
+  - kind: deidentify
+  - kind: datafly
+    k: 5
+    max_drop: 0.01
+measures:
+  - kind: k_anonymity
+    k: 5
+  - kind: uniqueness
+  - kind: l_diversity
+    l: 2
+  - kind: precision
+output:
+  folder: release-strict
+  format: csv
+"""
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def write_csv(table: pa.Table, path: Path) -> None:
+    """Write a table as separated text; a missing value is an empty field."""
+    pa_csv.write_csv(table, path, pa_csv.WriteOptions(quoting_style="needed"))
+
+
+def write_paths(paths: Iterable[tuple[str, ...]], path: Path) -> None:
+    """Write a hierarchy, one path a line, values first and the top last, separated by semicolons."""
+    path.write_text("".join(";".join(p) + "\n" for p in paths), encoding="utf-8")

@@ -1,0 +1,113 @@
+"""Frames written as they are to be read by people: CSV, TSV, Parquet and Excel, numbers without dust.
+
+A sum of cents is a number of cents, whatever binary arithmetic makes of it: 5214849.2299999995 is written
+5214849.23. Decimals are those that are given, else the fewest that hold every value of the column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.data.decimals import shown_number, tidy_numbers
+from tacit.errors import InputError
+from tacit.io import Options, beside, frames, refuse_target
+
+Decimals = int | Mapping[str, int] | None
+
+#: Endings in which a frame can be written.
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
+
+
+def write_frame(
+    frame: Any,
+    path: Path,
+    *,
+    decimals: Decimals = None,
+    options: Options,
+    overwrite: bool = False,
+    more_sheets: Mapping[str, Sequence[Sequence[Any]]] | None = None,
+) -> Path:
+    """Write a frame by the ending of the file; see :func:`tacit.io.write_frame`."""
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise InputError(
+            f"cannot write {path.name!r}: frames are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
+    refuse_target(path, "memory", overwrite=overwrite)
+    table = tidy_table(frames.to_arrow(as_native(frame)), decimals)
+    with beside(path, overwrite=overwrite) as room:
+        if ending == ".parquet":
+            write_parquet(table, room)
+        elif ending == ".xlsx":
+            write_excel(table, room, options, more_sheets or {})
+        else:
+            write_text(table, room, options)
+    return path
+
+
+def as_native(frame: Any) -> Any:
+    """Return the frame under a narwhals frame, or a dictionary of columns as a table."""
+    native = frame.to_native() if hasattr(frame, "to_native") else frame
+    return frames.from_columns(native) if isinstance(native, dict) else native
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write Parquet."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path, compression="zstd")
+
+
+def write_excel(
+    table: pa.Table,
+    path: Path,
+    options: Options,
+    more_sheets: Mapping[str, Sequence[Sequence[Any]]],
+) -> None:
+    """Write the frame as the first sheet of a workbook, and further sheets behind it."""
+    from tacit.io import excel
+
+    rows = [table.column_names, *zip(*map(excel.cells, table.columns), strict=True)]
+    excel.write_sheets({options.sheet or "table": rows, **more_sheets}, path, titled=True)
+
+
+def write_text(table: pa.Table, path: Path, options: Options) -> None:
+    """Write separated text; numbers have no exponent, and an empty text is an empty field."""
+    from tacit.io import text
+
+    columns = [plain_text(column) for column in table.columns]
+    text.write_table(pa.table(columns, names=table.column_names), path, options)
+
+
+def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """Return a column as it stands in a text file."""
+    if pa.types.is_floating(column.type):
+        shown = [None if v is None else shown_number(v) for v in column.to_pylist()]
+        return pa.array(shown, pa.string())
+    if pa.types.is_string(column.type):
+        return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
+    return column
+
+
+# -- numbers without dust ----------------------------------------------------------------------------
+
+
+def tidy_table(table: pa.Table, decimals: Decimals = None) -> pa.Table:
+    """Return the table with numbers rounded to the decimals that they have; NaN becomes null."""
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not pa.types.is_floating(column.type):
+            columns.append(column)
+            continue
+        values = np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+        given = decimals.get(name) if isinstance(decimals, Mapping) else decimals
+        columns.append(pa.array(tidy_numbers(values, given), from_pandas=True))
+    return pa.table(columns, names=table.column_names)

@@ -1,0 +1,140 @@
+"""Records: microdata in a plan and a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+
+from tacit.data.changes import changes
+from tacit.data.fingerprint import fingerprint
+from tacit.data.microdata import Microdata
+from tacit.errors import SdcError
+from tacit.io import WRITABLE
+from tacit.kinds.base import Kind
+
+
+class Records(Kind[Microdata]):
+    """Microdata: read with roles and hierarchies, compared record by record."""
+
+    name: ClassVar[str] = "records"
+    noun: ClassVar[str] = "records"
+    formats: ClassVar[tuple[str, ...]] = WRITABLE
+
+    def holds_source(self, plan: Any) -> bool:
+        """Return True: whatever is nothing else is read as records."""
+        del plan
+        return True
+
+    def read(self, plan: Any) -> Microdata:
+        """Read the source with its roles and hierarchies."""
+        return read_section(plan, plan.source, plan.roles.given(), plan.hierarchies)
+
+    def source_faults(self, plan: Any) -> list[str]:
+        """Return one fault for each role or hierarchy that does not fit."""
+        try:
+            read_section(plan, plan.source, {}, {})
+        except SdcError as error:
+            return [str(error)]
+        attempts: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+            (f"role {r}", {r: names}, {}) for r, names in plan.roles.given().items()
+        ]
+        attempts += [(f"hierarchy of {c}", {}, {c: h}) for c, h in plan.hierarchies.items()]
+        found = []
+        for where, roles, hierarchies in attempts:
+            try:
+                read_section(plan, plan.source, roles, hierarchies)
+            except SdcError as error:
+                found.append(f"{where}: {error}")
+        return found
+
+    def read_register(self, plan: Any, data: Microdata) -> Microdata | None:
+        """Read the population register; it shares the keys and hierarchies of the data."""
+        if plan.population is None:
+            return None
+        bare = read_section(plan, plan.population, {}, {})
+        roles = {"keys": [k for k in data.keys if k in bare.columns]}
+        rules = {k: h for k, h in plan.hierarchies.items() if k in bare.columns}
+        return read_section(
+            plan, plan.population, {**roles, **plan.population.roles.given()}, rules
+        )
+
+    def fingerprint(self, data: Microdata) -> str:
+        """Return the SHA-256 of names, kinds of types, values and nulls in record order."""
+        return fingerprint(data)
+
+    def compare(self, before: Microdata, after: Microdata) -> dict[str, Any]:
+        """Return how many records were dropped or added and how many cells changed, by column."""
+        return changes(before, after)
+
+    def describe(self, data: Microdata) -> dict[str, Any]:
+        """Return records, columns and quasi-identifiers."""
+        return {
+            "records": len(data),
+            "columns": list(data.columns),
+            "quasi_identifiers": {name: list(columns) for name, columns in data.quasi.items()},
+        }
+
+    def default_measures(self, data: Microdata) -> list[str]:
+        """Return what the declared roles allow to measure."""
+        if not data.keys:
+            return []
+        wanted = {"k_anonymity": True, "l_diversity": data.sensitive, "precision": data.hierarchies}
+        return [kind for kind, possible in wanted.items() if possible]
+
+    def check(self, data: Microdata) -> list[str]:
+        """Refuse columns that name people or firms."""
+        if not data.identifiers:
+            return []
+        listed = ", ".join(repr(c) for c in data.identifiers)
+        return [
+            f"the data still hold identifiers ({listed}); add a step deidentify, pseudonymise or substitute before release"
+        ]
+
+    def write_public(self, data: Microdata, folder: Path, form: str) -> dict[str, str]:
+        """Write the data and, where columns were randomised, the transition matrices."""
+        from tacit.io import write
+        from tacit.protect.pram import from_history, write_matrices
+
+        file = folder / f"{self.stem}.{form}"
+        write(data, file)
+        if from_history(data.history):
+            # Without the matrices randomised columns can be read but not analysed.
+            write_matrices(folder / "matrices.json", data)
+        return {self.stem: file.name}
+
+    def read_back(
+        self, data: Microdata | None, folder: Path, names: Mapping[str, str]
+    ) -> nw.LazyFrame[Any]:
+        """Read the released file as a recipient would; codes for missing answers become null again."""
+        from tacit.io.read import read
+
+        del data
+        file = folder / names[self.stem]
+        back = read(file)
+        masks = [
+            nw.when(~nw.col(n).is_in(list(c.missing))).then(nw.col(n)).alias(n)
+            for n, c in back.columns.items()
+            if c.missing and file.suffix in (".asc", ".saf")
+        ]
+        return back.frame.with_columns(*masks) if masks else back.frame
+
+
+def read_section(
+    plan: Any, section: Any, roles: Mapping[str, Any], hierarchies: Mapping[str, Any]
+) -> Microdata:
+    """Read one file of the plan; paths are relative to the plan's folder."""
+    from tacit.io.read import read
+
+    options = section.options()
+    if options.get("metadata"):
+        options["metadata"] = str(plan.resolve(options["metadata"]))
+    rules = {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()}
+    return read(
+        plan.resolve(section.path), **roles, hierarchies=rules, engine=plan.engine, **options
+    )
+
+
+KIND = Records()

@@ -1,0 +1,163 @@
+"""Tables in a plan and a release: built from records or read, judged, protected, published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from tacit.claims import table_gate
+from tacit.data.base import Data
+from tacit.data.fingerprint import table_fingerprint
+from tacit.data.microdata import Microdata
+from tacit.data.table import Table
+from tacit.errors import DisclosureRefused, PlanError
+from tacit.io import TABLE_FORMATS, read_any
+from tacit.io.read import read
+from tacit.io.released import write_released
+from tacit.kinds.base import Kind
+
+#: Endings of files that hold a ready table and nothing else.
+READY = tuple(e for e in TABLE_FORMATS if e.startswith("."))
+FULL = "full.table"
+
+
+class Tables(Kind[Table]):
+    """A table: every cell with its truth inside, and what goes out of each."""
+
+    name: ClassVar[str] = "table"
+    noun: ClassVar[str] = "cells"
+    formats: ClassVar[tuple[str, ...]] = ("csv", "parquet", "xlsx")
+    stem: ClassVar[str] = "table"
+
+    # -- coming in -----------------------------------------------------------------------------
+
+    def holds_source(self, plan: Any) -> bool:
+        """Return True for a file of a ready table."""
+        if plan.table is not None and plan.table.ready:
+            return True
+        return Path(plan.source.path).suffix.lower() in READY
+
+    def read(self, plan: Any) -> Table:
+        """Read a ready table by its ending."""
+        path = Path(plan.resolve(plan.source.path))
+        options: dict[str, Any] = {}
+        if path.suffix.lower() == ".tab" and plan.table is not None and plan.table.metadata:
+            options = {"metadata": plan.resolve(plan.table.metadata)}
+        elif path.suffix.lower() not in READY:
+            options = {**plan.table.reading(), "dimensions": resolve_dimensions(plan)}
+        found = read_any(path, ready=True, **options)
+        assert isinstance(found, Table)
+        return found
+
+    def build(self, plan: Any, other: Data) -> Table:
+        """Tabulate records as the plan's table section says."""
+        assert isinstance(other, Microdata)
+        if plan.table is None or not plan.table.dimensions:
+            raise PlanError("the table section names no dimensions")
+        options = plan.table.building()
+        table = Table.from_microdata(
+            other, resolve_dimensions(plan), options.pop("value", None), **options
+        )
+        # What was claimed of the records says nothing of the table.
+        history = tuple(replace(action, claims=()) for action in other.history)
+        return table.with_(history=history, source=other.source)
+
+    def build_faults(self, plan: Any, other: Data) -> list[str]:
+        """Return columns that the table section names and the records do not have."""
+        if not isinstance(other, Microdata):
+            return super().build_faults(plan, other)
+        if plan.table is None or not plan.table.dimensions:
+            return ["table: name the dimensions, such as {dimensions: {region: regions.hrc}}"]
+        named = plan.table.columns_named()
+        return [
+            f"table: there is no column {c!r} in the data" for c in named if c not in other.columns
+        ]
+
+    # -- looking -------------------------------------------------------------------------------
+
+    def fingerprint(self, data: Table) -> str:
+        """Return the SHA-256 of codes, values, status, levels and published values."""
+        return table_fingerprint(data)
+
+    def compare(self, before: Table, after: Table) -> dict[str, Any]:
+        """Return how many cells have each status before and after."""
+        return {"status before": before.tally(), "status after": after.tally()}
+
+    def describe(self, data: Table) -> dict[str, Any]:
+        """Return cells and columns."""
+        return {"cells": len(data), "columns": [*data.names, data.response]}
+
+    def outline(self, before: int, data: Table) -> dict[str, str]:
+        """Return dimensions, cells and how many have each status."""
+        del before
+        by = " x ".join(f"{d.name} ({len(d)})" for d in data.dimensions) or "equations"
+        states = ", ".join(f"{n:,} {word}" for word, n in data.tally().items())
+        return {"table": by, "cells": f"{len(data):,}", "status": states}
+
+    def size(self, before: int, data: Table) -> str:
+        """Return how large the table is and how much of it is hidden, in words."""
+        del before
+        return f"{len(data):,} cells, {int(data.hidden.sum()):,} of them hidden"
+
+    def default_measures(self, data: Table) -> list[str]:
+        """Return the audit and what was lost."""
+        del data
+        return ["audit", "cell_loss"]
+
+    # -- going out -----------------------------------------------------------------------------
+
+    def check(self, data: Table) -> list[str]:
+        """Refuse unsafe cells that nothing covers, and tables that no rule has judged."""
+        return table_gate(data)
+
+    def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
+        """Write codes, published values (or intervals) and marks."""
+        file = folder / f"{self.stem}.{form}"
+        write_released(data, file)
+        return {self.stem: file.name}
+
+    def read_back(self, data: Table | None, folder: Path, names: Mapping[str, str]) -> Table | None:
+        """Return the table as the file shows it; a file that shows anything else is refused."""
+        if data is None:
+            return None
+        refuse_mismatch(data, folder / names[self.stem])
+        return data
+
+    def write_private(self, data: Table, folder: Path) -> None:
+        """Keep the full table."""
+        data.save(folder / FULL)
+
+    def read_private(self, folder: Path) -> Table | None:
+        """Read the full table."""
+        return Table.load(folder / FULL) if (folder / FULL).exists() else None
+
+
+def resolve_dimensions(plan: Any) -> Any:
+    """Return the dimensions with file names relative to the plan."""
+    dimensions = plan.table.dimensions
+    if not isinstance(dimensions, Mapping):
+        return dimensions
+    return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in dimensions.items()}
+
+
+def refuse_mismatch(table: Table, file: Path) -> None:
+    """Read the released file again: it must show what the table publishes, and nothing else."""
+    back, wanted = read(file), table.released()
+    same = len(back) == len(table) and list(back.columns) == wanted.columns
+    for name in wanted.columns if same else ():
+        if name in (table.response, "low", "high"):
+            shown = back.column(name).cast(pa.float64()).to_numpy()
+            meant = wanted[name].to_arrow().cast(pa.float64()).to_numpy(zero_copy_only=False)
+            same &= bool(np.allclose(shown, meant, rtol=1e-9, atol=1e-9, equal_nan=True))
+    if not same:
+        raise DisclosureRefused(
+            "the released file does not match the pattern; nothing was released"
+        )
+
+
+KIND = Tables()

@@ -1,0 +1,216 @@
+"""The runner: one way from a plan to a release, whatever the kind of data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.context import Context, Progress, fresh_seed
+from tacit.data.base import Data
+from tacit.errors import PlanError, SdcError, SdcWarning
+from tacit.kinds import kind_named, kind_of
+from tacit.ledger import Ledger
+from tacit.plan.model import Plan
+from tacit.plan.sections import Roles
+from tacit.release import Release
+from tacit.result import Result
+from tacit.spec import Measure, Method
+
+#: Measures draw from the children of the seed from here on; steps from those below.
+MEASURES = 10_000
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What steps and measures of one run share."""
+
+    seed: int
+    progress: Progress
+    should_stop: Callable[[], bool]
+
+    def context(self, step: int) -> Context:
+        """Return the context of one step."""
+        return Context.start(
+            self.seed, step=step, progress=self.progress, should_stop=self.should_stop
+        )
+
+
+def run_plan(
+    plan: Plan,
+    data: Data | None,
+    *,
+    seed: int | None,
+    progress: Progress,
+    should_stop: Callable[[], bool],
+) -> Release:
+    """Read, check, apply the steps, build what they need in between, and measure before and after."""
+    if plan.map is not None and not plan.steps:
+        raise PlanError("the plan has no steps; choose some with tacit map and add them")
+    progress("reading", None)
+    source = plan.read() if data is None else data
+    plan.check(source)
+    root = next((s for s in (seed, plan.seed) if s is not None), None)
+    desk = Desk(fresh_seed() if root is None else root, progress, should_stop)
+    plan = plan.with_(seed=desk.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
+    studied = root is not None
+    baseline, released, ledger = apply_steps(plan, source, desk)
+    return measure_release(plan, source, baseline, released, ledger, desk, studied=studied)
+
+
+# -- steps -------------------------------------------------------------------------------------------
+
+
+def apply_steps(plan: Plan, source: Data, desk: Desk) -> tuple[Data, Data, Ledger]:
+    """Return what protection is compared with, the protected data, and the ledger."""
+    ledger = Ledger.start(desk.seed, source)
+
+    def watch(number: int, before: Data, after: Data, warned: Sequence[str]) -> None:
+        nonlocal ledger
+        if number:
+            step = plan.steps[number - 1]
+            ledger = ledger.with_step(step, before, after, warned, number)
+        else:
+            section = plan.table_to_dict(public=False)
+            ledger = ledger.with_build(f"build_{after.kind}", section, before, after)
+
+    baseline, released = protect(plan, source, desk, watch)
+    return baseline, released, ledger
+
+
+#: Told of every step: its number (0 where one kind of data is made from another), data before and after, warnings.
+Watch = Callable[[int, Data, Data, Sequence[str]], None]
+
+
+def protect(
+    plan: Plan, source: Data, desk: Desk, watch: Watch = lambda *_: None
+) -> tuple[Data, Data]:
+    """Apply the steps; return what protection is compared with, and the protected data."""
+    out = plan.released_kind(source.kind)
+    current, baseline = source, None
+    for i, step in enumerate(plan.steps, 1):
+        current = convert(plan, current, step.data_type().kind, desk, watch)
+        if baseline is None and current.kind == out and not step.prepares:
+            baseline = current
+        after, warned = apply_step(step, current, desk.context(i), i)
+        watch(i, current, after, warned)
+        current = after
+    current = convert(plan, current, out, desk, watch)
+    return current if baseline is None else baseline, current
+
+
+def convert(plan: Plan, current: Data, wanted: str, desk: Desk, watch: Watch) -> Data:
+    """Return the data as the kind that the next step needs, built where they are another."""
+    if current.kind == wanted:
+        return current
+    desk.progress(f"building a {wanted}", None)
+    made = kind_named(wanted).build(plan, current)
+    watch(0, current, made, ())
+    return made
+
+
+def apply_step(step: Method[Any], data: Data, ctx: Context, number: int) -> tuple[Data, list[str]]:
+    """Apply one step; keep its warnings, and say where in the plan an error arose."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            after = step.apply(data, context=ctx).materialise()
+        except SdcError as error:
+            raise placed(error, f"step {number} ({step.kind})") from error
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return after, [str(w.message) for w in caught]
+
+
+def placed(error: SdcError, where: str) -> SdcError:
+    """Return the error with the place in the plan said first."""
+    message = str(error)
+    if not message.startswith(where):
+        error.args = (f"{where}: {message}",)
+    return error
+
+
+def roles_of(data: Data) -> Roles:
+    """Return the roles of data as they stand in a plan; data without roles have none."""
+    if not hasattr(data, "with_role"):
+        return Roles()
+    given: dict[str, Any] = {r: data.with_role(r) for r in Roles.model_fields if data.with_role(r)}
+    for name, info in Roles.model_fields.items():
+        if name in given and info.annotation == str | None:
+            given[name] = given[name][0]
+    quasi = getattr(data, "quasi", {})
+    if len(quasi) > 1 or (quasi and "keys" not in quasi):
+        given["keys"] = dict(quasi)
+    return Roles(**given)
+
+
+# -- measures ----------------------------------------------------------------------------------------
+
+
+def measure_release(
+    plan: Plan,
+    source: Data,
+    baseline: Data,
+    released: Data,
+    ledger: Ledger,
+    desk: Desk,
+    *,
+    studied: bool,
+) -> Release:
+    """Measure before and after, and put the release together."""
+    kind = kind_of(released)
+    register = kind.read_register(plan, baseline)
+    wanted = plan.measures or kind.measures(baseline)
+    usable, omitted = [], []
+    for measure in wanted:
+        reason = why_left_out(measure, released, asked=bool(plan.measures))
+        if reason is None:
+            usable.append(measure)
+        elif reason:
+            omitted.append(f"{measure.kind} was left out: {reason}")
+    for sentence in omitted:
+        warnings.warn(sentence, SdcWarning, stacklevel=2)
+    prepared_only = baseline is released and any(s.prepares for s in plan.steps)
+
+    def take(measures: Sequence[Measure[Any]], data: Data, when: str, first: int) -> list[Result]:
+        results = []
+        for i, measure in enumerate(measures, first):
+            if when == "before" and measure.compares:
+                continue
+            desk.progress(f"measuring {measure.kind} {when}", None)
+            results.append(
+                measure.measure(
+                    data, original=baseline, register=register, context=desk.context(MEASURES + i)
+                )
+            )
+        return results
+
+    before = [] if prepared_only else take(usable, baseline, "before", 0)
+    after = take(usable, released, "after", 0)
+    needed = take([r.measure for r in plan.require], released, "after", len(usable))
+    unmet = [s for r, found in zip(plan.require, needed, strict=True) if (s := r.shortfall(found))]
+    return Release(
+        plan=plan.with_(measures=tuple(usable)),
+        source=source,
+        original=baseline,
+        data=released,
+        before=tuple(before),
+        after=tuple(after),
+        ledger=ledger,
+        omitted=tuple(omitted),
+        unmet=tuple(unmet),
+        studied=studied,
+    )
+
+
+def why_left_out(measure: Measure[Any], released: Data, *, asked: bool) -> str | None:
+    """Return why a measure cannot be taken of the released data; None when it can.
+
+    A measure that nobody asked for falls away in silence (an empty reason) with the column that it needs.
+    """
+    if measure.compares and any(a.details.get("links_lost") for a in released.history):
+        return "it follows single records, and a step has cut the link to the original"
+    if not asked and measure.faults(released):
+        return ""
+    return None

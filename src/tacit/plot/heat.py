@@ -1,0 +1,203 @@
+"""Heat maps: one coloured field for each row and column, with its number in print."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.plot.chart import Chart
+from tacit.plot.parts import SPOKEN, category, heading, listed, percent, quantity
+from tacit.plot.theme import INK, PALETTE, TRACK, WARNING
+
+#: Columns up to which numbers fit into the fields of a map of changes.
+PRINTED = 12
+
+
+@dataclass(frozen=True)
+class Square:
+    """One field of a map: its place, its value, what is printed and what is said."""
+
+    row: str
+    column: str
+    value: float
+    text: str = ""
+    said: str = ""
+
+
+def heat_map(
+    fields: Iterable[Square],
+    *,
+    title: str,
+    scale: Mapping[str, Any],
+    subtitle: str = "",
+    x: str = "",
+    y: str = "",
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    step: tuple[float, float] = (44, 32),
+    white: str = "false",
+    legend: Mapping[str, Any] | None = None,
+    meaning: str = "",
+    grey: Collection[str] = (),
+    framed: Collection[tuple[str, str]] = (),
+    ground: bool = False,
+    printed: bool = True,
+    on_top: bool = False,
+    angle: int | None = 0,
+    alt: str = "",
+) -> Chart:
+    """Return a map of coloured fields.
+
+    Parameters
+    ----------
+    fields
+        Every field that has a value.
+    title, subtitle, x, y
+        The heading and the titles of the axes.
+    scale
+        The colour scale: ``domain`` and ``scheme`` or ``range``.
+    rows, columns
+        Their order; that of the fields when none is given.
+    step
+        Width and height of a field.
+    white
+        When numbers are printed in white: a test of ``datum.value``.
+    legend, meaning
+        The legend of the colours (none by default) and its title.
+    grey
+        Columns of another kind, which stay grey.
+    framed
+        (row, column) of the fields to be framed.
+    ground
+        Draw empty fields, too.
+    printed
+        Print the numbers.
+    on_top, angle
+        Where the names of columns stand, and how they are turned.
+    alt
+        The alternative text; by default title and fields.
+    """
+    given = list(fields)
+    down = list(rows or dict.fromkeys(f.row for f in given))
+    across = list(columns or dict.fromkeys(f.column for f in given))
+    values = [
+        {
+            "row": f.row,
+            "column": f.column,
+            "value": f.value,
+            "text": f.text,
+            "grey": f.column in grey,
+        }
+        for f in given
+    ]
+    fill = quantity(
+        "value", meaning, scale=dict(scale), legend=None if legend is None else dict(legend)
+    )
+    fill["condition"] = {"test": "datum.grey", "value": TRACK}
+    ink = {"condition": {"test": f"!datum.grey && ({white})", "value": "white"}, "value": INK}
+    bad = [{"row": r, "column": c} for r, c in framed]
+    empty = [{"row": r, "column": c} for r in down for c in across]
+    field: dict[str, Any] = {"type": "rect", "stroke": "white", "strokeWidth": 1.5}
+    layers: list[dict[str, Any]] = [
+        *(
+            [{"data": {"values": empty}, "mark": {**field, "color": TRACK, "opacity": 0.5}}]
+            * ground
+        ),
+        {"mark": field, "encoding": {"color": fill}},
+        *([frame_of(bad)] if bad else []),
+        *([number_of(ink)] if printed else []),
+    ]
+    head: dict[str, Any] = {"labelAngle": angle, "labelLimit": 120, "domain": False}
+    spec = {
+        "title": heading(title, subtitle),
+        "data": {"values": values},
+        "width": {"step": step[0]},
+        "height": {"step": step[1]},
+        "encoding": {
+            "x": category(
+                "column", x, across, axis={**head, **({"orient": "top"} if on_top else {})}
+            ),
+            "y": category("row", y, down, axis={"domain": False}),
+        },
+        "layer": layers,
+    }
+    said = listed((f.said or f"{f.row}, {f.column}: {f.text}" for f in given), 3 * SPOKEN)
+    return Chart(spec, alt or f"{title}. {said}.")
+
+
+def frame_of(bad: list[dict[str, str]]) -> dict[str, Any]:
+    """Return the layer of frames."""
+    mark = {"type": "rect", "filled": False, "stroke": WARNING, "strokeWidth": 2.5}
+    return {"data": {"values": bad}, "mark": mark}
+
+
+def number_of(ink: dict[str, Any]) -> dict[str, Any]:
+    """Return the layer of numbers in print."""
+    mark = {"type": "text", "fontSize": 10}
+    return {"mark": mark, "encoding": {"text": {"field": "text"}, "color": ink}}
+
+
+def change_map(
+    columns: Sequence[str], changes: Iterable[tuple[str, str, float]], *, title: str, subtitle: str
+) -> Chart:
+    """Return changes between pairs of columns: blue where lost, orange where gained."""
+    found = [Square(a, b, v, signed(v)) for a, b, v in changes]
+    size = max([0.01, *(abs(f.value) for f in found)])
+    few = len(columns) <= PRINTED
+    step = 56 if few else max(12, 520 // len(columns))
+    worst = max(found, key=lambda f: abs(f.value), default=Square("", "", 0.0))
+    return heat_map(
+        found,
+        title=title,
+        subtitle=subtitle,
+        rows=columns,
+        columns=columns,
+        scale={
+            "domain": [-size, 0, size],
+            "range": [PALETTE[0], "#f4f5f7", PALETTE[1]],
+            "interpolate": "rgb",
+        },
+        legend={"gradientLength": 160, "format": ".2~g"},
+        meaning="change",
+        step=(step, step * 0.55 if few else step),
+        white=f"datum.value < {-0.6 * size}",
+        printed=few,
+        angle=-40,
+        alt=f"Heat map: {title}, {subtitle}, of {len(columns)} columns. The largest is {worst.value:+.3f}, "
+        f"between {worst.row} and {worst.column}.",
+    )
+
+
+def share_map(
+    cells: Iterable[tuple[str, str, float]],
+    columns: Sequence[str],
+    *,
+    title: str,
+    subtitle: str,
+    x: str,
+    y: str,
+    apart: str = "",
+) -> Chart:
+    """Return a heat map of shares; the column ``apart`` is of another kind and stays grey."""
+    found = [Square(r, c, s, percent(s)) for r, c, s in cells]
+    top = max([f.value for f in found if f.column != apart], default=0.0) or 1.0
+    return heat_map(
+        found,
+        title=title,
+        subtitle=subtitle,
+        x=x,
+        y=y,
+        columns=columns,
+        scale={"scheme": "orangered", "domain": [0, top], "clamp": True},
+        step=(108, 28),
+        white=f"datum.value > {0.55 * top}",
+        grey=(apart,),
+        on_top=True,
+    )
+
+
+def signed(change: float) -> str:
+    """Return a change for a field: three decimals, with a sign unless it is 0 in them."""
+    text = f"{change:+.3f}"
+    return "0" if float(text) == 0 else text.replace("-", "−")

@@ -1,0 +1,81 @@
+"""Old public names, each with one sentence that says the new one.
+
+``OLD_NAMES`` holds former attributes of ``tacit`` (``tables.lift`` is one of ``tacit.tables``), ``OLD_KINDS``
+former kinds of a plan's steps. Nothing here works on: a name that changed is refused in words, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+#: The Spec that stands for each former ``method`` of ``microaggregate``: its kind and how it is called.
+GROUPINGS = {
+    "mdav": ("mdav", "Mdav"),
+    "mdav_one_seed": ("mdav", "Mdav(seeds=1)"),
+    "v_mdav": ("v_mdav", "VMdav"),
+    "learning_automaton": ("learning_automaton", "LearningAutomaton"),
+    "two_approximation": ("two_approximation", "TwoApproximation"),
+    "mu_approximation": ("mu_approximation", "MuApproximation"),
+    "path": ("path_groups", "PathGroups"),
+    "spanning_tree": ("spanning_tree_groups", "SpanningTreeGroups"),
+    "ward": ("ward_groups", "WardGroups"),
+    "optimal": ("optimal_groups", "OptimalGroups"),
+    "simple": ("file_order_groups", "FileOrderGroups"),
+    "single": ("sort_by_column", "SortByColumn"),
+    "zscores": ("sort_by_zscores", "SortByZscores"),
+    "pca": ("sort_by_component", "SortByComponent"),
+    "robust_pca": ("sort_by_robust_component", "SortByRobustComponent"),
+    "projection_pursuit": ("sort_by_projection_pursuit", "SortByProjectionPursuit"),
+    "influence": ("influence_groups", "InfluenceGroups"),
+    "individual_ranking": ("individual_ranking", "IndividualRanking"),
+    "optimal_univariate": ("optimal_univariate", "OptimalUnivariate"),
+}
+
+#: Studies of papers, which left the package: former name and file.
+STUDIES = {
+    "channels.simulate": "channels",
+    "channels.sweeps": "channels",
+    "governance.disk_per_person": "storage",
+    "governance.time_per_page": "storage",
+    "tables.advise": "structure_advice",
+    "tables.gap_instance": "universality",
+    "tables.instance": "instances",
+    "tables.lift": "universality",
+    "tables.subset_sum_instance": "universality",
+    "tables.triangle_instance": "universality",
+}
+
+OLD_NAMES: dict[str, str] = {
+    "TableMethod": "tacit.TableMethod is now tacit.Method[tacit.Table].",
+    "TableMeasure": "tacit.TableMeasure is now tacit.Measure[tacit.Table].",
+    "Microaggregate": "tacit.Microaggregate is now one Spec per method: "
+    + ", ".join(f"{old} is tacit.{new}" for old, (_, new) in GROUPINGS.items())
+    + ".",
+    **{
+        name: f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
+        for name, file in STUDIES.items()
+    },
+}
+
+OLD_KINDS: dict[str, str] = {
+    "microaggregate": "The kind 'microaggregate' is now one kind per method: "
+    + ", ".join(f"{old} is {kind!r}" for old, (kind, _) in GROUPINGS.items())
+    + ".",
+}
+
+
+def renamed_kind(kind: str, options: Mapping[str, Any] | None = None) -> str | None:
+    """Return the sentence for an old kind, the shortest that its options allow; None for any other."""
+    method = (options or {}).get("method", "mdav" if options is not None else None)
+    if kind == "microaggregate" and method in GROUPINGS:
+        new = GROUPINGS[method][0]
+        seeds = " with seeds: 1" if method == "mdav_one_seed" else ""
+        return f"The kind 'microaggregate' with method {method!r} is now the kind {new!r}{seeds}."
+    return OLD_KINDS.get(kind)
+
+
+def no_attribute(module: str, name: str) -> AttributeError:
+    """Return the error for a name that a module of ``tacit`` lacks: the new name, if it was an old one."""
+    plain = f"module 'tacit.{module}' has no attribute {name!r}"
+    return AttributeError(OLD_NAMES.get(f"{module}.{name}", plain))

@@ -1,0 +1,220 @@
+"""Columns before and after: missing values, distinct values, moments, distance and a small histogram.
+
+Everything comes from the counts of a column's values, taken on the engine. Only shares, moments and bins
+that hold enough records leave this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.data.microdata import Microdata
+from tacit.engine.relational import N, counts
+
+#: Categories and bins in a small chart.
+MOST_BARS = 8
+#: A category is named in a chart when so many records have it.
+NAMED = 20
+#: A chart must show at least this share of the records by name.
+TOLD = 0.1
+
+Bin = tuple[str, float, float]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of one column with their counts; missing ones are counted apart."""
+
+    values: tuple[Any, ...]
+    n: Floats
+    missing: int
+
+    @property
+    def numeric(self) -> bool:
+        """Return True for a column of numbers."""
+        return all(isinstance(v, int | float) and not isinstance(v, bool) for v in self.values)
+
+    @property
+    def total(self) -> float:
+        """Return the number of values that are there."""
+        return float(self.n.sum())
+
+    @property
+    def missing_share(self) -> float:
+        """Return the share of missing values."""
+        return self.missing / max(self.total + self.missing, 1)
+
+    def moments(self) -> tuple[float | None, float | None]:
+        """Return mean and standard deviation of numbers."""
+        if not self.numeric or self.total < 2:
+            return None, None
+        x = np.array(self.values, dtype=float)
+        mean = float(np.average(x, weights=self.n))
+        spread = float(np.sum(self.n * (x - mean) ** 2) / (self.total - 1))
+        return mean, spread**0.5
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One column before and after."""
+
+    name: str
+    fate: str
+    before: Values | None
+    after: Values | None
+    distance: float | None = None
+    bins: tuple[Bin, ...] = ()
+
+    @property
+    def missing_before(self) -> int | None:
+        """Return the missing values of the original."""
+        return None if self.before is None else self.before.missing
+
+    @property
+    def missing_after(self) -> int | None:
+        """Return the missing values of the release."""
+        return None if self.after is None else self.after.missing
+
+    @property
+    def distinct_before(self) -> int | None:
+        """Return the distinct values of the original."""
+        return None if self.before is None else len(self.before.values)
+
+    @property
+    def distinct_after(self) -> int | None:
+        """Return the distinct values of the release."""
+        return None if self.after is None else len(self.after.values)
+
+    def row(self) -> tuple[Any, ...]:
+        """Return the column for a table: distance, missing shares, means and standard deviations."""
+        assert self.before is not None
+        assert self.after is not None
+        (m0, s0), (m1, s1) = self.before.moments(), self.after.moments()
+        shares = (self.before.missing_share, self.after.missing_share)
+        distance = None if self.distance is None else f"{self.distance:.3f}"
+        return (self.name, distance, *shares, m0, m1, s0, s1)
+
+
+def compare_columns(before: Microdata, after: Microdata) -> list[Compared]:
+    """Return every column of either side, in order; identifiers are not looked into."""
+    names = list(dict.fromkeys([*before.columns, *after.columns]))
+    return [compare_column(name, before, after) for name in names]
+
+
+def compare_column(name: str, before: Microdata, after: Microdata) -> Compared:
+    """Return one column before and after."""
+    old = values_of(before, name) if name in before.columns else None
+    new = values_of(after, name) if name in after.columns else None
+    if old is None or new is None:
+        return Compared(name, "new" if old is None else "left out", old, new)
+    if name in before.identifiers:
+        return Compared(name, "released", old, new)
+    numeric = old.numeric and new.numeric
+    distance = kolmogorov(old, new) if numeric else total_variation(old, new)
+    bins = number_bins(old, new) if numeric else category_bins(old, new)
+    return Compared(name, "released", old, new, distance, tuple(bins))
+
+
+def values_of(data: Microdata, name: str) -> Values:
+    """Count the values of a column on the engine."""
+    table = counts(data.frame, [name]).collect("pyarrow").to_native()
+    pairs = zip(table.column(name).to_pylist(), table.column(N).to_pylist(), strict=True)
+    known: list[tuple[Any, int]] = []
+    missing = 0
+    for value, n in pairs:
+        if value is None or value in data.columns[name].missing:
+            missing += int(n)
+        else:
+            known.append((value, int(n)))
+    known.sort(key=lambda pair: (str(type(pair[0])), pair[0]))
+    return Values(tuple(v for v, _ in known), np.array([n for _, n in known], dtype=float), missing)
+
+
+# -- distances -----------------------------------------------------------------------------------------
+
+
+def total_variation(a: Values, b: Values) -> float | None:
+    """Return half the sum of the absolute differences of shares."""
+    if not a.total or not b.total:
+        return None
+    p, q = (dict(zip(map(str, v.values), v.n / v.total, strict=True)) for v in (a, b))
+    return float(sum(abs(p.get(c, 0.0) - q.get(c, 0.0)) for c in p.keys() | q.keys()) / 2)
+
+
+def kolmogorov(a: Values, b: Values) -> float | None:
+    """Return the largest difference of the two distribution functions."""
+    if not a.total or not b.total:
+        return None
+    at = np.union1d(np.array(a.values, dtype=float), np.array(b.values, dtype=float))
+    return float(np.abs(cumulated(a, at) - cumulated(b, at)).max())
+
+
+def cumulated(v: Values, at: Floats) -> Floats:
+    """Return the share of values up to each point."""
+    below = np.searchsorted(np.array(v.values, dtype=float), at, side="right")
+    return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
+
+
+# -- bins ------------------------------------------------------------------------------------------------
+
+
+def number_bins(a: Values, b: Values) -> list[Bin]:
+    """Return shares before and after in bins between the middle 98 per cent of the original.
+
+    The ends are open: the largest and smallest values are not told.
+    """
+    if a.total < NAMED or not b.total:
+        return []
+    x = np.array(a.values, dtype=float)
+    share = np.cumsum(a.n) / a.total
+    low, high = (float(x[np.searchsorted(share, q)]) for q in (0.01, 0.99))
+    if not low < high:
+        return []
+    inner = nice_edges(low, high)
+    p, q = (np.diff(np.concatenate([[0.0], cumulated_below(v, inner), [1.0]])) for v in (a, b))
+    names = [f"below {inner[0]:,.10g}", *(f"from {e:,.10g}" for e in inner)]
+    return [(name, float(s), float(t)) for name, s, t in zip(names, p, q, strict=True)]
+
+
+def cumulated_below(v: Values, at: Floats) -> Floats:
+    """Return the share of values below each point."""
+    below = np.searchsorted(np.array(v.values, dtype=float), at, side="left")
+    return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
+
+
+def nice_edges(low: float, high: float) -> Floats:
+    """Return round numbers that cut a range in at most ``MOST_BARS`` - 1 parts."""
+    rough = (high - low) / (MOST_BARS - 1)
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
+    return np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+
+
+def category_bins(a: Values, b: Values) -> list[Bin]:
+    """Return the shares of the commonest categories before and after; the rest together."""
+    if not a.total or not b.total:
+        return []
+    p, q = (dict(zip(map(str, v.values), v.n / v.total, strict=True)) for v in (a, b))
+    many = {**enough(a), **enough(b)}
+    order = sorted(many, key=lambda c: (-max(p.get(c, 0), q.get(c, 0)), c))[:MOST_BARS]
+    if not order:
+        return []
+    bins = [(c, float(p.get(c, 0.0)), float(q.get(c, 0.0))) for c in order]
+    if sum(max(x, y) for _, x, y in bins) < TOLD:
+        return []
+    rest = (1 - sum(x for _, x, _ in bins), 1 - sum(y for *_, y in bins))
+    return [*bins, ("all others", *rest)] if max(rest) > 1e-9 else bins
+
+
+def enough(v: Values) -> dict[str, float]:
+    """Return the categories that enough records have to be named."""
+    return {str(c): n for c, n in zip(v.values, v.n, strict=True) if n >= NAMED}
+
+
+__all__: Sequence[str] = ["Compared", "Values", "compare_columns"]

@@ -1,0 +1,240 @@
+"""The report of a comparison: several protected versions of one table against the original.
+
+It holds aggregates of the original: it is for the data holder, not for users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import tacit
+from tacit.errors import Infeasible
+from tacit.plot.chart import Chart
+from tacit.plot.families import grouped_bars
+from tacit.plot.lines import lines
+from tacit.report.charts import MAP_SIZE
+from tacit.report.document import (
+    Block,
+    Callout,
+    Column,
+    DataTable,
+    Definitions,
+    Document,
+    Figure,
+    Heading,
+    ItemList,
+    Mark,
+    Paragraph,
+    Section,
+    Tile,
+    Tiles,
+)
+from tacit.result import format_number
+from tacit.tables.compare.measures import GROUPS, MEASURES
+
+if TYPE_CHECKING:
+    from tacit.tables.compare.compare import FrameworkResult
+
+WORDS: dict[str, str] = {
+    "summary": "The tables in a few numbers. For suppressed versions they are those after imputation.",
+    "risk": "The probability that a small count in the published table is the true one. A small count identifies.",
+    "bias": "A small p-value says that protection has shifted the cells, or that a rounding was not drawn with its own probabilities.",
+    "distance": "Averages over the rows of the distance between original and protected cells.",
+    "totals": "The same for row totals and for chosen sub-totals: what users add up.",
+    "variance": "Rounding spreads the cells of a row; swapping flattens them.",
+    "association": "X2 and V above the original: protection pretends to more association; below, it hides some. Entropy goes the other way.",
+    "ranks": "Whoever ranks areas by a cell sees another order where cells have moved between groups of ranks.",
+    "between": "How the target proportion differs between rows. Less than the original: rows look more alike than they are.",
+    "loglinear": "How badly the model fits. A ratio above 1: users would reject simple models too often.",
+}
+
+#: Percent changes that are drawn side by side.
+CHANGES = ("RAV", "RX2", "RCV", "ENTT", "BVR")
+
+TERMS = (
+    ("HD", "Hellinger's distance on counts. It weighs changes of small cells most."),
+    ("RAD", "Sum over a row of the change relative to the original cell; empty cells are treated as said above."),
+    ("RAT", "Change of a total relative to the original; printed as a sum in the paper, the mean is given too."),
+    ("RC", "Cells are sorted and cut into groups of equal size; RC counts those in another group than before."),
+    ("BVR", "Change of the between variance in percent; the paper's table prints the ratio. Both are given."),
+    ("LR", "Ratio of the deviances of one log-linear model, fitted to each table by itself."),
+    ("Binomial test", "For rounding to base 3: was a count moved to the nearest multiple two times in three?"),
+)  # fmt: skip
+
+
+def comparison(
+    result: FrameworkResult, *, title: str = "", max_risk: float | None = None
+) -> Document:
+    """Return the report of a comparison of protected tables."""
+    blocks: list[Block | None] = [
+        verdict(result, max_risk),
+        Tiles(tuple(tiles(result))),
+        map_section(result, max_risk),
+        *(group_section(result, group) for group in GROUPS if result.table(group)),
+        rows_section(result),
+        reading_section(result),
+    ]
+    return Document(
+        title=title or result.title,
+        subtitle="Comparison of protected tables",
+        audience="holder",
+        blocks=tuple(b for b in blocks if b is not None),
+        about=(f"tacit {tacit.__version__}",),
+        footer="This report compares with the original table: it is for the data holder.",
+    )
+
+
+def verdict(result: FrameworkResult, max_risk: float | None) -> Callout:
+    """Return what the comparison says, in two sentences."""
+    found = result.candidates()
+    if not found:
+        return Callout("attention", "No recommendation", ("No risk was measured.",))
+    facts = "; ".join(
+        f"{c.method}: {format_number(c.risk)} and {format_number(c.utility)}" for c in found
+    )
+    risk, loss = MEASURES[result.risk][1], MEASURES[result.loss][1]
+    about = f"Risk ({risk}) and loss ({loss}): {facts}."
+    if max_risk is None:
+        return unlimited(found, about)
+    unit = " %" if risk.endswith("%") else ""
+    limit = f"a risk of at most {format_number(float(max_risk))}{unit}"
+    try:
+        return Callout("good", f"For {limit}, {result.recommend(max_risk)} loses least", (about,))
+    except Infeasible:
+        return Callout("bad", f"No version has {limit}", (about,))
+
+
+def unlimited(found: Any, about: str) -> Callout:
+    """Return the judgement where no risk is set as the limit."""
+    least, safest = min(found, key=lambda c: c.utility), min(found, key=lambda c: c.risk)
+    if least.method == safest.method:
+        head = f"{least.method} has the least risk and the least loss"
+        return Callout("attention", head, (about,))
+    head = f"{safest.method} has the least risk, {least.method} the least loss"
+    end = "Which one to prefer depends on the risk that can be tolerated."
+    return Callout("attention", head, (about, end))
+
+
+def tiles(result: FrameworkResult) -> Iterator[Tile]:
+    """Yield the few numbers at the top."""
+    cells = result.original["cells"] or 1
+    yield Tile(format_number(cells), "internal cells")
+    for name, what in (("small_cells", "small cells"), ("zeros", "empty cells")):
+        count = result.original.get(name)
+        if count is not None:
+            yield Tile(format_number(count), what, f"{100 * count / cells:.1f} % of the cells")
+    yield Tile(format_number(result.original["total"]), "total information", "sum of the cells")
+
+
+def map_section(result: FrameworkResult, max_risk: float | None) -> Section | None:
+    """Return the map of risk and loss, where a risk was measured."""
+    if not result.candidates():
+        return None
+    intro = (
+        "Each version is a point: higher is more risky, further to the right is closer to the original. A "
+        "version with another below it and to its right is beaten."
+    )
+    narrow = result.plot(max_risk=max_risk, size=MAP_SIZE)
+    figure = Figure(result.plot(max_risk=max_risk), narrow=narrow)
+    return Section("Risk and loss", (Paragraph(intro), figure), "map")
+
+
+def group_section(result: FrameworkResult, group: str) -> Section:
+    """Return one group of measures as a table, with a chart where one helps."""
+    found = result.table(group)
+    with_original = any(row["original"] is not None for row in found)
+    names = [*(["original"] if with_original else []), *result.versions]
+    table = DataTable.of(
+        ["measure", *(Column(name, "number") for name in names)],
+        [
+            (
+                measure_words(row),
+                *(None if row[n] is None else format_number(row[n]) for n in names),
+            )
+            for row in found
+        ],
+        GROUPS[group],
+    )
+    if group != "variance":
+        return Section(GROUPS[group], (Paragraph(WORDS[group]), table), group)
+    more = " The chart shows all changes that are measured in percent of the original."
+    chart = percent_changes(result)
+    return Section(GROUPS[group], (Paragraph(WORDS[group] + more), table, Figure(chart)), group)
+
+
+def measure_words(row: Any) -> Any:
+    """Return a measure with its symbol, where it has one."""
+    symbol = row["symbol"]
+    return (f"{row['measure']} ", Mark(symbol, "soft")) if symbol[0].isupper() else row["measure"]
+
+
+def rows_section(result: FrameworkResult) -> Section:
+    """Return how far single rows moved."""
+    intro = "Averages hide where the loss lies. Hellinger's distance of the single rows:"
+    return Section("Loss by row", (Paragraph(intro), Figure(row_spread(result.by_row))), "rows")
+
+
+def reading_section(result: FrameworkResult) -> Section:
+    """Return what was left out, the terms, and the source."""
+    notes = tuple(f"{name}: {text}." for name, texts in result.notes.items() for text in texts)
+    blocks: list[Block] = [Heading("What was left out"), ItemList(notes)] if notes else []
+    blocks += [
+        Heading("Terms"),
+        Definitions(TERMS),
+        Paragraph(
+            "Shlomo, Young (2006), Statistical disclosure control methods through a risk-utility framework, "
+            "Privacy in Statistical Databases, LNCS 4302, 68-81."
+        ),
+    ]
+    return Section("How to read it", tuple(blocks), "terms")
+
+
+# -- charts ----------------------------------------------------------------------------------------
+
+
+def percent_changes(result: FrameworkResult) -> Chart:
+    """Return the changes in percent of each version, side by side."""
+    return grouped_bars(
+        (
+            (f"{m}: {what(m)}", name, float(found))
+            for m in CHANGES
+            for name in result.versions
+            if (found := result.versions[name].get(m)) is not None
+        ),
+        title="Change against the original",
+        subtitle="percent; left of 0: less than it was",
+        y="change, %",
+        texts="{:.2f} %".format,
+    )
+
+
+def what(symbol: str) -> str:
+    """Return what a percent change is a change of."""
+    of = {"RAV": "AV", "RX2": "X2", "RCV": "CV", "ENTT": "ENT", "BVR": "BV"}[symbol]
+    return MEASURES[of][1]
+
+
+def row_spread(by_row: Mapping[str, Any]) -> Chart:
+    """Return, for each version, the distribution of the rows' distances as a line."""
+    edges = np.linspace(0, max([float(v.max()) for v in by_row.values()] + [1e-9]), 31)
+    shown = "; ".join(
+        f"{name}: median {float(np.median(v)):.3g}, largest {float(v.max()):.3g}"
+        for name, v in by_row.items()
+    )
+    return lines(
+        (
+            (name, float(at), float(n / len(v)))
+            for name, v in by_row.items()
+            for at, n in zip(edges, np.histogram(v, edges)[0], strict=False)
+        ),
+        title="Rows by their distance from the original",
+        x="Hellinger's distance of the row",
+        y="share of rows",
+        y_axis={"axis": {"format": ".0%"}},
+        steps=True,
+        height=180,
+        alt=f"Rows by their distance from the original. {shown}.",
+    )

@@ -1,0 +1,348 @@
+"""The report of records: class sizes, levels, changes by column, riskiest combinations of keys."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tacit.data.microdata import Microdata
+from tacit.plot.chart import Chart
+from tacit.plot.columns import column_chart
+from tacit.plot.families import class_sizes_before_after, column_changes, levels
+from tacit.report import facts, record_words, words
+from tacit.report.columns import Compared, compare_columns
+from tacit.report.document import (
+    Block,
+    Code,
+    Column,
+    DataTable,
+    Figure,
+    Gallery,
+    Paragraph,
+    Section,
+    Tile,
+    Words,
+    section,
+)
+from tacit.report.view import View, charts_of, view_class
+from tacit.result import Result, format_number
+
+#: The report lists so many combinations of keys.
+MOST_COMBINATIONS = 20
+
+BOTH = (Column("before", "number"), Column("after", "number"))
+
+
+class RecordsView(View):
+    """The facts of a release of records."""
+
+    caution = "but unique records remain"
+
+    @functools.cached_property
+    def classes(self) -> list[facts.ClassSizes]:
+        """Return the class sizes of each quasi-identifier."""
+        return facts.class_sizes(self.release)
+
+    @functools.cached_property
+    def counted(self) -> Mapping[str, Any] | None:
+        """Return what was changed, secret steps included."""
+        return facts.count_changed(self.release)
+
+    @functools.cached_property
+    def changes(self) -> facts.Changes:
+        """Return what became of records and values, as far as the public may know it."""
+        return facts.changes(self.release, self.counted)
+
+    @functools.cached_property
+    def columns(self) -> list[Compared]:
+        """Return the columns before and after."""
+        return compare_columns(self.release.original, self.release.data)
+
+    def holds(self, claim: Any) -> bool:
+        """Recompute a claim on the released records."""
+        return bool(claim.holds(self.release.data.frame))
+
+    def claim_name(self, claim: Any) -> str:
+        """Return a claim as a short name, with its quasi-identifier where there are several."""
+        return words.claim_name(claim, of_many=len(self.release.data.quasi) > 1)
+
+    def cautions(self) -> list[str]:
+        """Return where single records can still be told apart."""
+        return [
+            f"{words.percent(part.unique_share_after)} of the released records are unique on "
+            f"{words.named(part.columns)} together."
+            for part in self.classes
+            if part.unique_share_after > 0
+        ]
+
+    # -- the first page --------------------------------------------------------------------------
+
+    def tiles(self) -> list[Tile]:
+        """Return the few numbers at the top."""
+        before, after = self.release.ledger.records, len(self.release.data)
+        of = f"of {format_number(before)}" if before >= after else ""
+        shown = [Tile(format_number(after), "records released", of)]
+        if self.classes:
+            worst = min(self.classes, key=lambda part: part.smallest_after)
+            shown += [
+                Tile(
+                    format_number(worst.smallest_after),
+                    "records in the smallest class",
+                    f"before: {format_number(worst.smallest_before)}",
+                ),
+                Tile(
+                    words.percent(worst.unique_share_after),
+                    "of records are unique on the keys",
+                    f"before: {words.percent(worst.unique_share_before)}",
+                ),
+            ]
+        precise = [r.value for r in self.release.after if r.kind == "precision"][:1]
+        note = "1 is unchanged, 0 is lost"
+        return shown + [Tile(f"{p:.2f}", "precision kept", note) for p in precise]
+
+    def size(self) -> str:
+        """Return what is released, in sentences."""
+        data = self.release.data
+        keys = f" Keys: {words.named(data.keys)}." if data.keys else ""
+        sensitive = f" Sensitive: {words.named(data.sensitive)}." if data.sensitive else ""
+        return (
+            f"{len(data):,} records of {len(data.columns)} columns, from {self.release.ledger.records:,} "
+            f"records.{keys}{sensitive}"
+        )
+
+    def lost(self) -> list[str]:
+        """Return what was dropped, left out and changed, and the value of each utility measure."""
+        found = self.changes
+        told = [record_words.records_sentence(found)]
+        if found.removed:
+            told.append(f"Left out: {words.named(found.removed)}.")
+        changed = [c for c, n in found.cells.items() if n is None or n > 0]
+        if changed:
+            told.append(f"Changed: {words.named(changed)}.")
+        return told + [
+            f"{result.title}: {format_number(result.value)}."
+            for result in self.release.utility.after.values()
+        ]
+
+    def limits(self) -> list[str]:
+        """Return what the release does not promise."""
+        return record_words.limits(self.release, [r.kind for r in self.release.after])
+
+    # -- for the public --------------------------------------------------------------------------
+
+    def public_blocks(self) -> Sequence[Section | None]:
+        """Return risk, levels, changes and utility."""
+        return [
+            self.risk_section(public=True),
+            self.levels_section(),
+            self.changes_section(),
+            self.utility_section(public=True),
+        ]
+
+    def risk_section(self, *, public: bool) -> Section | None:
+        """Return the class sizes, and what was measured of risk."""
+        title = "Risk before and after"
+        found = self.results_section(title, "risk", public=public)
+        classes = [class_section(i, part, public=public) for i, part in enumerate(self.classes)]
+        return section(title, *classes, *(found.blocks if found else ()), key="risk")
+
+    def utility_section(self, *, public: bool) -> Section | None:
+        """Return what was measured of utility."""
+        found = self.results_section("Utility", "utility", public=public)
+        intro = Paragraph("How much of what the data could tell is still there.")
+        return Section("Utility", (intro, *found.blocks), "utility") if found else None
+
+    def public_words(self, result: Result) -> str:
+        """Return what a result means."""
+        return result.explanation
+
+    def public_charts(self, result: Result) -> list[Chart]:
+        """Return the charts of a result: they show aggregates."""
+        return charts_of(result)
+
+    def told_already(self, result: Result) -> bool:
+        """Return True for class sizes that the report tells anyway, by quasi-identifier."""
+        return result.kind == "k_anonymity" and any(
+            result.numbers.get("classes") == part.classes(part.after)
+            and result.numbers.get("smallest class (k)") == part.smallest_after
+            for part in self.classes
+        )
+
+    def levels_section(self) -> Section | None:
+        """Return the level that each column was raised to."""
+        reached = facts.levels(self.release)
+        if not reached:
+            return None
+        intro = (
+            "Each column generalises along a hierarchy, from the value as collected to the same value for "
+            "everybody. The steps raised them to these levels."
+        )
+        rows = [(c, f"{lv:.2g} of {h}", meaning or "-") for c, lv, h, meaning in reached]
+        table = DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
+        return Section(
+            "Levels of detail", (Paragraph(intro), Figure(levels(reached)), table), "levels"
+        )
+
+    def changes_section(self) -> Section:
+        """Return what was dropped, removed and changed, by column."""
+        found = self.changes
+        every = {**self.release.original.columns, **self.release.data.columns}
+        told = {c: n for c, n in found.cells.items() if n is None or n >= words.SMALL}
+        sentence = record_words.records_sentence(found)
+        if not found.linked:
+            sentence += (
+                " A step has cut the link between the records before and after, so that changed values "
+                "cannot be counted."
+            )
+        table = DataTable.of(
+            ["column", "role", "released values"],
+            [(n, record_words.role(c), record_words.fate(n, found)) for n, c in every.items()],
+            "Columns, their roles, and the released values that differ from the original",
+        )
+        chart = column_changes((c, n, found.records_after) for c, n in told.items())
+        charts = (Figure(chart),) if told else ()
+        return Section("What was changed", (Paragraph(sentence), table, *charts), "changes")
+
+    def check_blocks(self) -> list[Block]:
+        """Return how a recipient checks the release, with tacit and without."""
+        rerun = (
+            "This compares the files with the manifest and recomputes each claim on the data file. The data "
+            "holder, who has the confidential ledger and the source, can also run the plan again and obtain "
+            "the same data."
+        )
+        blocks = [*super().check_blocks(), Paragraph(rerun)]
+        for check in record_words.sql_check(self.release):
+            told = (
+                f"Without tacit: any SQL engine recomputes {check['name']}. The answer must be at least "
+                f"{check['at_least']}."
+            )
+            blocks += [Paragraph(told), Code(check["query"])]
+        return blocks
+
+    def terms(self) -> tuple[tuple[str, Words], ...]:
+        """Return the terms that the report uses."""
+        return record_words.glossary(self.release, [r.kind for r in self.release.after])
+
+    # -- for the board ---------------------------------------------------------------------------
+
+    def board_blocks(self) -> Sequence[Section | None]:
+        """Return what was suppressed and recoded, riskiest combinations, columns, and every measure."""
+        return [
+            self.suppressed_section(),
+            self.levels_section(),
+            self.combinations_section(),
+            self.columns_section(),
+            self.risk_section(public=False),
+            self.utility_section(public=False),
+        ]
+
+    def suppressed_section(self) -> Section:
+        """Return what was suppressed and what recoded, by column."""
+        changed = None if self.counted is None else self.counted["cells"]
+        rows = [
+            (
+                c.name,
+                c.fate,
+                c.missing_before,
+                c.missing_after,
+                changed.get(c.name, 0) if c.fate == "released" and changed is not None else None,
+                c.distinct_before,
+                c.distinct_after,
+            )
+            for c in self.columns
+        ]
+        table = DataTable.of(
+            [
+                "column",
+                "fate",
+                Column("missing before", "number"),
+                Column("missing after", "number"),
+                Column("values changed", "number"),
+                Column("distinct before", "number"),
+                Column("distinct after", "number"),
+            ],
+            rows,
+            "Suppressed and recoded values, by column",
+            "A suppressed value is missing afterwards; a recoded column has fewer distinct values."
+            + (
+                ""
+                if self.changes.linked
+                else " A step cut the link between records: changes cannot be counted."
+            ),
+        )
+        sentence = record_words.records_sentence(self.changes)
+        return Section("Suppressed and recoded", (Paragraph(sentence), table), "suppressed")
+
+    def combinations_section(self) -> Section | None:
+        """Return the combinations of keys on which most records are unique."""
+        found = facts.riskiest_combinations(self.release, MOST_COMBINATIONS)
+        if not found:
+            return None
+        intro = (
+            "Whoever knows these columns of a person may find the record. Combinations of up to three keys, "
+            "those with most unique records after protection first."
+        )
+        table = DataTable.of(
+            [
+                "columns known",
+                Column("unique before", "number"),
+                Column("unique after", "number"),
+                Column("below k before", "number"),
+                Column("below k after", "number"),
+            ],
+            [(", ".join(c.columns), *c.unique, *c.below) for c in found],
+            f"Riskiest combinations of keys; k = {found[0].k}",
+        )
+        return Section("Riskiest combinations", (Paragraph(intro), table), "combinations")
+
+    def columns_section(self) -> Section:
+        """Return each column before and after, as numbers and as a small chart."""
+        kept = [c for c in self.columns if c.fate == "released"]
+        table = DataTable.of(
+            [
+                "column",
+                Column("distance", "number"),
+                Column("missing before", "percent"),
+                Column("after", "percent"),
+                Column("mean before", "number"),
+                Column("after", "number"),
+                Column("sd before", "number"),
+                Column("after", "number"),
+            ],
+            [c.row() for c in kept],
+            "Columns before and after protection",
+            "Distance between the two distributions, from 0 (the same) to 1: Kolmogorov's for numbers, half the "
+            "sum of the differences of shares for categories. A recoded column has other categories: 1.",
+        )
+        charts = tuple(Figure(column_chart(c.name, c.bins), small=True) for c in kept if c.bins)
+        gallery = (Gallery(charts),) if charts else ()
+        return Section("Columns before and after", (table, *gallery), "columns")
+
+
+@view_class.register
+def _(data: Microdata) -> type[View]:
+    del data
+    return RecordsView
+
+
+def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
+    """Return the class sizes of one quasi-identifier before and after; the first is explained at length."""
+    columns = ", ".join(part.columns)
+    told = f"A class is the group of records that are alike on {columns}."
+    if i == 0:
+        told += (
+            " Whoever knows these values of a person can narrow the search to one class, and no further: "
+            "the smaller the class, the greater the risk."
+        )
+    chart = class_sizes_before_after(
+        facts.without_small_bins(part.before, part.k) if public else part.before,
+        part.after,
+        k=part.k,
+        title=f"Records by class size: {part.name}",
+        subtitle=columns,
+    )
+    table = DataTable.of(
+        ["measure", *BOTH], part.rows(public=public), "Before and after protection"
+    )
+    return Section(f"Class sizes on {part.name}", (Paragraph(told), Figure(chart), table))

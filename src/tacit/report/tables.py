@@ -1,0 +1,357 @@
+"""The report of a table: what goes out, what is hidden, and, for the board, what it cost.
+
+The public one tells unsafe cells from secondary ones nowhere, and no width of an interval relative to a
+value: both would help an attacker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.data.table import Table
+from tacit.plot.families import bars
+from tacit.plot.pattern import CHANGED, EMPTY, HIDDEN, PUBLISHED, pattern_map
+from tacit.registry import lookup
+from tacit.report import words
+from tacit.report.document import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    DataTable,
+    Figure,
+    Mark,
+    Paragraph,
+    Row,
+    Section,
+    Tile,
+)
+from tacit.report.view import View, view_class
+from tacit.result import Result, format_number
+
+#: A table is printed in the report when it has at most so many rows and columns.
+MOST_ROWS, MOST_COLUMNS = 60, 24
+
+#: What the public report does not tell of a result, because an attacker could use it.
+WITHHELD = ("unsafe", "unsafe cells", "of them secondary", "largest change (per cent)")
+
+
+class TableView(View):
+    """The facts of a released table."""
+
+    judged_on = "the full table"
+
+    @property
+    def table(self) -> Table:
+        """Return the protected table."""
+        table: Table = self.release.data
+        return table
+
+    # -- the first page --------------------------------------------------------------------------
+
+    def tiles(self) -> list[Tile]:
+        """Return the few numbers at the top."""
+        table = self.table
+        full, hidden = int((~table.empty).sum()), int(table.hidden.sum())
+        share = words.percent(hidden / full) if full else ""
+        shown = [
+            Tile(format_number(len(table)), "cells", f"{format_number(len(table) - full)} empty"),
+            Tile(format_number(hidden), "hidden", share),
+        ]
+        if table.changed is not None:
+            moved = int(is_moved(table).sum())
+            shown.append(Tile(format_number(moved), "published with another value"))
+        if table.interval is not None:
+            n = int(np.isfinite(table.interval).all(axis=1).sum())
+            shown.append(Tile(format_number(n), "published as an interval"))
+        return shown
+
+    def size(self) -> str:
+        """Return what is released, in sentences."""
+        table = self.table
+        by = (
+            words.named([d.name for d in table.dimensions]) if table.dimensions else "its equations"
+        )
+        return f"{table.response} by {by}: {len(table):,} cells."
+
+    def lost(self) -> list[str]:
+        """Return what is hidden or changed, and the shares that utility measures give."""
+        table = self.table
+        full = max(int((~table.empty).sum()), 1)
+        told = []
+        if table.hidden.any():
+            hidden = int(table.hidden.sum())
+            told.append(
+                f"{hidden:,} cells are hidden, {words.percent(hidden / full)} of those with content."
+            )
+        if table.changed is not None:
+            told.append(f"{int(is_moved(table).sum()):,} cells are published with another value.")
+        return told + [
+            f"{result.title}: {label} {format_number(value)}."
+            for result in self.release.utility.after.values()
+            for label, value in result.numbers.items()
+            if "share" in label
+        ]
+
+    def limits(self) -> list[str]:
+        """Return what the release does not promise."""
+        found = []
+        if self.table.hidden.any():
+            found.append(
+                "Outsiders who know more of hidden cells than was assumed, or who pool what they know of "
+                "their own contributions, can narrow the intervals."
+            )
+        if self.table.changed is not None:
+            found.append(
+                "Values were changed on purpose. Differences and ratios of small cells can be far from the "
+                "truth; totals were kept as close as the method allows."
+            )
+        found.append(
+            "Another table from the same records can be combined with this one. Protection must then be "
+            "proven on both together."
+        )
+        return found
+
+    # -- for the public --------------------------------------------------------------------------
+
+    def opening(self) -> Sequence[Section | None]:
+        """Return the table as it goes out, and the map of it."""
+        dimensions = DataTable.of(
+            ["dimension", Column("codes", "number"), "shape"],
+            [(d.name, len(d), shape_words(d)) for d in self.table.dimensions],
+            f"{self.table.response} by these dimensions",
+        )
+        published = grid(self.table)
+        blocks: list[Block] = [dimensions, *([published] if published else [])]
+        return [Section("The table", (*blocks, Figure(picture(self.table))), "table")]
+
+    def public_numbers(
+        self, result: Result, before: Result | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield what an attacker cannot use: of an attack only counts are told."""
+        attack = lookup(result.kind).family == "attacks"
+        for name, old, new in super().public_numbers(result, before):
+            value = result.numbers[name]
+            withheld = name in WITHHELD or isinstance(value, Mapping)
+            if not withheld and (not attack or isinstance(value, int)):
+                yield name, old, new
+
+    def public_blocks(self) -> Sequence[Section | None]:
+        """Return what was measured on the released table; not what it was before."""
+        parts = [self.result_section(r, None, public=True) for r in self.release.after]
+        return [Section("What was measured", tuple(parts), "measured") if parts else None]
+
+    def check_blocks(self) -> list[Block]:
+        """Return how the release is checked."""
+        return [
+            Paragraph(
+                (
+                    "The file ",
+                    Mark("manifest.json", "code"),
+                    (
+                        " beside this report lists the SHA-256 of every file. The data holder, who has the "
+                        "confidential folder, can recompute the claims on the full table and run the plan "
+                        "again:"
+                    ),
+                )
+            ),
+            Code("tacit verify ."),
+        ]
+
+    # -- for the board ---------------------------------------------------------------------------
+
+    def board_blocks(self) -> Sequence[Section | None]:
+        """Return the cells by status and level, what each code lost, and every measure."""
+        return [
+            self.status_section(),
+            self.riskiest_section(),
+            self.codes_section(),
+            *self.measured_blocks(public=False),
+        ]
+
+    def status_section(self) -> Section:
+        """Return how many cells have which status, before and after protection."""
+        old, new = self.release.original.tally(), self.table.tally()
+        rows = [(s, old.get(s, 0), new.get(s, 0)) for s in dict.fromkeys([*old, *new])]
+        table = DataTable.of(
+            ["status", Column("before", "number"), Column("after", "number")],
+            rows,
+            "Cells by status, after the rules and after protection",
+        )
+        return Section("Suppressed and changed", (table, Figure(picture(self.table))), "suppressed")
+
+    def riskiest_section(self) -> Section | None:
+        """Return the levels of the table with most unsafe cells."""
+        unsafe, full = self.release.original.primary, ~self.table.empty
+        rows = []
+        for name, cells in by_levels(self.table):
+            n = int((cells & full).sum())
+            bad = int((cells & unsafe).sum())
+            if bad:
+                hidden = int((cells & self.table.hidden).sum())
+                rows.append((name, n, bad, hidden, bad / max(n, 1)))
+        if not rows:
+            return None
+        rows.sort(key=lambda row: -row[-1])
+        table = DataTable.of(
+            [
+                "levels",
+                Column("cells", "number"),
+                Column("unsafe", "number"),
+                Column("hidden", "number"),
+                Column("share unsafe", "percent"),
+            ],
+            rows,
+            "Unsafe and hidden cells by combination of levels; level 0 is the total of a dimension",
+        )
+        return Section("Riskiest combinations", (table,), "combinations")
+
+    def codes_section(self) -> Section | None:
+        """Return, for each dimension, the codes that lost most cells."""
+        parts = [code_table(self.table, i) for i in range(len(self.table.dimensions))]
+        return Section("Codes before and after", tuple(parts), "columns") if parts else None
+
+
+@view_class.register
+def _(data: Table) -> type[View]:
+    del data
+    return TableView
+
+
+# -- cells ---------------------------------------------------------------------------------------------
+
+
+def is_moved(table: Table) -> Any:
+    """Return which cells go out with another value."""
+    if table.changed is None:
+        return np.zeros(len(table), dtype=bool)
+    return np.abs(np.nan_to_num(table.changed - table.value)) > 0
+
+
+def shape_words(dimension: Any) -> str:
+    """Return the shape of a dimension in words."""
+    if dimension.is_flat:
+        return "codes and their total"
+    if dimension.is_tree:
+        return f"a tree of depth {int(dimension.depth.max())}"
+    return "several groupings of the same codes"
+
+
+def state_words(table: Table) -> Any:
+    """Return what became of each cell, in a word."""
+    state = np.full(len(table), PUBLISHED, dtype=object)
+    state[is_moved(table)] = CHANGED
+    state[table.empty] = EMPTY
+    state[table.hidden] = HIDDEN
+    return state
+
+
+def picture(table: Table) -> Any:
+    """Return the map of a two-way table, or the hidden cells by level of a larger one."""
+    state = state_words(table)
+    if table.is_product and len(table.shape) == 2 and max(table.shape) <= 80:
+        rows, columns = table.dimensions
+        return pattern_map(
+            state.reshape(table.shape),
+            rows.codes,
+            columns.codes,
+            title="What goes out",
+            names=(rows.name, columns.name),
+        )
+    level = np.zeros(len(table), dtype=np.int64)
+    for i, d in enumerate(table.dimensions):
+        level += d.depth[table.places[:, i]]
+    marked = table.hidden if table.changed is None else state == CHANGED
+    what = "hidden" if table.changed is None else "changed"
+    return bars(
+        [(str(v), float((marked & (level == v)).sum())) for v in np.unique(level)],
+        title=f"Cells {what} by level",
+        x="level (0 is the grand total)",
+        y="cells",
+    )
+
+
+def by_levels(table: Table) -> Iterator[tuple[str, Any]]:
+    """Yield each combination of levels of the dimensions with its cells."""
+    if not table.dimensions:
+        return
+    depth = np.stack([d.depth[table.places[:, i]] for i, d in enumerate(table.dimensions)], axis=1)
+    for levels in np.unique(depth, axis=0):
+        pairs = zip(table.dimensions, levels, strict=True)
+        yield ", ".join(f"{d.name} {int(at)}" for d, at in pairs), (depth == levels).all(axis=1)
+
+
+def code_table(table: Table, i: int, most: int = 25) -> DataTable:
+    """Return the codes of a dimension by the share of their cells that is hidden or changed."""
+    dimension = table.dimensions[i]
+    touched, full = table.hidden | is_moved(table), ~table.empty
+    rows = []
+    for at, code in enumerate(dimension.codes):
+        cells = (table.places[:, i] == at) & full
+        n, lost = int(cells.sum()), int((cells & touched).sum())
+        if n:
+            rows.append((label(dimension, code), n, lost, lost / n))
+    rows.sort(key=lambda row: -row[-1])
+    cut = "" if len(rows) <= most else f"; the {most} that lost most of {len(rows)}"
+    return DataTable.of(
+        [
+            dimension.name,
+            Column("cells", "number"),
+            Column("hidden or changed", "number"),
+            Column("share", "percent"),
+        ],
+        rows[:most],
+        f"Codes of {dimension.name}{cut}",
+    )
+
+
+# -- the published table -------------------------------------------------------------------------------
+
+
+def grid(table: Table) -> DataTable | None:
+    """Return a small one- or two-way table as it goes out."""
+    if not table.is_product or len(table.shape) > 2:
+        return None
+    array = table.to_array()
+    array = array if array.ndim == 2 else array.reshape(1, -1)
+    if array.shape[0] > MOST_ROWS or array.shape[1] > MOST_COLUMNS:
+        return None
+    two = len(table.shape) == 2
+    depth = table.dimensions[0].depth if two else [0]
+    empty = table.empty.reshape(array.shape)
+    names = table.dimensions[0].codes if two else (table.response,)
+    ends = None if table.interval is None else table.interval.reshape(*array.shape, 2)
+    rows = []
+    for i, code in enumerate(names):
+        cells: list[Cell] = [
+            cell_words(array[i, j], bool(empty[i, j]), None if ends is None else ends[i, j])
+            for j in range(array.shape[1])
+        ]
+        name = label(table.dimensions[0], code) if two else code
+        rows.append(Row((name, *cells), strong=int(depth[i]) == 0, indent=int(depth[i])))
+    return DataTable.of(
+        [
+            table.dimensions[0].name if two else "",
+            *(Column(c, "number") for c in table.dimensions[-1].codes),
+        ],
+        rows,
+        f"{table.response} as published: x is hidden, - is empty",
+    )
+
+
+def label(dimension: Any, code: str) -> str:
+    """Return a code with its longer name, if it has one."""
+    name = dimension.labels.get(code)
+    return f"{code} {name}" if name and name != code else code
+
+
+def cell_words(value: float, empty: bool, interval: Any) -> str | Mark:
+    """Return what goes out of one cell."""
+    if np.isnan(value):
+        if interval is not None and np.isfinite(interval).all():
+            return f"{format_number(float(interval[0]))} to {format_number(float(interval[1]))}"
+        return Mark("x", "flag")
+    return "-" if empty else f"{value:,.10g}"

@@ -1,0 +1,296 @@
+"""What a report says about a release, whatever the kind of data; kinds say more where they know more.
+
+:class:`View` answers the questions of a report for any release. A kind of data adds its own tables and
+charts in a subclass and registers it with :func:`view_class`; a kind without one still gets a full report.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.plot.chart import Chart
+from tacit.registry import lookup
+from tacit.report import words
+from tacit.report.document import (
+    Block,
+    Callout,
+    Code,
+    Column,
+    DataTable,
+    Figure,
+    Mark,
+    Paragraph,
+    Point,
+    Section,
+    Tile,
+    Words,
+)
+from tacit.result import Result, format_number
+
+MAX_CHARTS = 4
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim in words, recomputed on what is released."""
+
+    claim: Any
+    name: str
+    sentence: str
+    holds: bool
+
+
+class View:
+    """The facts of one release, in the words and tables of a report."""
+
+    #: What claims were recomputed on.
+    judged_on = "the released data"
+
+    def __init__(self, release: Any) -> None:
+        self.release = release
+
+    # -- claims and thresholds -------------------------------------------------------------------
+
+    @functools.cached_property
+    def claims(self) -> tuple[Judged, ...]:
+        """Return every claim with the verdict of its check."""
+        return tuple(
+            Judged(c, self.claim_name(c), words.claim_sentence(c), self.holds(c))
+            for c in self.checkable()
+        )
+
+    def checkable(self) -> Sequence[Any]:
+        """Return the claims that can be recomputed on what is released."""
+        return [c for c in self.release.claims if c.about == self.release.kind.name]
+
+    def holds(self, claim: Any) -> bool:
+        """Recompute a claim."""
+        return bool(claim.holds(self.release.data))
+
+    def claim_name(self, claim: Any) -> str:
+        """Return a claim as a short name."""
+        return words.claim_name(claim)
+
+    def missed(self) -> list[str]:
+        """Return a sentence for each measure that misses its own threshold."""
+        return [text for result in self.release.after if (text := words.missed(result))]
+
+    def noted(self) -> list[str]:
+        """Return what else must not be overlooked: requirements not met, measures left out, a given seed."""
+        known = set(self.release.shortfalls)
+        return [words.sentence(text) for text in self.release.attention if text not in known]
+
+    def cautions(self) -> list[str]:
+        """Return what tempers the claims, in sentences."""
+        return []
+
+    #: What a heading says when there are cautions.
+    caution = "but risks remain"
+
+    # -- the first page --------------------------------------------------------------------------
+
+    def tiles(self) -> list[Tile]:
+        """Return the few numbers at the top."""
+        done, claims = len(self.release.history), len(self.release.claims)
+        return [Tile(str(done), "steps of protection"), Tile(str(claims), "claims")]
+
+    def size(self) -> str:
+        """Return what is released, in a sentence."""
+        return f"{self.release.size}."
+
+    def lost(self) -> list[str]:
+        """Return what the release lost against the original, in sentences."""
+        return [
+            f"{result.title}: {label} {shown(value)}."
+            for result in self.release.utility.after.values()
+            for label, value in itertools.islice(result.numbers.items(), 2)
+        ]
+
+    def limits(self) -> list[str]:
+        """Return what the release does not promise."""
+        return [words.OTHER_RELEASES, words.NO_FORECAST]
+
+    # -- the body --------------------------------------------------------------------------------
+
+    def opening(self) -> Sequence[Section | None]:
+        """Return the sections that show what is released."""
+        return ()
+
+    def public_blocks(self) -> Sequence[Section | None]:
+        """Return what was measured, as far as the public may know it."""
+        return self.measured_blocks(public=True)
+
+    def board_blocks(self) -> Sequence[Section | None]:
+        """Return what only the board may see: losses and risks in detail, and every number measured."""
+        return self.measured_blocks(public=False)
+
+    def measured_blocks(self, *, public: bool) -> list[Section | None]:
+        """Return what the kind itself has to say, then risk and utility."""
+        own = self.release.kind.report_blocks(self.release, "public" if public else "board")
+        return [
+            *own,
+            self.results_section("Risk before and after", "risk", public=public),
+            self.results_section("Utility", "utility", public=public),
+        ]
+
+    def check_blocks(self) -> list[Block]:
+        """Return how a recipient checks the release."""
+        return [
+            Paragraph(
+                (
+                    "The file ",
+                    Mark("manifest.json", "code"),
+                    " beside this report lists the SHA-256 of every file, and ",
+                    Mark("statement.json", "code"),
+                    " the claims in a form that a program can check. With tacit, in the folder of this report:",
+                )
+            ),
+            Code("tacit verify ."),
+        ]
+
+    def terms(self) -> tuple[tuple[str, Words], ...]:
+        """Return the terms that the report uses, with what they mean."""
+        return ()
+
+    # -- results ---------------------------------------------------------------------------------
+
+    def results_section(self, title: str, family: str, *, public: bool) -> Section | None:
+        """Return every result of a family, before and after."""
+        panel = self.release.panel(family)
+        parts = [
+            self.result_section(result, panel.before.get(key), public=public)
+            for key, result in panel.after.items()
+            if not (public and self.told_already(result))
+        ]
+        return Section(title, tuple(parts), family) if parts else None
+
+    def result_section(self, result: Result, before: Result | None, *, public: bool) -> Section:
+        """Return one result: what it means, its numbers, its charts."""
+        rows = list(self.public_numbers(result, before) if public else numbers_of(result, before))
+        compared = before is not None
+        value = [Column("before", "number"), Column("after", "number")]
+        table = DataTable.of(
+            ["measure", *(value if compared else [Column("value", "number")])],
+            [r if compared else (r[0], r[2]) for r in rows],
+            "Before and after protection" if compared else "Release compared with the original",
+        )
+        known = self.told_already(result)
+        charts = [] if known else self.public_charts(result) if public else charts_of(result)
+        told = self.public_words(result) if public else result.explanation
+        explanation = told or f"{lookup(result.kind).title()}."
+        return Section(result.title, (Paragraph(explanation), table, *(Figure(c) for c in charts)))
+
+    def told_already(self, result: Result) -> bool:
+        """Return True for a result that another part of the report tells."""
+        del result
+        return False
+
+    def public_numbers(
+        self, result: Result, before: Result | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield the numbers of a result that the public may see: name, before, after."""
+        for name, old, new in numbers_of(result, before):
+            yield name, words.without_small_counts(name, old), new
+
+    def public_words(self, result: Result) -> str:
+        """Return what a result means, in words that the public may read; empty where there are none."""
+        del result
+        return ""
+
+    def public_charts(self, result: Result) -> list[Chart]:
+        """Return the charts of a result that the public may see."""
+        del result
+        return []
+
+
+@functools.singledispatch
+def view_class(data: Any) -> type[View]:
+    """Return the view of a kind of data; kinds register their own with ``view_class.register``."""
+    del data
+    return View
+
+
+def view_of(release: Any) -> View:
+    """Return the view of a release."""
+    from tacit.report import records, tables  # noqa: F401 - they register themselves
+
+    return view_class(release.data)(release)
+
+
+# -- the judgement -----------------------------------------------------------------------------------
+
+
+def judge(view: View) -> Callout:
+    """Return the box at the top: do the claims hold, and what tempers them."""
+    mood, title = verdict(view)
+    points = tuple(
+        Point((Mark(claim.name), f". {claim.sentence}"), claim.holds) for claim in view.claims
+    )
+    note = (
+        f"Each claim was recomputed from its definition on {view.judged_on}, apart from the methods that made it."
+        if points
+        else "The steps of this release guarantee nothing by themselves. Judge it by the measured risk below."
+    )
+    return Callout(mood, title, (*view.cautions(), *view.missed(), *view.noted()), points, note)
+
+
+def verdict(view: View) -> tuple[Any, str]:
+    """Return the mood and the heading of the judgement."""
+    claims = view.claims
+    if not all(claim.holds for claim in claims):
+        return "bad", "A claim does not hold: do not release"
+    if not claims:
+        return "attention", "No protection is claimed"
+    if all(judged.claim.model == "absent-columns" for judged in claims):
+        # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
+        return "attention", "Identifiers are removed; no anonymity is claimed"
+    heading = {1: "The claim holds", 2: "Both claims hold"}.get(
+        len(claims), f"All {len(claims)} claims hold"
+    )
+    if view.cautions():
+        return "attention", f"{heading}, {view.caution}"
+    if view.missed():
+        return "attention", f"{heading}, but a measure misses its threshold"
+    if view.noted():
+        return "attention", f"{heading}, with a remark"
+    return "good", heading
+
+
+# -- numbers and charts of results -------------------------------------------------------------------
+
+
+def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str, str]]:
+    """Yield the numbers of a result for a table: name, before, after."""
+    old = before.numbers if before else {}
+    for name, value in result.numbers.items():
+        yield name, shown(old.get(name)), shown(value)
+
+
+def shown(value: Any) -> str:
+    """Return a number of a result for a table."""
+    text = format_number(value)
+    return words.shortened(text) if isinstance(value, Mapping) else text
+
+
+def charts_of(result: Result) -> list[Chart]:
+    """Return the charts that say more than the table of numbers does."""
+    if type(result).plot is Result.plot and type(result).charts is Result.charts:
+        return []
+    return [c for c in itertools.islice(result.charts(), MAX_CHARTS) if not is_blank(c)]
+
+
+def is_blank(chart: Chart) -> bool:
+    """Return True for a chart on which every number is nought: the table says it better."""
+    data = chart.spec.get("data", {})
+    numbers = [
+        value
+        for row in data.get("values", ())
+        if isinstance(row, Mapping)
+        for value in row.values()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    return bool(numbers) and not any(numbers)

@@ -1,0 +1,335 @@
+"""Every kernel, compiled and not, gives the same bits; so does every algorithm, with any number of threads."""
+
+import copy
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import tacit
+import tacit.kernels
+from tacit.data.cells.dimension import Dimension
+from tacit.data.cells.relations import roll_up
+from tacit.kernels import REGISTERED, Kernels, run_kernels
+from tacit.protect.generalise import clusters_greedy, clusters_local
+from tacit.protect.generalise.clusters_space import build
+from tacit.protect.microaggregate.grouping import blocking, mdav_groups
+from tacit.protect.microaggregate.grouping.automaton import omma
+from tacit.protect.microaggregate.grouping.exhaustive import optimal
+from tacit.protect.microaggregate.grouping.forest import mu_approximation
+from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
+from tacit.protect.microaggregate.grouping.improve import improve
+from tacit.protect.microaggregate.grouping.pairs import Space, cheapest
+from tacit.protect.microaggregate.grouping.spanning_tree import spanning_tree
+from tacit.protect.microaggregate.grouping.univariate import optimal_univariate, path_groups
+from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
+from tacit.protect.microaggregate.grouping.ward import ward
+from tacit.protect.suppress.local_cells import suppress_each, suppress_shared
+from tacit.protect.swap import record_pairs
+from tacit.risk.linkage import agreement, nearest, series_attack
+from tacit.stats.rank_pairs import rank_partners
+from tacit.stats.robust import qn
+from tacit.stats.series import warping
+from tacit.stats.series.distances import Distance
+from tacit.stats.series.panel import Panel
+from tacit.tables.rounding import search as rounding_search
+from tacit.tables.rounding import small_counts
+from tacit.tables.rounding.solve import solve_rounding
+from tacit.tables.structure.detection import detect_structure
+
+pytest.importorskip("numba")
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def quiet(*_):
+    """Report progress to nobody."""
+
+
+def records(n=60, p=2, seed=1):
+    """Rounded, so that there are ties."""
+    return np.round(rng(seed).normal(size=(n, p)), 1)
+
+
+def judged(shape=(9, 8), seed=3, *, tree=True):
+    """A table with counts, unsafe cells, single respondents and a hierarchy."""
+    draw = rng(seed)
+    lines = [(0, "p"), (1, "p1"), (1, "p2"), (1, "p3"), (0, "q"), (1, "q1"), (1, "q2")]
+    lines += [(0, f"r{i}") for i in range(shape[0] - 5)]
+    first = Dimension.from_tree("a", lines) if tree else Dimension.flat("a", list("abcdefghi"))
+    axes = (
+        first,
+        *(Dimension.flat(f"d{i}", [f"{i}{j}" for j in range(n)]) for i, n in enumerate(shape[1:])),
+    )
+    ground = [len(d.leaves) for d in axes]
+    count = draw.poisson(3.0, ground)
+    value = np.round(count * draw.lognormal(3, 1, ground)) + (count > 0)
+    table = tacit.Table.from_cells(
+        axes, roll_up(value, axes), count=np.rint(roll_up(count, axes)).astype(int)
+    )
+    return tacit.MinimumFrequency(n=3, range=10).apply(table)
+
+
+def counts(shape, seed=1, mean=1.5):
+    return tacit.Table.from_array(rng(seed).poisson(mean, shape), totals=False)
+
+
+def rounded_cube():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounding_search, "EFFORT", 200_000)
+        return solve_rounding(counts((3, 3, 3)), 5, strategy="local_search", time_limit=600).values
+
+
+def small_counts_of():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(small_counts, "EFFORT", 40_000)
+        table = counts((4, 5))
+        return [
+            tacit.RoundSmallCounts(base=3, **more).apply(table, seed=17).published
+            for more in ({}, {"focus": "largest"})
+        ]
+
+
+def k_similar():
+    space_rows = np.stack([rng(7).integers(0, 4**h, 150) for h in (3, 2, 1)], axis=1)
+    lifts = [[np.arange(4**h) // 4**level for level in range(h + 1)] for h in (3, 2, 1)]
+    distinct, count = np.unique(space_rows, axis=0, return_counts=True)
+    space = build(lifts, list(distinct.T), count)
+    start, _ = clusters_greedy.greedy(space, 3)
+    found, _ = clusters_local.improve(space, 3, start, seconds=600)
+    return found.cell, found.cluster, found.n
+
+
+def swapped():
+    draw = rng(5)
+    town = draw.integers(0, 12, 300)
+    make_up = draw.integers(0, 6, 300)
+    areas = np.stack([town // 4, town], axis=1)
+    must, risk = draw.random((300, 2)) < 0.1, draw.random((300, 2))
+    return record_pairs.swap_partners(
+        areas, [make_up, make_up // 2], must, risk, 0.2, rng(2), quiet
+    )
+
+
+def linked():
+    a, b = records(300, 3, 1), records(280, 3, 2)
+    found = nearest.nearest(a, b)
+    chance = nearest.match_probability(a, b, found)
+    return found.nearest, found.distance, found.second, found.ties, chance
+
+
+def agreeing():
+    draw = rng(4)
+    original = tacit.read({c: draw.integers(0, 9, 200).astype(float) for c in "xyz"})
+    released = tacit.AddNoise(columns=["x", "y"], relative=0.2).apply(original, seed=1)
+    spec = tacit.ProbabilisticLinkage(columns=["x", "y", "z"])
+    found = spec.measure(released, original=original, seed=1)
+    return repr(found.summary())
+
+
+def structure():
+    found = detect_structure(judged((9, 8, 5)).equations, seed=3)
+    return found.row_block, found.column_block
+
+
+def series_links():
+    a, b = (Panel.of(rng(s).normal(size=(14, 2, 9)).round(1)) for s in (1, 2))
+    out = []
+    for combine in ("sum", "rss", "max"):
+        found = series_attack.link(a, b, Distance("dtw", combine=combine, window=4))
+        out += [found.nearest, found.distance, found.second, found.ties]
+    x, n = a.values[:, 0], a.lengths[:, 0]
+    for all_pairs in (True, False):
+        out += warping.warping_costs(x, n, b.values[:, 0], n, 9, all_pairs=all_pairs)
+    return out
+
+
+def hidden_cells():
+    codes = rng(6).integers(0, 4, (260, 5))
+    weights, fixed = np.ones(5), np.zeros(5, dtype=bool)
+    return (
+        suppress_each(codes, 3, weights, fixed, greedy=False, tick=quiet),
+        suppress_shared(codes, 3, weights, fixed, tick=quiet),
+    )
+
+
+def adjusted():
+    values = np.round(rng(2).lognormal(5, 1, (5, 5))) + 1
+    table = tacit.Table.from_array(values, totals=False)
+    at = rng(3).choice(np.flatnonzero(table.ground), 5, replace=False)
+    table = table.with_protection(at, lower=0.2 * table.value[at], upper=0.2 * table.value[at])
+    return [
+        tacit.AdjustMdi(**more).apply(table, seed=1).published
+        for more in ({}, {"search": "exhaustive"})
+    ]
+
+
+def mixed_groups():
+    draw = rng(8)
+    data = Mixed.of(
+        draw.random((90, 2)),
+        draw.integers(0, 4, (90, 1)),
+        draw.integers(0, 3, (90, 1)),
+        (np.ones(2), np.ones(1), np.ones(1)),
+    )
+    return mdav_gower(data, 3, tick=quiet)
+
+
+def improved():
+    x = records(70)
+    start = mdav_groups.mdav(x, 3, rng=rng(), tick=quiet)
+    return improve(x - x.mean(axis=0), start, 3, rng=rng(), tick=quiet)
+
+
+#: What drives the kernels of each module.
+ALGORITHMS = {
+    "hypercube": lambda: tacit.SuppressHypercube().apply(judged((6, 4, 3)), seed=1).hidden,
+    "network": lambda: tacit.SuppressNetwork().apply(judged(), seed=1).hidden,
+    "linear": lambda: tacit.SuppressLinear().apply(judged((7, 4)), seed=1).hidden,
+    "gauss": lambda: tacit.SuppressGauss().apply(judged(), seed=1).hidden,
+    "rounding by flow": lambda: solve_rounding(counts((6, 5)), 5).values,
+    "unbiased rounding": lambda: (
+        tacit.ControlledRounding(base=5, mode="unbiased_2d").apply(counts((6, 5)), seed=1).published
+    ),
+    "rounding by search": rounded_cube,
+    "halves": lambda: (
+        tacit.HalfRounding(base=5, target="unbiased").apply(counts((6, 5)), seed=1).published
+    ),
+    "small counts": small_counts_of,
+    "fitting": adjusted,
+    "structure": structure,
+    "series": series_links,
+    "rank pairs": lambda: rank_partners(300, 20, rng()),
+    "robust scale": lambda: qn(rng().normal(size=300)),
+    "agreement": agreeing,
+    "nearest": linked,
+    "k-Similar": k_similar,
+    "swapping": swapped,
+    "local suppression": hidden_cells,
+    "automaton": lambda: omma(records(), 3, rng=rng()).labels,
+    "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
+    "improvement": improved,
+    "exhaustive": lambda: optimal(records(10), 3, rng=rng(), tick=quiet),
+    "pairs": lambda: cheapest(Space.of_records(records(12)), "sse", quiet).value,
+    "mdav": lambda: mdav_groups.mdav(records(150, 3), 3, rng=rng(), tick=quiet),
+    "mdav, one seed": lambda: mdav_groups.mdav_one_seed(records(150), 4, rng=rng(), tick=quiet),
+    "v_mdav": lambda: v_mdav(records(150, 3), 3, rng=rng(), tick=quiet, gamma=0.8),
+    "ward": lambda: ward(records(50), 3, rng=rng(), tick=quiet),
+    "univariate": lambda: optimal_univariate(records(70, 1), 3, rng=rng(), tick=quiet),
+    "path": lambda: path_groups(records(60), 3, rng=rng(), tick=quiet),
+    "spanning tree": lambda: spanning_tree(records(60), 3, rng=rng(), tick=quiet),
+    "gower": mixed_groups,
+}
+
+
+def same(one, two):
+    """Compare two results to the last bit."""
+    if isinstance(one, tuple | list):
+        return len(one) == len(two) and all(map(same, one, two))
+    if isinstance(one, np.ndarray):
+        return one.dtype == two.dtype and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+    return one == two or (one != one and two != two)  # noqa: PLR0124 - NaN
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_same_result_with_and_without_compiling(name):
+    with run_kernels("compiled"):
+        compiled = ALGORITHMS[name]()
+    with run_kernels("plain"):
+        plain = ALGORITHMS[name]()
+    assert same(compiled, plain)
+
+
+CALLED = set()
+
+
+def both_ways(module, name, plain, compiled):
+    """Run a kernel compiled, and its plain form on copies; what they return and write must be equal."""
+
+    def run(*args):
+        again = copy.deepcopy(args)
+        found = compiled(*args)
+        with np.errstate(all="ignore"):
+            expected = plain(*again)
+        CALLED.add((module, name))
+        numbers = [
+            np.asarray(v).tolist()
+            for v in (found if isinstance(found, tuple) else (found,))
+            if v is not None
+        ]
+        wanted = [
+            np.asarray(v).tolist()
+            for v in (expected if isinstance(expected, tuple) else (expected,))
+            if v is not None
+        ]
+        assert same(numbers, wanted), f"{module}.{name} returns something else"
+        assert same(args, again), f"{module}.{name} writes something else"
+        return found
+
+    return run
+
+
+def callees(kernels, name):
+    """All kernels of a module that one of them calls, itself included."""
+    found, waiting = set(), [name]
+    functions = {f.__name__: f for group in (kernels, *kernels.needs) for f in group.functions}
+    while waiting:
+        one = waiting.pop()
+        if one in functions and one not in found:
+            found.add(one)
+            waiting += functions[one].__code__.co_names
+    return found
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_call_of_a_kernel_is_the_same_both_ways(name, monkeypatch):
+    original = Kernels.compiled
+
+    def checked(self):
+        plain = self.plain()
+        return {n: both_ways(self.module, n, plain[n], f) for n, f in original(self).items()}
+
+    monkeypatch.setattr(Kernels, "compiled", checked)
+    with run_kernels("compiled"):
+        ALGORITHMS[name]()
+
+
+def test_no_kernel_is_left_out():
+    for found in pkgutil.walk_packages(tacit.__path__, "tacit."):
+        source = found.module_finder.find_spec(found.name).loader.get_source(found.name)
+        if "Kernels(" in source and found.name != "tacit.kernels":
+            importlib.import_module(found.name)
+    missing = []
+    for kernels in REGISTERED.values():
+        if not kernels.module.startswith("tacit."):
+            continue
+        used = {c for m, n in CALLED for c in callees(REGISTERED[m], n)}
+        missing += [
+            (kernels.module, f.__name__) for f in kernels.functions if f.__name__ not in used
+        ]
+    if len(CALLED) < 10:
+        pytest.skip("the other tests of this file were not run")
+    assert not missing
+
+
+# -- threads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["compiled", "plain"])
+def test_the_number_of_threads_does_not_matter(mode, monkeypatch):
+    x = rng(3).normal(size=(900, 3))
+    found = []
+    for workers in (1, 2, 5):
+        for module in (nearest, agreement, series_attack):
+            monkeypatch.setattr(module, "WORKERS", workers)
+        monkeypatch.setattr(nearest, "CHUNK", 2)
+        monkeypatch.setattr(series_attack, "CHUNK", 3)
+        monkeypatch.setattr(agreement, "CHUNK", 16)
+        with run_kernels(mode):
+            blocks = blocking.blocked_mdav(x, 3, 4, tick=quiet, workers=workers)
+            found.append(([blocks.labels, blocks.gap], linked(), agreeing(), series_links()))
+    assert same(found[0], found[1])
+    assert same(found[0], found[2])
