@@ -8,7 +8,6 @@ a program takes milliseconds.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags
-from tacit.solve.kernels import compile_all, has_numba
+from tacit.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]
@@ -27,8 +26,8 @@ Ints = npt.NDArray[np.int64]
 SHRINK, VISITS = 0.999, 4000
 #: A need beyond its limit by no more than this share is left to the program and its tolerances.
 SLACK = 1e-5
-#: Cells from which compiling pays.
-COMPILE_FROM = 400
+#: Turns of the innermost loop for each cell of a table while a pattern is repaired, roughly.
+TURNS = 4000
 
 
 class Caps:
@@ -158,12 +157,9 @@ def tightened(
     return seen
 
 
-@functools.cache
-def compiled() -> Callable[..., Any]:
-    """Return the kernel compiled; machine code is kept, so that it is made once only."""
-    return compile_all((tightened,), globals())["tightened"]
+KERNELS = Kernels(globals(), tightened)
 
 
 def kernel(n: int) -> Callable[..., Any]:
-    """Return the kernel, compiled when that pays and numba is there."""
-    return compiled() if n >= COMPILE_FROM and has_numba() else tightened
+    """Return the kernel for a table of so many cells, compiled when that pays."""
+    return KERNELS.pick(TURNS * n)["tightened"]
