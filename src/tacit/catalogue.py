@@ -35,17 +35,6 @@ def entries() -> dict[str, Entry]:
     return {row["kind"]: Entry(**row) for row in rows}
 
 
-def all_entries() -> list[Entry]:
-    """Return every kind, those of third parties included; only theirs are imported."""
-    from importlib.metadata import entry_points
-
-    if not entry_points(group="tacit.specs"):
-        return list(entries().values())
-    from tacit.registry import specs
-
-    return [describe_spec(kind, cls) for kind, cls in specs().items()]
-
-
 def describe_spec(kind: str, cls: Any) -> Entry:
     """Return the catalogue's entry of one Spec."""
     verb = "apply" if hasattr(cls, "apply") else "measure"

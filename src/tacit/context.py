@@ -55,6 +55,10 @@ class Context:
         child = np.random.SeedSequence(root, spawn_key=(step,))
         return cls(np.random.default_rng(child), root, progress, should_stop)
 
+    def block_rng(self, block: int, stream: int = 0) -> np.random.Generator:
+        """Return the generator of one block of records, the same on every engine."""
+        return block_rng(seed_of(self.rng), block, stream)
+
     def tick(self, message: str = "", share: float | None = None) -> None:
         """Report progress and stop here if the user asked for it."""
         if self.should_stop():
@@ -64,6 +68,19 @@ class Context:
     def note(self, **details: Any) -> None:
         """Add facts about what was done."""
         self.details.update(details)
+
+
+def block_rng(sequence: np.random.SeedSequence, block: int, stream: int = 0) -> np.random.Generator:
+    """Return the generator of one block; ``stream`` tells apart what a step draws side by side."""
+    key = (*sequence.spawn_key, block, stream)
+    return np.random.default_rng(np.random.SeedSequence(sequence.entropy, spawn_key=key))
+
+
+def seed_of(rng: np.random.Generator) -> np.random.SeedSequence:
+    """Return the seed sequence from which a generator was made."""
+    sequence = rng.bit_generator.seed_seq
+    assert isinstance(sequence, np.random.SeedSequence)
+    return sequence
 
 
 def fresh_seed() -> int:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,10 +109,10 @@ class Written(Protocol):
         """Write what must stay with the data holder."""
 
 
-def write_folders(release: Written, target: Path, form: str, key: str | Path | None = None) -> Path:
-    """Write both folders beside the target and move them into place."""
-    from tacit.signing import sign_folder
-
+def write_folders(
+    release: Written, target: Path, form: str, finish: Callable[[Path], None] = lambda _: None
+) -> Path:
+    """Write both folders beside the target, let ``finish`` sign the public one, and move them into place."""
     confidential = confidential_folder(target)
     with scratch(target) as work:
         public, secret = work / "public", work / "secret"
@@ -120,8 +120,7 @@ def write_folders(release: Written, target: Path, form: str, key: str | Path | N
         secret.mkdir(mode=0o700)
         manifest = release.write_public(public, form)
         manifest.write(public)
-        if key is not None:
-            sign_folder(public, key)
+        finish(public)
         release.write_private(secret, manifest, form)
         for file in secret.rglob("*"):
             file.chmod(0o700 if file.is_dir() else 0o600)

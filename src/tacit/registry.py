@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.catalogue import entries
+from tacit.catalogue import Entry, describe_spec, entries
 from tacit.errors import UnknownMethod, near_match
 from tacit.renamed import renamed_kind
 
@@ -59,6 +59,13 @@ def specs(family: str | None = None) -> dict[str, type[Spec]]:
     """Return every registered Spec by kind, sorted; optionally of one family."""
     discover()
     return {k: s for k, s in sorted(_specs.items()) if family in (None, s.family)}
+
+
+def all_entries() -> list[Entry]:
+    """Return what every kind is, those of third parties included; without any, nothing is imported."""
+    if not entry_points(group="tacit.specs"):
+        return list(entries().values())
+    return [describe_spec(kind, cls) for kind, cls in specs().items()]
 
 
 def lookup(kind: str, options: Mapping[str, Any] | None = None) -> type[Spec]:

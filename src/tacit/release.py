@@ -32,6 +32,7 @@ from tacit.kinds import Kind, kind_of
 from tacit.ledger import Ledger
 from tacit.registry import lookup
 from tacit.result import Result, Summary, format_number, plain
+from tacit.signing import sign_folder
 from tacit.spec import is_risk
 from tacit.statement import statement, statement_text
 
@@ -252,7 +253,9 @@ class Release:
         refusals = [*self.unmet, *self.kind.check(self.data)]
         if refusals:
             raise DisclosureRefused("; ".join(refusals))
-        return write_folders(self, target, form, sign)
+        if sign is None:
+            return write_folders(self, target, form)
+        return write_folders(self, target, form, lambda public: sign_folder(public, sign))
 
     def write_public(self, folder: Path, form: str) -> Manifest:
         """Write what may be given away, then recompute every claim on the file as written."""

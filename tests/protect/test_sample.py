@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.synthesise.sample import by_number, by_share, draw
+from tacit.protect.synthesise.sample import by_number, by_share
 
 
 def column(result, name="x"):
@@ -43,9 +43,17 @@ def test_weights_estimate_the_same_totals(engine):
 
 
 def test_every_record_has_the_same_chance():
-    rng = np.random.default_rng(1)
-    groups, wanted = np.array([0, 1, 0, 1, 0, 0]), np.array([2, 1])
-    seen = Counter(v for _ in range(2000) for v in draw(groups, wanted, rng).tolist())
+    trials, groups = 2000, [0, 1, 0, 1, 0, 0]
+    data = tacit.read(
+        {
+            "trial": np.repeat(np.arange(trials), 6),
+            "group": np.tile(groups, trials),
+            "x": np.tile(np.arange(6), trials),
+        }
+    )
+    drawn = tacit.Sample(share=0.5, within=["trial", "group"]).apply(data, seed=1)
+    seen = Counter(column(drawn))
+    assert sum(seen.values()) == 3 * trials
     assert all(900 < n < 1100 for n in seen.values())
     assert len(seen) == 6
 

@@ -1,13 +1,15 @@
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.engine.base import ROW
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect.swap.swap import deranged, random_pairs
+from tacit.protect.swap.swap import SOURCE, TICKETS, derange, pair_up
 
 small = st.lists(st.integers(0, 4), max_size=25)
 
@@ -16,17 +18,30 @@ def column(result, name):
     return result.column(name).to_pylist()
 
 
-@settings(max_examples=100, deadline=None)
+def tickets(groups, values, seed):
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, 1 << 62, (2, len(groups)))
+    columns = [np.arange(len(groups)), np.array(groups, int), np.array(values, int), *drawn]
+    return tacit.get_engine("duckdb").from_arrow(pa.table(columns, schema=TICKETS))
+
+
+def rows(frame):
+    table = frame.collect("pyarrow")
+    return table.get_column(ROW).to_list(), table.get_column(SOURCE).to_list()
+
+
+@settings(max_examples=60, deadline=None)
 @given(small, st.integers(0, 20), st.integers(0, 2**32))
 def test_random_pairs_are_disjoint_and_within(groups, wanted, seed):
-    groups = np.array(groups, dtype=np.int64)
-    first, second = random_pairs(groups, wanted, np.random.default_rng(seed))
-    assert len(first) == min(wanted, sum(n // 2 for n in Counter(groups.tolist()).values()))
-    assert len(set(first) | set(second)) == 2 * len(first)
-    assert (groups[first] == groups[second]).all()
+    engine = tacit.get_engine("duckdb")
+    own, source = rows(pair_up(tickets(groups, groups, seed), wanted, engine))
+    assert len(own) == 2 * min(wanted, sum(n // 2 for n in Counter(groups).values()))
+    assert len(set(own)) == len(own)
+    assert dict(zip(own, source, strict=True)) == dict(zip(source, own, strict=True))
+    assert all(groups[a] == groups[b] and a != b for a, b in zip(own, source, strict=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=25), st.integers(0, 2**32)
 )
@@ -37,14 +52,15 @@ def test_derangement_exists_exactly_when_no_value_has_the_majority(records, seed
         2 * n <= (groups == g).sum()
         for (g, _), n in Counter(zip(groups.tolist(), values.tolist(), strict=True)).items()
     )
+    drawn, rng = tickets(groups, values, seed), np.random.default_rng(seed)
     if not possible:
         with pytest.raises(Infeasible):
-            deranged(values, groups, np.random.default_rng(seed))
+            derange(drawn, rng, tacit.get_engine("duckdb"))
         return
-    source = deranged(values, groups, np.random.default_rng(seed))
-    assert sorted(source) == list(range(len(records)))
-    assert (groups[source] == groups).all()
-    assert (values[source] != values).all()
+    own, source = rows(derange(drawn, rng, tacit.get_engine("duckdb")))
+    assert sorted(own) == sorted(source) == list(range(len(records)))
+    assert (groups[source] == groups[own]).all()
+    assert (values[source] != values[own]).all()
 
 
 @settings(max_examples=20, deadline=None)

@@ -114,6 +114,16 @@ def test_faulty_files(tmp_path, old, new, said):
         read_table(path, ["region", "size"], "turnover", count="n", status="st")
 
 
+def test_a_quote_that_is_not_closed_swallows_no_cells(tmp_path):
+    body = 'a,value\nx,1\n"y,2\nz,3\nTotal,6\n'
+    with pytest.raises(UnreadableFile, match="not closed"):
+        read_table(saved(tmp_path, body, "t.csv"), ["a"], "value")
+    whole = read_table(
+        saved(tmp_path, body.replace('"y', '"y, or ""z"""'), "u.csv"), ["a"], "value"
+    )
+    assert whole.dimensions[0].codes[2] == 'y, or "z"'
+
+
 def test_unknown_endings(tmp_path):
     with pytest.raises(UnreadableFile, match="no table file"):
         read_table(saved(tmp_path, LONG, "t.doc"), ["region"], "turnover")

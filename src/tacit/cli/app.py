@@ -240,7 +240,7 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
 
         console.spec(lookup(kind.replace("-", "_")))
         return 0
-    from tacit.catalogue import all_entries
+    from tacit.registry import all_entries
 
     found = [e for e in all_entries() if family in (None, e.family)]
     if not found:
@@ -276,7 +276,7 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    found = profile_data(tacit.read(file, **({"missing": missing} if missing else {})))
+    found = profile_data(tacit.read(file, missing=missing or ()))
     console.result(found)
     if out is not None:
         if out.exists() and not force:

@@ -17,10 +17,9 @@ import yaml
 from cyclopts import App, Parameter
 from pydantic.fields import FieldInfo
 
-from tacit.catalogue import all_entries
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
-from tacit.registry import lookup
+from tacit.registry import all_entries, lookup
 from tacit.spec import Measure, Method, Spec
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +18,29 @@ from tacit.data.table import Table
 from tacit.engine.base import ROW
 
 #: Written into every fingerprint, so that a change of the rules below changes all of them.
-VERSION = b"tacit fingerprint 1"
+VERSION = b"tacit fingerprint 2"
+
+#: Records hashed at a time; part of the rules.
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Digests:
+    """What a fingerprint is made of: the number of records, and kind and digest of each column."""
+
+    records: int
+    columns: Mapping[str, tuple[str, bytes]]
+
+    def total(self) -> str:
+        """Return the fingerprint: the digest of everything but the hidden row number."""
+        visible = {n: told for n, told in self.columns.items() if n != ROW}
+        digest = hashlib.sha256(VERSION)
+        digest.update(np.array([self.records, len(visible)], dtype="<i8").tobytes())
+        for name, (kind, content) in visible.items():
+            title = name.encode()
+            digest.update(np.array([len(title)], dtype="<i8").tobytes() + title)
+            digest.update(kind.encode().ljust(16, b"\0") + content)
+        return digest.hexdigest()
 
 
 def fingerprint(data: Microdata | pa.Table) -> str:
@@ -23,32 +48,79 @@ def fingerprint(data: Microdata | pa.Table) -> str:
 
     Types count by kind: integers of any width are one kind, as are text, large text and dictionaries.
     A column without any value has no kind. So the fingerprint does not depend on the engine, the file
-    format or how the records are split in chunks.
+    format or how the records are split in chunks. The records are read once, in bounded memory.
     """
-    table = data.to_arrow() if isinstance(data, Microdata) else data
-    names = [n for n in table.column_names if n != ROW]
-    digest = hashlib.sha256(VERSION)
-    digest.update(np.array([table.num_rows, len(names)], dtype="<i8").tobytes())
-    for name in names:
-        for part in column_bytes(name, table.column(name)):
-            digest.update(part)
-    return digest.hexdigest()
+    if isinstance(data, Microdata):
+        return digests(data).total()
+    return hash_batches(data.to_reader()).total()
 
 
-def column_bytes(name: str, column: pa.ChunkedArray) -> Iterator[bytes | memoryview]:
-    """Yield what is hashed of one column: name, kind, validity, values."""
-    array = plain_array(column)
-    title = name.encode()
-    yield np.array([len(title)], dtype="<i8").tobytes()
-    yield title
-    valid = array.is_valid().to_numpy(zero_copy_only=False)
-    if not valid.any():
-        yield b"empty"
-        return
-    kind, values = normal_form(array)
-    yield kind.encode()
-    yield np.packbits(valid).tobytes()
-    yield from values
+#: Digests of frames that are still in use; a frame never changes.
+KNOWN: weakref.WeakKeyDictionary[Any, tuple[tuple[str, ...], Digests]] = weakref.WeakKeyDictionary()
+
+
+def digests(data: Microdata) -> Digests:
+    """Return the digest of each column of some data, and of their row numbers."""
+    native, names = data.frame.to_native(), tuple(data.columns)
+    found = KNOWN.get(native)
+    if found is None or found[0] != names:
+        made = data.engine.in_order(data.frame, lambda reader: hash_batches(reader, names))
+        found = KNOWN[native] = (names, made)
+    return found[1]
+
+
+def hash_batches(reader: pa.RecordBatchReader, names: Sequence[str] | None = None) -> Digests:
+    """Return the digests of what a reader gives, columns in the order of their names."""
+    listed = reader.schema.names if names is None else [*names, ROW]
+    columns = {n: ColumnHash() for n in listed}
+    records = 0
+    for table in cut(reader, CHUNK):
+        records += table.num_rows
+        for name, column in columns.items():
+            column.add(table.column(name))
+    return Digests(records, {n: column.result() for n, column in columns.items()})
+
+
+def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """Yield tables of exactly so many records, but for the last."""
+    held: list[pa.RecordBatch] = []
+    n = 0
+    for batch in batches:
+        start = 0
+        while batch.num_rows - start >= size - n:
+            held.append(batch.slice(start, size - n))
+            yield pa.Table.from_batches(held)
+            start += size - n
+            held, n = [], 0
+        if start < batch.num_rows:
+            held.append(batch.slice(start))
+            n += batch.num_rows - start
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+class ColumnHash:
+    """The digest of one column, chunk after chunk: validity, then values."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+        self._kind = ""
+        self._empty = True
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        """Take in the next chunk."""
+        array = plain_array(column)
+        self._kind, values = normal_form(array)
+        if array.null_count < len(array):
+            self._empty = False
+        valid = array.is_valid().to_numpy(zero_copy_only=False)
+        self._digest.update(np.packbits(valid).tobytes())
+        for part in values:
+            self._digest.update(part)
+
+    def result(self) -> tuple[str, bytes]:
+        """Return the kind of the column and its digest; a column without a value has neither."""
+        return ("empty", b"") if self._empty else (self._kind, self._digest.digest())
 
 
 def plain_array(column: pa.ChunkedArray) -> pa.Array:
@@ -95,7 +167,7 @@ def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
 
 
 def whole_numbers(array: pa.Array) -> Iterator[bytes | memoryview]:
-    """Yield integers of any width; those beyond 64 bits with sign go as text."""
+    """Yield integers of any width; chunks with some beyond 64 bits with sign go as text."""
     try:
         return fixed(pc.cast(array, pa.int64()))
     except pa.ArrowInvalid:

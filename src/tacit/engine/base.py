@@ -1,20 +1,21 @@
-"""The engine seam: nine small functions, and the choice of an engine by name."""
+"""The engine seam: eleven small functions, and the choice of an engine by name."""
 
 from __future__ import annotations
 
 import atexit
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
+from tacit.engine import blocks
+from tacit.engine.blocks import ROW, BlockFunction, Mapped, T
 from tacit.errors import EngineMissing, near_match
 
-#: The hidden column that carries a record's number from reading to release.
-ROW = "__row__"
+__all__ = ["ENGINES", "ROW", "Engine", "get_engine"]
 
 ENGINES = ("duckdb", "spark")
 
@@ -57,12 +58,38 @@ class Engine(Protocol):
         """Compute the frame once, so that what follows does not repeat the work."""
         ...
 
+    def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
+        """Hand over the records in order of ROW, batch by batch, in bounded memory.
+
+        ``consume`` may be called a second time, from the first record on: it must start afresh.
+        """
+        ...
+
+    def map_blocks(
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None] = blocks.go_on,
+    ) -> Mapped:
+        """Apply a function to every block of records, once each, in bounded memory.
+
+        ``schema`` is that of the tables which the function returns; None when it only tells tallies.
+        ``tick`` is called before the work, and before each block that this process works on.
+        """
+        ...
+
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch the frame into memory."""
         ...
 
-    def write_parquet(self, frame: nw.LazyFrame[Any], path: Path) -> None:
-        """Write Parquet at ``path`` (one file, or a folder of parts)."""
+    def write_parquet(
+        self, frame: nw.LazyFrame[Any], path: Path, metadata: Mapping[bytes, bytes] | None = None
+    ) -> None:
+        """Write Parquet in order of ROW, without it, at ``path`` (one file, or a folder of parts).
+
+        ``metadata`` goes into the footer where there is one file.
+        """
         ...
 
     def close(self) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from tacit.engine import text
-from tacit.engine.base import ROW
+from tacit.engine import blocks, text
+from tacit.engine.arrow import sort_by_row
+from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T, Tallies
 from tacit.engine.memory import held_table, hold
+from tacit.engine.scratch import Scratch, write_parquet
 
 
 def quoted(name: str) -> str:
@@ -33,7 +37,10 @@ def literal_path(path: Path) -> str:
 
 
 class DuckDbEngine:
-    """DuckDB in memory; every call uses a cursor of one connection."""
+    """DuckDB in this process: small frames live in memory, large ones in files of a scratch folder.
+
+    ``TACIT_DUCKDB_MEMORY`` limits what DuckDB itself may use (such as ``4GB``).
+    """
 
     name = "duckdb"
 
@@ -41,6 +48,12 @@ class DuckDbEngine:
         self._connection = duckdb.connect(":memory:")
         # Reading must never leave this machine by itself.
         self._connection.execute("SET autoinstall_known_extensions = false")
+        self._scratch = Scratch()
+        self._connection.execute(f"SET temp_directory = {literal(str(self._scratch.folder))}")
+        if limit := os.environ.get("TACIT_DUCKDB_MEMORY"):
+            self._connection.execute(f"SET memory_limit = {literal(limit)}")
+        #: Relations that are computed already, so that nothing computes them again.
+        self._kept: weakref.WeakSet[duckdb.DuckDBPyRelation] = weakref.WeakSet()
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -73,22 +86,23 @@ class DuckDbEngine:
         encoding: str,
     ) -> nw.LazyFrame[Any]:
         """Read separated text, every field a string, strictly: a ragged line is an error."""
-        table = text.parse(
-            path, names, separator=separator, quote=quote, header=header, encoding=encoding
-        )
-        return self.number_rows(self.from_arrow(table))
+        form = text.Form(path, tuple(names), separator, quote, header, encoding)
+        if path.stat().st_size > self._scratch.in_memory:
+            return self.keep(text.number(form.stream()))
+        return self.number_rows(self.from_arrow(form.parse()))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table without copying it."""
         relation = self._connection.from_arrow(table)
+        self._kept.add(relation)
         hold(relation, table)
         return wrap(relation)
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
-        """Take a DuckDB relation; it may belong to another connection, so it travels as Arrow."""
+        """Take a DuckDB relation; it may belong to another connection, so it is copied."""
         if not isinstance(native, duckdb.DuckDBPyRelation):
             return None
-        return self.number_rows(self.from_arrow(native.to_arrow_table()))
+        return self.number_rows(self.keep(native.to_arrow_reader(BLOCK)))
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add row numbers in the present order (DuckDB keeps insertion order)."""
@@ -99,20 +113,81 @@ class DuckDbEngine:
         return wrap(frame.to_native().project(f"*, row_number() OVER () - 1 AS {ROW}"))
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-        """Compute once; the rows live in Arrow memory and are freed with the frame."""
-        return frame if held_table(frame) is not None else self.from_arrow(self.to_arrow(frame))
+        """Compute once, in order of ROW; the rows are freed with the last frame made from them."""
+        if frame.to_native() in self._kept:
+            return frame
+        return self.in_order(frame, self.keep)
+
+    def keep(self, reader: pa.RecordBatchReader) -> nw.LazyFrame[Any]:
+        """Return what a reader gives as a frame: in memory, or in a scratch file when it is too much."""
+        kept = self._scratch.keep(reader)
+        if isinstance(kept, pa.Table):
+            return self.from_arrow(kept)
+        # The file goes when the marker goes; an empty part of the query ties it to every frame made from it.
+        marker = kept.marker
+        source = literal(str(kept.path))
+        relation = self._connection.sql(
+            f"SELECT * FROM read_parquet({source}) UNION ALL SELECT * FROM marker"
+        )
+        del marker
+        self._kept.add(relation)
+        return wrap(relation)
+
+    def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
+        """Hand over batches as DuckDB gives them; should they be out of order, sort and start again."""
+        relation = frame.to_native()
+        held = held_table(frame)
+        if held is not None:
+            return consume((sort_by_row(held) if ROW in held.column_names else held).to_reader())
+        if ROW not in relation.columns:
+            with relation.to_arrow_reader(BLOCK) as reader:
+                return consume(reader)
+        with relation.to_arrow_reader(BLOCK) as reader:
+            check = blocks.OrderCheck(reader)
+            try:
+                return consume(check.reader)
+            except Exception:
+                # What read the batches may have put the error into words of its own.
+                if not check.broken:
+                    raise
+        with relation.order(ROW).to_arrow_reader(BLOCK) as reader:
+            return consume(reader)
+
+    def map_blocks(
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None] = blocks.go_on,
+    ) -> Mapped:
+        """Apply a function to one block after the other."""
+
+        def consume(reader: pa.RecordBatchReader) -> Mapped:
+            tallies: Tallies = []
+            if schema is None:
+                tallies.extend(function(b, table).tally for b, table in blocks.split(reader, tick))
+                return Mapped(None, tallies)
+            return Mapped(
+                self.keep(blocks.mapped(reader, function, schema, tallies, tick)), tallies
+            )
+
+        return self.in_order(frame, consume)
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch as an Arrow table."""
         return frame.to_native().to_arrow_table()
 
-    def write_parquet(self, frame: nw.LazyFrame[Any], path: Path) -> None:
-        """Write one Parquet file."""
-        frame.to_native().write_parquet(str(path), compression="zstd")
+    def write_parquet(
+        self, frame: nw.LazyFrame[Any], path: Path, metadata: Mapping[bytes, bytes] | None = None
+    ) -> None:
+        """Write one Parquet file, row group by row group."""
+        names = [n for n in frame.collect_schema().names() if n != ROW]
+        self.in_order(frame, lambda reader: write_parquet(reader, names, path, metadata or {}))
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection and remove the scratch folder."""
         self._connection.close()
+        self._scratch.close()
 
 
 def wrap(relation: duckdb.DuckDBPyRelation) -> nw.LazyFrame[Any]:

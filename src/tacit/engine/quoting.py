@@ -24,6 +24,8 @@ Ints = npt.NDArray[np.int64]
 BLOCK = 1 << 24
 LF, CR = 10, 13
 BOM = b"\xef\xbb\xbf"
+#: What text of two bytes per character begins with.
+WIDE_MARKS = {b"\xff\xfe", b"\xfe\xff"}
 
 
 @dataclass
@@ -63,7 +65,9 @@ def count_records(
         When a quote is not closed.
     """
     marks = encoded_marks(separator, quote, encoding)
-    if marks is None:
+    with path.open("rb") as file:
+        wide = file.read(2) in WIDE_MARKS
+    if marks is None or wide:
         return None
     try:
         found = scan_blocks(path, *marks)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
-from tacit.engine import text
-from tacit.engine.base import ROW
-from tacit.errors import EngineMissing, require
+from tacit.engine import blocks, text
+from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Done, Mapped, T, Tallies
+from tacit.errors import EngineError, EngineMissing, SdcError, require
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +24,15 @@ if TYPE_CHECKING:
 #: Text files up to this size are parsed on the driver, exactly as for the embedded engine.
 TEXT_LIMIT = 1 << 30
 
+#: Frames up to this many records are worked on by the driver: starting workers would take longer.
+SMALL = 1 << 17
+
+#: Records fetched to the driver at a time.
+FETCHED = 1 << 20
+
 BAD_LINE = "__bad_line__"
+TALLY = "__tally__"
+NUMBER, FILE, N = "__number__", "__file__", "__n__"
 
 
 class SparkEngine:
@@ -32,6 +42,8 @@ class SparkEngine:
 
     def __init__(self, url: str | None = None) -> None:
         self._session = start_session(url or os.environ.get("TACIT_SPARK_URL"))
+        #: Frames that are computed already, so that nothing computes them again.
+        self._kept: weakref.WeakSet[Any] = weakref.WeakSet()
 
     @property
     def session(self) -> SparkSession:
@@ -39,8 +51,18 @@ class SparkEngine:
         return self._session
 
     def scan_parquet(self, path: Path) -> nw.LazyFrame[Any]:
-        """Read Parquet, rows numbered in file order."""
-        return self._numbered(self._session.read.parquet(literal_path(path)))
+        """Read Parquet, rows numbered 0, 1, ... in the order of file names and of rows in a file."""
+        from pyspark.sql import functions as f
+
+        read = self._session.read.parquet(literal_path(path))
+        place = read.select(
+            "*",
+            f.col("_metadata.file_path").alias(FILE),
+            f.col("_metadata.row_index").alias(NUMBER),
+        )
+        sizes = place.groupBy(FILE).agg(f.count("*").alias(N)).toArrow().sort_by(FILE)
+        starts = start_of_each(sizes.column(FILE).to_pylist(), sizes.column(N).to_pylist())
+        return nw.from_native(self._counted_on(place, FILE, starts))
 
     def scan_text(
         self,
@@ -116,27 +138,173 @@ class SparkEngine:
         return self._numbered(frame.to_native())
 
     def _numbered(self, native: Any) -> nw.LazyFrame[Any]:
-        from pyspark.sql import functions
+        from pyspark.sql import functions as f
 
         # The number is drawn once and kept: a second evaluation could number the rows otherwise.
-        numbered = native.withColumn(ROW, functions.monotonically_increasing_id())
-        return nw.from_native(numbered.localCheckpoint())
+        drawn = native.withColumn(NUMBER, f.monotonically_increasing_id()).localCheckpoint()
+        # It holds the partition in its upper bits; row numbers run on without gaps, as on every engine.
+        parted = drawn.withColumn(FILE, f.shiftrightunsigned(NUMBER, 33)).withColumn(
+            NUMBER, f.col(NUMBER).bitwiseAND(f.lit((1 << 33) - 1))
+        )
+        sizes = parted.groupBy(FILE).agg(f.count("*").alias(N)).toArrow().sort_by(FILE)
+        starts = start_of_each(sizes.column(FILE).to_pylist(), sizes.column(N).to_pylist())
+        return nw.from_native(self._counted_on(parted, FILE, starts))
+
+    def _counted_on(self, native: Any, part: str, starts: Mapping[Any, int]) -> Any:
+        """Return the frame with ROW: the start of a record's part plus its number there."""
+        from pyspark.sql import functions as f
+
+        pairs = [f.lit(v) for pair in starts.items() for v in pair]
+        start = f.create_map(*pairs)[f.col(part)] if pairs else f.lit(0)
+        return native.withColumn(ROW, (start + f.col(NUMBER)).cast("long")).drop(part, NUMBER)
 
     def materialise(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Compute once and cut the lineage."""
-        return nw.from_native(frame.to_native().localCheckpoint())
+        if frame.to_native() in self._kept:
+            return frame
+        return self._keep(frame.to_native())
+
+    def _keep(self, native: Any) -> nw.LazyFrame[Any]:
+        kept = native.localCheckpoint()
+        self._kept.add(kept)
+        return nw.from_native(kept)
+
+    def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
+        """Fetch ranges of row numbers one after the other."""
+        from pyspark.sql import functions as f
+
+        if ROW not in frame.collect_schema().names():
+            return consume(self.to_arrow(frame).to_reader())
+        native = frame.to_native()
+        sizes = native.groupBy((f.col(ROW) / BLOCK).cast("long").alias(NUMBER)).count().toArrow()
+        ranges = row_ranges(sizes.sort_by(NUMBER))
+        if len(ranges) > 1:
+            native = self.materialise(frame).to_native()
+
+        def fetch(low: int, high: int) -> pa.Table:
+            part = native.where(f.col(ROW).between(low, high)) if len(ranges) > 1 else native
+            return part.toArrow().sort_by(ROW)
+
+        first = fetch(*ranges[0])
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            yield from first.to_batches()
+            for low, high in ranges[1:]:
+                yield from fetch(low, high).to_batches()
+
+        return consume(pa.RecordBatchReader.from_batches(first.schema, batches()))
+
+    def map_blocks(
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None] = blocks.go_on,
+    ) -> Mapped:
+        """Let workers apply a function, each to some of the blocks; small frames go to the driver."""
+        kept = self.materialise(frame)
+        if kept.to_native().count() <= SMALL:
+            return self._map_on_driver(kept, function, schema, tick)
+        tick()
+        return self._map_on_workers(kept.to_native(), function, schema)
+
+    def _map_on_driver(
+        self,
+        frame: nw.LazyFrame[Any],
+        function: BlockFunction,
+        schema: pa.Schema | None,
+        tick: Callable[[], None],
+    ) -> Mapped:
+        table = self.to_arrow(frame).sort_by(ROW)
+        tallies: Tallies = []
+        if schema is None:
+            tallies.extend(function(b, t).tally for b, t in blocks.split(table.to_batches(), tick))
+            return Mapped(None, tallies)
+        made = blocks.mapped(table.to_reader(), function, schema, tallies, tick).read_all()
+        return Mapped(self.from_arrow(made), tallies)
+
+    def _map_on_workers(
+        self, native: Any, function: BlockFunction, schema: pa.Schema | None
+    ) -> Mapped:
+        from pyspark.sql import functions as f
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        told = (schema if schema is not None else pa.schema([])).append(
+            pa.field(TALLY, pa.string())
+        )
+
+        def work(table: pa.Table) -> pa.Table:
+            return work_on_block(table, function, schema, told)
+
+        grouped = native.withColumn(NUMBER, f.floor(f.col(ROW) / BLOCK)).groupBy(NUMBER)
+        try:
+            done = grouped.applyInArrow(work, from_arrow_schema(told)).localCheckpoint()
+        except Exception:  # noqa: BLE001 - the worker's own message may hold values of records
+            raise EngineError(
+                "a block of records could not be worked on by Spark. tacit must be installed on the workers; where it is, run the plan with engine='duckdb' to see what is wrong."
+            ) from None
+        texts = done.where(f.col(TALLY).isNotNull()).select(TALLY).toArrow().column(TALLY)
+        tallies = blocks.unpack(texts.to_pylist())
+        if schema is None:
+            return Mapped(None, tallies)
+        return Mapped(self._keep(done.where(f.col(TALLY).isNull()).drop(TALLY)), tallies)
 
     def to_arrow(self, frame: nw.LazyFrame[Any]) -> pa.Table:
         """Fetch to the driver as an Arrow table."""
         return frame.to_native().toArrow()
 
-    def write_parquet(self, frame: nw.LazyFrame[Any], path: Path) -> None:
-        """Write a folder of Parquet parts."""
-        frame.to_native().write.mode("errorifexists").parquet(str(path))
+    def write_parquet(
+        self, frame: nw.LazyFrame[Any], path: Path, metadata: Mapping[bytes, bytes] | None = None
+    ) -> None:
+        """Write a folder of Parquet parts, which has no footer for metadata."""
+        del metadata
+        native = frame.to_native()
+        ordered = native.sort(ROW).drop(ROW) if ROW in native.columns else native
+        ordered.write.mode("errorifexists").parquet(str(path))
 
     def close(self) -> None:
         """Stop the session."""
         self._session.stop()
+
+
+def start_of_each(parts: Sequence[Any], sizes: Sequence[int]) -> dict[Any, int]:
+    """Return the row number at which each part begins."""
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).tolist()
+    return dict(zip(parts, starts, strict=False))
+
+
+def row_ranges(sizes: pa.Table) -> list[tuple[int, int]]:
+    """Return ranges of row numbers, whole blocks each, with about as many records as are fetched."""
+    found: list[tuple[int, int]] = []
+    held, first = 0, 0
+    for block, n in zip(*(sizes.column(i).to_pylist() for i in range(2)), strict=True):
+        first = block if held == 0 else first
+        held += n
+        if held >= FETCHED:
+            found.append((first * BLOCK, (block + 1) * BLOCK - 1))
+            held = 0
+    last = sizes.column(0).to_pylist()[-1] if sizes.num_rows else 0
+    return [*found, (first * BLOCK, (last + 1) * BLOCK - 1)] if held or not found else found
+
+
+def work_on_block(
+    table: pa.Table, function: BlockFunction, schema: pa.Schema | None, told: pa.Schema
+) -> pa.Table:
+    """Return a block's records and, in one row more, its tally: what a worker does."""
+    table = table.sort_by(ROW)
+    block = int(table.column(ROW)[0].as_py()) // BLOCK
+    done: Done | SdcError
+    try:
+        done = function(block, table.drop_columns([NUMBER]).combine_chunks())
+    except SdcError as error:
+        done = error
+    note = pa.table({n: pa.nulls(1, told.field(n).type) for n in told.names}, schema=told)
+    note = note.set_column(len(told) - 1, told.field(TALLY), pa.array([blocks.pack(block, done)]))
+    if schema is None or isinstance(done, SdcError) or done.table is None:
+        return note
+    made = blocks.shape(done.table, schema)
+    empty = pa.nulls(made.num_rows, pa.string())
+    return pa.concat_tables([made.append_column(told.field(TALLY), empty).cast(told), note])
 
 
 def literal_path(path: Path) -> str:

@@ -1,26 +1,32 @@
 """Separated text, parsed once and alike for every engine.
 
 Engines disagree about blank lines, stray quotes and mixed line ends, and their messages quote lines of
-the file. So text that fits in memory is parsed by Arrow, and the table is handed to the engine.
+the file. So Arrow parses the text, in one go or batch by batch, and the engine takes what it gives.
 """
 
 from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from tacit.engine.blocks import ROW
 from tacit.engine.quoting import count_records
 from tacit.errors import InputError, UnreadableFile
 
 #: Bytes parsed in one go; a record must fit. Larger records are tried again with the largest block.
 BLOCK = 1 << 22
 LARGEST_BLOCK = (1 << 31) - 1
+
+#: Bytes parsed in one go of a file that is streamed.
+STREAM_BLOCK = 1 << 24
 
 
 def is_utf8(encoding: str) -> bool:
@@ -50,59 +56,132 @@ def parse(
     path: Path, names: Sequence[str], *, separator: str, quote: str, header: bool, encoding: str
 ) -> pa.Table:
     """Return a text file with every field as a string; empty is null; a ragged line is an error."""
-    bad: list[int] = []
+    return Form(path, tuple(names), separator, quote, header, encoding).parse()
 
-    def skip(row: Any) -> str:
-        bad.append(row.actual_columns)
-        return "skip"
 
-    parsing = pa_csv.ParseOptions(
-        delimiter=separator,
-        quote_char=quote or False,
-        double_quote=True,
-        escape_char=False,
-        newlines_in_values=bool(quote),
-        # In a file of one column a blank line is a missing value, elsewhere it is nothing.
-        ignore_empty_lines=len(names) > 1,
-        invalid_row_handler=skip,
-    )
-    converting = pa_csv.ConvertOptions(
-        column_types={n: pa.string() for n in names}, null_values=[""], strings_can_be_null=True
-    )
-    for block in (BLOCK, min(LARGEST_BLOCK, max(BLOCK + 1, path.stat().st_size + 1))):
-        bad.clear()
+@dataclass(frozen=True)
+class Form:
+    """How a text file is written."""
+
+    path: Path
+    names: tuple[str, ...]
+    separator: str
+    quote: str
+    header: bool
+    encoding: str
+
+    def parse(self) -> pa.Table:
+        """Return the file with every field as a string; empty is null; a ragged line is an error."""
+        for block in (BLOCK, min(LARGEST_BLOCK, max(BLOCK + 1, self.path.stat().st_size + 1))):
+            bad: list[int] = []
+            try:
+                table = pa_csv.read_csv(self.path, *self.options(block, bad))
+            except (UnicodeError, LookupError, pa.ArrowInvalid) as error:
+                if "straddl" in str(error) and block == BLOCK:
+                    continue
+                if self.is_empty(error):
+                    return self.schema.empty_table()
+                raise self.refusal(error) from None
+            self.refuse_ragged(bad)
+            break
+        self.require_every_record(table.num_rows)
+        return table
+
+    def stream(self) -> pa.RecordBatchReader:
+        """Return the same records as :meth:`parse`, batch by batch."""
+        bad: list[int] = []
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            n = 0
+            try:
+                for batch in pa_csv.open_csv(self.path, *self.options(STREAM_BLOCK, bad)):
+                    n += batch.num_rows
+                    yield batch
+            except (UnicodeError, LookupError, pa.ArrowInvalid) as error:
+                raise self.refusal(error) from None
+            self.refuse_ragged(bad)
+            self.require_every_record(n)
+
+        return pa.RecordBatchReader.from_batches(self.schema, batches())
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the columns, all of them text."""
+        return pa.schema([(n, pa.string()) for n in self.names])
+
+    def options(
+        self, block: int, bad: list[int]
+    ) -> tuple[pa_csv.ReadOptions, pa_csv.ParseOptions, pa_csv.ConvertOptions]:
+        """Return the parser's options; ``bad`` gets the number of fields of each ragged line."""
+
+        def skip(row: Any) -> str:
+            bad.append(row.actual_columns)
+            return "skip"
+
         reading = pa_csv.ReadOptions(
-            column_names=list(names),
-            skip_rows=blank_lines(path, encoding),
-            skip_rows_after_names=int(header),
+            column_names=list(self.names),
+            skip_rows=blank_lines(self.path, self.encoding),
+            skip_rows_after_names=int(self.header),
             block_size=block,
-            encoding="utf8" if is_utf8(encoding) else encoding,
+            encoding="utf8" if is_utf8(self.encoding) else self.encoding,
         )
-        try:
-            table = pa_csv.read_csv(path, reading, parsing, converting)
-        except (UnicodeError, LookupError):
-            raise not_encoded(path, encoding) from None
-        except pa.ArrowInvalid as error:
-            reason = str(error)
-            if "straddl" in reason and block == BLOCK:
-                continue
-            if "UTF8" in reason or "UTF-8" in reason:
-                raise not_encoded(path, encoding) from None
-            if "Empty CSV" in reason or (header and only_header(path, encoding)):
-                return pa.table({n: pa.array([], pa.string()) for n in names})
-            raise UnreadableFile(f"{path.name!r} is not well-formed separated text") from None
-        break
-    if bad:
-        raise ragged(path, len(bad), len(names), bad[0])
-    require_every_record(
-        path,
-        table.num_rows + int(header),
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
-        single=len(names) == 1,
-    )
-    return table
+        parsing = pa_csv.ParseOptions(
+            delimiter=self.separator,
+            quote_char=self.quote or False,
+            double_quote=True,
+            escape_char=False,
+            newlines_in_values=bool(self.quote),
+            # In a file of one column a blank line is a missing value, elsewhere it is nothing.
+            ignore_empty_lines=len(self.names) > 1,
+            invalid_row_handler=skip,
+        )
+        converting = pa_csv.ConvertOptions(
+            column_types={n: pa.string() for n in self.names},
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        return reading, parsing, converting
+
+    def is_empty(self, error: Exception) -> bool:
+        """Return True when the file has no records at all."""
+        return "Empty CSV" in str(error) or (self.header and only_header(self.path, self.encoding))
+
+    def refusal(self, error: Exception) -> InputError:
+        """Return the error for a file that cannot be read."""
+        coded = not isinstance(error, pa.ArrowInvalid) or "UTF8" in str(error)
+        if coded or "UTF-8" in str(error):
+            return not_encoded(self.path, self.encoding)
+        return UnreadableFile(f"{self.path.name!r} is not well-formed separated text")
+
+    def require_every_record(self, n: int) -> None:
+        """Refuse a file of which other records were understood than were counted."""
+        require_every_record(
+            self.path,
+            n + int(self.header),
+            separator=self.separator,
+            quote=self.quote,
+            encoding=self.encoding,
+            single=len(self.names) == 1,
+        )
+
+    def refuse_ragged(self, bad: Sequence[int]) -> None:
+        """Refuse lines with another number of fields."""
+        if bad:
+            raise ragged(self.path, len(bad), len(self.names), bad[0])
+
+
+def number(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Add the column ROW: 0, 1, ... in the order of reading."""
+    schema = reader.schema.append(pa.field(ROW, pa.int64()))
+
+    def numbered() -> Iterator[pa.RecordBatch]:
+        start = 0
+        for batch in reader:
+            rows = pa.array(np.arange(start, start + batch.num_rows, dtype=np.int64))
+            start += batch.num_rows
+            yield pa.RecordBatch.from_arrays([*batch.columns, rows], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, numbered())
 
 
 def require_every_record(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.data.paths import require_file
+from tacit.engine.text import require_every_record
 from tacit.errors import InputError, UnreadableFile
 from tacit.io import beside
 
@@ -75,11 +76,16 @@ def rows_of(path: str | Path, separator: str, encoding: str = "utf-8") -> list[l
         io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != " "
     )
     try:
-        return [row for raw in reader if any(row := [field.strip() for field in raw])]
+        raw = [row for row in reader if row]
     except csv.Error:
         raise UnreadableFile(
             f"{Path(path).name!r}, line {reader.line_num}: not separated text"
         ) from None
+    if '"' in text:
+        require_every_record(
+            Path(path), len(raw), separator=separator, quote='"', encoding=encoding, single=False
+        )
+    return [row for fields in raw if any(row := [field.strip() for field in fields])]
 
 
 def plain_number(text: str, *, comma: bool = True) -> float | None:

@@ -68,13 +68,6 @@ def write(data: Any, path: Path, options: Options) -> None:
     """
     del options
     described = describe.to_json(data.columns)
-    if data.engine.name == "spark" or not described:
-        data.engine.write_parquet(data.frame.sort(ROW).select(*data.columns), path)
-        if described:
-            (path / SIDECAR).write_text(described, "utf-8")
-        return
-    table = data.to_arrow()
-    table = table.replace_schema_metadata(
-        {**(table.schema.metadata or {}), META: described.encode()}
-    )
-    pq.write_table(table, path, compression="zstd")
+    data.engine.write_parquet(data.frame, path, {META: described.encode()} if described else {})
+    if described and path.is_dir():
+        (path / SIDECAR).write_text(described, "utf-8")

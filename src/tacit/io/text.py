@@ -231,23 +231,35 @@ def materialise_cast(
 
 
 def write(data: Any, path: Path, options: Options) -> None:
-    """Write records as separated text."""
-    write_table(data.to_arrow(), path, options)
+    """Write records as separated text, batch by batch."""
+    data.engine.in_order(
+        data.frame, lambda reader: write_table(reader, path, options, list(data.columns))
+    )
 
 
-def write_table(table: pa.Table, path: Path, options: Options) -> None:
+def write_table(
+    table: pa.Table | pa.RecordBatchReader,
+    path: Path,
+    options: Options,
+    names: Sequence[str] | None = None,
+) -> None:
     """Write separated text; null is an empty field, and text is quoted only where it must be."""
     import duckdb
 
+    from tacit.engine.duckdb import quoted
+
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with duckdb.connect() as connection:
-        connection.from_arrow(table).write_csv(
+        listed = table.schema.names if names is None else names
+        relation = connection.from_arrow(table).project(", ".join(map(quoted, listed)))
+        relation.write_csv(
             str(path),
             sep=separator,
             quotechar=options.quote,
             escapechar=options.quote,
             header=options.header,
             na_rep="",
+            overwrite=True,
         )
     if not parser.is_utf8(options.encoding):
         recode(path, options.encoding)

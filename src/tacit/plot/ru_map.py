@@ -51,7 +51,7 @@ def ru_chart(
     title: str = "Risk-utility map",
     subtitle: str = "",
     interactive: bool = False,
-    size: tuple[int, int] = (WIDTH, HEIGHT),
+    size: tuple[int, int] | None = None,
 ) -> Chart:
     """Return the map of Duncan, Keller-McNulty and Stokes: utility to the right, risk upwards.
 
@@ -84,10 +84,11 @@ def ru_chart(
         Width and height of the plot area, in pixels; words are placed for it.
     """
     drawn = [p for p in points if drawable(p, log_risk=log_risk)]
+    width, height = size or (WIDTH, HEIGHT)
     scales = replace(
         scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better),
-        width=size[0],
-        height=size[1],
+        width=width,
+        height=height,
     )
     styles = styles_of(points)
     lines = {

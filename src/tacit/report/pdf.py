@@ -41,7 +41,7 @@ from tacit.report.document import (
 STANDARDS = ("a-2a", "ua-1")
 #: Own fonts or the system's too, and the standards asked for. A script that our fonts lack is set in one of
 #: the system's; where that lacks it too, the file is tagged but cannot call itself archivable.
-ATTEMPTS: tuple[tuple[bool, tuple[str, ...]], ...] = (
+ATTEMPTS: tuple[tuple[bool, tuple[Any, ...]], ...] = (
     (True, STANDARDS),
     (False, STANDARDS),
     (False, ()),

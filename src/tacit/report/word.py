@@ -208,7 +208,9 @@ def _(block: Figure, to: Writer, level: int) -> None:
     from docx.shared import Cm
 
     found = without_title(block.chart)
-    caption = (Mark(found.title), *(["\n", Mark(found.subtitle, "soft")] if found.subtitle else []))
+    caption: tuple[str | Mark, ...] = (Mark(found.title),)
+    if found.subtitle:
+        caption = (*caption, "\n", Mark(found.subtitle, "soft"))
     if found.title:
         to.paragraph(caption).paragraph_format.keep_with_next = True
     width, height = size_of(found.chart.svg())

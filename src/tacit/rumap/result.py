@@ -419,7 +419,7 @@ class RUMapResult(Result):
             higher_utility_is_better=self.higher_utility_is_better,
             title=self.title if title is None else title,
             interactive=interactive,
-            **({} if size is None else {"size": size}),
+            size=size,
         )
 
     def report(self) -> str:

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.in_blocks import unit_frame
 from tacit.data.microdata import Microdata
 from tacit.data.values import as_numbers, not_numeric, renamed_values
 from tacit.engine.relational import N, counts
@@ -32,7 +33,8 @@ class Recode(Method):
     One of four schemes: ``groups`` lists old categories under each new one; ``breaks`` cuts numbers into
     classes [b1, b2), [b2, b3), ...; ``truncate`` drops trailing characters of a code; ``least`` merges every
     category with fewer records than that into ``into``. Categories that ``groups`` does not name are
-    refused, kept, or made missing, as ``rest`` says. A missing value stays missing.
+    refused, kept, or made missing, as ``rest`` says. A missing value stays missing. Where the column is
+    constant in declared households, ``least`` counts households.
 
     A hierarchy does the same in several levels, and lets precision be measured: see generalise.
 
@@ -96,7 +98,8 @@ class Recode(Method):
         return [*found, *(not_numeric(data, [self.column], self.kind) if self.breaks else [])]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        table = counts(data.frame, [self.column]).collect("pyarrow").to_native()
+        frame = data.frame if self.least is None else unit_frame(data, [self.column])
+        table = counts(frame, [self.column]).collect("pyarrow").to_native()
         old = table.column(self.column).combine_chunks()
         known = pc.is_valid(old)
         old, size = old.filter(known), table.column(N).filter(known).to_numpy()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.in_blocks import Change, ChangeBlock, change_columns, draws_of
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, not_numeric, numbers
+from tacit.data.values import Floats, as_numbers, not_numeric
 from tacit.errors import SdcError
 from tacit.fields import ColumnNames, PositiveFloat
 from tacit.protect.generalise.round_values import Direction, rounded_floats, rounded_whole
@@ -51,7 +53,7 @@ class RoundTiers(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "tiers": [[50, 10], [20, 5]]}
 
@@ -69,20 +71,31 @@ class RoundTiers(Method):
         return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        new = {}
-        for c in self.columns:
-            column = numbers(data, c)
-            values = column.values.copy()
-            for at, base in tier_members(column.values, column.known, self.tiers):
-                exact = Fraction(repr(base))
-                if column.whole and exact.denominator == 1:
-                    values[at] = rounded_whole(values[at], int(exact), self.direction, ctx.rng)
-                else:
-                    values = values.astype(np.float64)
-                    values[at] = rounded_floats(values[at], exact, self.direction, ctx.rng)
-            new[c] = column.restore(values)
+        draws = draws_of(ctx)
+
+        def make(columns: Sequence[str]) -> ChangeBlock:
+            def change(block: int, table: pa.Table) -> Change:
+                streams = {c: draws(block, self.columns.index(c)) for c in columns}
+                return Change({c: self.rounded(table, c, rng) for c, rng in streams.items()})
+
+            return change
+
+        result, _ = change_columns(data, self.columns, make, ctx)
         ctx.note(columns=list(self.columns), tiers=[list(t) for t in self.tiers])
-        return data.replace(new)
+        return result
+
+    def rounded(self, table: pa.Table, name: str, rng: np.random.Generator) -> pa.Array:
+        """Return a column of a block, each value rounded to the base of its tier."""
+        column = as_numbers(table.column(name), name)
+        whole = column.whole and all(Fraction(repr(b)).denominator == 1 for _, b in self.tiers)
+        values = column.values.copy() if whole else column.values.astype(np.float64)
+        for at, base in tier_members(column.values, column.known, self.tiers):
+            exact = Fraction(repr(base))
+            if whole:
+                values[at] = rounded_whole(values[at], int(exact), self.direction, rng)
+            else:
+                values[at] = rounded_floats(values[at], exact, self.direction, rng)
+        return column.restore(values)
 
 
 def tier_members(

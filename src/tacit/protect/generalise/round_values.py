@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from tacit.context import Context
+from tacit.data.in_blocks import Change, ChangeBlock, change_columns, draws_of
 from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, Ints, as_numbers, not_numeric
 from tacit.errors import InputError, SdcError
@@ -48,7 +49,7 @@ class RoundValues(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "base": 5}
 
@@ -58,10 +59,23 @@ class RoundValues(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         base = Fraction(repr(self.base))
-        table = data.to_arrow(self.columns)
-        new = {c: rounded(table.column(c), base, self.direction, ctx.rng, c) for c in self.columns}
+        draws = draws_of(ctx)
+
+        def make(columns: Sequence[str]) -> ChangeBlock:
+            def change(block: int, table: pa.Table) -> Change:
+                streams = {c: draws(block, self.columns.index(c)) for c in columns}
+                return Change(
+                    {
+                        c: rounded(table.column(c), base, self.direction, rng, c)
+                        for c, rng in streams.items()
+                    }
+                )
+
+            return change
+
+        result, _ = change_columns(data, self.columns, make, ctx)
         ctx.note(columns=list(self.columns), base=self.base, direction=self.direction)
-        return data.replace(new)
+        return result
 
 
 def rounded(

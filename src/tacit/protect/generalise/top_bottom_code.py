@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.in_blocks import (
+    Change,
+    change_records,
+    finite_numbers,
+    fold_records,
+    unit_frame,
+)
 from tacit.data.microdata import Microdata
-from tacit.data.paired import weights_of
-from tacit.data.values import Flags, Floats, Numbers, not_numeric, numbers
-from tacit.errors import Infeasible, SdcError
+from tacit.data.values import Floats, as_numbers, not_numeric
+from tacit.engine.relational import count_rows
+from tacit.errors import Infeasible, InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.registry import register
 from tacit.spec import Method
+
+V, W = "__value__", "__weight__"
 
 
 @register
@@ -26,7 +39,8 @@ class TopBottomCode(Method):
     The limits are numbers, or the shares of records to be coded at each end (0.005 is the usual half
     per cent); with a share the limit is the largest value that leaves at most that share beyond it. What
     replaces a tail is the limit itself, a given number, or the tail's mean or median; the (weighted) mean
-    keeps the column's mean. ``least`` refuses a tail of fewer records, which would still point at them.
+    keeps the column's mean. ``least`` refuses a tail of fewer records, which would still point at them;
+    where the column is constant in declared households, it counts households.
 
     References
     ----------
@@ -57,7 +71,7 @@ class TopBottomCode(Method):
     )
     least: PositiveInt = Field(1, description="records that a coded tail must have at least")
 
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("top and bottom coding",)
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "top": 80}
 
@@ -83,28 +97,52 @@ class TopBottomCode(Method):
         return [*super().faults(data), *not_numeric(data, [self.column], self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        column = numbers(data, self.column)
-        if not column.known.any():
-            return data
-        values = column.values.astype(np.float64)
-        weights = weights_of(data)
-        new, coded = values.copy(), {}
-        tails = {
-            "top": (upper_limit(values[column.known], self.top, self.top_share), 1.0),
-            "bottom": (lower_limit(values[column.known], self.bottom, self.bottom_share), -1.0),
-        }
-        for end, (limit, sign) in tails.items():
-            if limit is None:
+        ends = {"top": 1.0, "bottom": -1.0}
+        limits = {end: self.limit_of(data, end, sign) for end, sign in ends.items()}
+        tails, coded = [], {}
+        for end, sign in ends.items():
+            if (limit := limits[end]) is None:
                 continue
-            tail = column.known & (sign * values > sign * limit)
-            self.require_enough(int(tail.sum()), end)
-            given = getattr(self, f"{end}_value")
-            new[tail] = limit if given is None else given
-            if given is None and self.replace != "limit" and tail.any():
-                new[tail] = middle_of(values[tail], weights[tail], self.replace)
-            coded[end] = int(tail.sum())
-        ctx.note(coded=coded)
-        return data.replace({self.column: column.restore(kept_whole(column, new))})
+            beyond = signed(self.column, sign) > sign * limit
+            n = count_rows(data.frame.filter(beyond))
+            units = count_rows(unit_frame(data, [self.column]).filter(beyond)) if n else 0
+            self.require_enough(units, end)
+            coded[end] = n
+            if n:
+                tails.append((sign, limit, self.value_of(data, end, sign, limit, ctx)))
+        if coded:
+            ctx.note(coded=coded)
+        if not tails:
+            return data
+        change = partial(code_block, self.column, tails)
+        return change_records(data, change, ctx)[0]
+
+    def limit_of(self, data: Microdata, end: str, sign: float) -> float | None:
+        """Return a limit: given, or the value with at most the share of records beyond it."""
+        share = getattr(self, f"{end}_share")
+        if share is None:
+            given = getattr(self, end)
+            return None if given is None else float(given)
+        value = signed(self.column, sign).alias(V)
+        known = data.frame.select(value).filter(~nw.col(V).is_null())
+        beyond = int(np.floor(share * count_rows(known)))
+        last = known.sort(V, descending=True).head(beyond + 1).select(nw.col(V).min())
+        found = last.collect("pyarrow").item(0, V)
+        return None if found is None else sign * float(found)
+
+    def value_of(self, data: Microdata, end: str, sign: float, limit: float, ctx: Context) -> float:
+        """Return what replaces a tail that is not empty."""
+        given = getattr(self, f"{end}_value")
+        if given is not None or self.replace == "limit":
+            return limit if given is None else float(given)
+        refuse_weights(data)
+        tail = data.filter(signed(self.column, sign) > sign * limit)
+        if self.replace == "mean":
+            return tail_mean(tail, self.column, ctx)
+        weight = nw.lit(1.0) if data.weight is None else nw.col(data.weight).cast(nw.Float64)
+        values = tail.frame.select(nw.col(self.column).cast(nw.Float64).alias(V), weight.alias(W))
+        table = values.group_by(V).agg(nw.col(W).sum()).collect("pyarrow").to_native()
+        return middle_of(*(table.column(c).to_numpy() for c in (V, W)))
 
     def require_enough(self, n: int, end: str) -> None:
         """Refuse a tail that is not empty and too small."""
@@ -123,24 +161,40 @@ class TopBottomCode(Method):
             yield Claim("within-limits", limits, "values", (self.column,))
 
 
-def upper_limit(known: Floats, limit: float | None, share: float | None) -> float | None:
-    """Return the top limit: given, or the smallest value with at most the share of records above."""
-    if share is None:
-        return limit
-    ordered = np.sort(known)
-    return float(ordered[len(ordered) - 1 - int(np.floor(share * len(ordered)))])
+def signed(column: str, sign: float) -> nw.Expr:
+    """Return the column, turned round for the bottom, so that a tail lies above its limit."""
+    return nw.col(column).cast(nw.Float64) * sign
 
 
-def lower_limit(known: Floats, limit: float | None, share: float | None) -> float | None:
-    """Return the bottom limit: given, or the largest value with at most the share of records below."""
-    found = upper_limit(-known, None if limit is None else -limit, share)
-    return None if found is None else -found
+def refuse_weights(data: Microdata) -> None:
+    """Refuse weights that are missing, negative or all 0."""
+    if data.weight is None:
+        return
+    w = nw.col(data.weight)
+    facts = (w.is_null() | (w < 0)).cast(nw.Int64).sum().alias("bad"), w.max().alias("most")
+    told = data.frame.select(*facts).collect("pyarrow").rows(named=True)[0]
+    if told["bad"] or told["most"] == 0:
+        raise InputError(
+            f"the weight column {data.weight!r} must be complete, without negative numbers, and not all 0"
+        )
 
 
-def middle_of(values: Floats, weights: Floats, how: Literal["mean", "median", "limit"]) -> float:
-    """Return the weighted mean or median of a tail."""
-    if how == "mean":
-        return float(np.average(values, weights=weights if weights.sum() > 0 else None))
+def tail_mean(tail: Microdata, column: str, ctx: Context) -> float:
+    """Return the weighted mean of a tail; unweighted where its weights are all 0."""
+    weight = tail.weight
+
+    def tell(_block: int, table: pa.Table) -> Mapping[str, Any]:
+        x = finite_numbers(table, column).values.astype(np.float64)
+        w = np.ones(len(x)) if weight is None else as_numbers(table.column(weight), weight).values
+        return {"n": len(x), "x": float(x.sum()), "w": float(w.sum()), "wx": float((w * x).sum())}
+
+    told = fold_records(tail, [column, *([weight] if weight else [])], tell, ctx)
+    total = {key: math.fsum(t[key] for t in told) for key in ("n", "x", "w", "wx")}
+    return total["wx"] / total["w"] if total["w"] > 0 else total["x"] / total["n"]
+
+
+def middle_of(values: Floats, weights: Floats) -> float:
+    """Return the weighted median of a tail."""
     order = np.argsort(values, kind="stable")
     passed = np.cumsum(weights[order])
     low = order[np.searchsorted(passed, passed[-1] / 2, side="left")]
@@ -148,10 +202,14 @@ def middle_of(values: Floats, weights: Floats, how: Literal["mean", "median", "l
     return float(values[low] / 2 + values[high] / 2)
 
 
-def kept_whole(column: Numbers, values: Floats) -> Any:
-    """Return whole numbers where the column has them and the coded values are whole as well."""
-    at: Flags = column.known
-    if column.whole and (values[at] == np.floor(values[at])).all():
-        changed = values != column.values
-        return np.where(changed, values, 0.0).astype(np.int64) + np.where(changed, 0, column.values)
-    return values
+def code_block(
+    column: str, tails: Sequence[tuple[float, float, float]], _block: int, table: pa.Table
+) -> Change:
+    """Return a block's column with its tails coded; whole where it was and the codes are."""
+    found = as_numbers(table.column(column), column)
+    values = found.values.astype(np.float64)
+    whole = found.whole and all(value == np.floor(value) for _, _, value in tails)
+    new = found.values.copy() if whole else values.copy()
+    for sign, limit, value in tails:
+        new[found.known & (sign * values > sign * limit)] = value
+    return Change({column: found.restore(new)})

@@ -5,23 +5,25 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
-import numpy.typing as npt
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.hierarchy import ground_label
+from tacit.data.in_blocks import Change, ChangeBlock, Draws, change_records, draws_of
 from tacit.data.microdata import Microdata
+from tacit.engine.relational import count_rows, counts
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName, Secret
 from tacit.protect.identifiers.pseudonymise import key_bytes
 from tacit.registry import register
 from tacit.spec import Method
-
-Floats = npt.NDArray[np.float64]
 
 #: What the HMAC of a record key begins with, so that one secret can serve other purposes as well.
 PURPOSE = b"tacit/record-key/1\0"
@@ -63,7 +65,7 @@ class RecordKeys(Method):
     digits: Annotated[int, Field(ge=5, le=15)] = Field(15, description="decimals of a key")
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("cell keys",)
 
     @model_validator(mode="after")
@@ -95,27 +97,18 @@ class RecordKeys(Method):
         return found
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        n = len(data)
+        change: ChangeBlock
         if self.identifier is None:
-            units = ctx.rng.integers(0, 10**self.digits, len(data))
-            keys = units / 10.0**self.digits
-            distinct = len(data)
+            change, units = partial(draw_keys, self.into, self.digits, draws_of(ctx)), n
         else:
-            keys, distinct = self.from_identifiers(data, ctx)
-        ctx.note(records=len(keys), distinct=distinct, persistent=self.identifier is not None)
-        return data.replace({self.into: keys})
-
-    def from_identifiers(self, data: Microdata, ctx: Context) -> tuple[Floats, int]:
-        """Return the key of every record by HMAC of its identifier."""
-        assert self.identifier is not None
-        units = data.codes(self.identifier)
-        if (units.codes == units.null).any():
-            raise InputError(f"record_keys: some records have no {self.identifier!r}")
-        ctx.tick("keys of identifiers", 0.2)
-        secret = self.secret()
-        names = units.values.to_pylist()
-        keys = np.array([record_key(name, secret, self.digits) for name in names])
-        own = keys[units.codes] if len(keys) else np.zeros(0)
-        return np.asarray(own, dtype=np.float64), len(names)
+            gaps = data.frame.filter(nw.col(self.identifier).is_null())
+            if count_rows(gaps):
+                raise InputError(f"record_keys: some records have no {self.identifier!r}")
+            units = count_rows(counts(data.frame, [self.identifier]))
+            change = partial(derive_keys, self.into, self.identifier, self.secret(), self.digits)
+        ctx.note(records=n, distinct=units, persistent=self.identifier is not None)
+        return change_records(data, change, ctx)[0]
 
     def secret(self) -> bytes:
         """Return the secret key."""
@@ -133,6 +126,22 @@ class RecordKeys(Method):
             return key_bytes(text)
         assert self.key is not None
         return key_bytes(self.key)
+
+
+def draw_keys(into: str, digits: int, draws: Draws, block: int, table: pa.Table) -> Change:
+    """Return a block's keys, drawn."""
+    units = draws(block, 0).integers(0, 10**digits, table.num_rows)
+    return Change({into: pa.array(units / 10.0**digits)})
+
+
+def derive_keys(
+    into: str, identifier: str, secret: bytes, digits: int, _block: int, table: pa.Table
+) -> Change:
+    """Return a block's keys by HMAC of the identifiers."""
+    coded = pc.dictionary_encode(table.column(identifier).combine_chunks())
+    names = coded.dictionary.to_pylist()
+    keys = pa.array([record_key(name, secret, digits) for name in names], pa.float64())
+    return Change({into: keys.take(coded.indices)})
 
 
 def record_key(name: Any, secret: bytes, digits: int) -> float:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.in_blocks import (
+    Change,
+    ChangeBlock,
+    Draws,
+    change_columns,
+    column_moments,
+    draws_of,
+    finite_numbers,
+)
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Numbers, not_numeric, numbers
+from tacit.data.values import Floats, Numbers, not_numeric
 from tacit.errors import SdcError, WeakProtection
 from tacit.fields import ColumnNames, PositiveFloat
 from tacit.protect.noise.outlier_to_median import nearest_whole
@@ -19,9 +30,6 @@ from tacit.registry import register
 from tacit.spec import Method
 
 Distribution = Literal["normal", "uniform", "laplace"]
-
-#: Values drawn at a time, so that memory stays flat and a run can be stopped.
-CHUNK = 1 << 20
 
 
 @register
@@ -31,7 +39,7 @@ class AddNoise(Method):
     The released value is ``x + e`` with e normal, uniform on an interval or Laplace. The standard
     deviation is given as ``sd``, or ``relative`` to the column's own. Means stay the same in expectation
     and variances grow by ``sd ** 2``, which an analyst can take out because the distribution is public;
-    the draws are not.
+    the draws are not. A column that is constant in declared households gets one increment a household.
 
     References
     ----------
@@ -58,7 +66,7 @@ class AddNoise(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "sd": 2}
 
@@ -73,35 +81,48 @@ class AddNoise(Method):
         return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        new, sds = {}, {}
-        for c in self.columns:
-            column = numbers(data, c)
-            sds[c] = (
-                self.sd
-                if self.sd is not None
-                else (self.relative or 0.0) * standard_deviation(column)
-            )
-            if sds[c] == 0 and column.known.any():
+        sds = self.spreads(data, ctx)
+
+        def make(columns: Sequence[str]) -> ChangeBlock:
+            return partial(noisy_block, self, columns, sds, draws_of(ctx))
+
+        result, _ = change_columns(data, self.columns, make, ctx)
+        ctx.note(distribution=self.distribution, sd=sds)
+        return result
+
+    def spreads(self, data: Microdata, ctx: Context) -> dict[str, float]:
+        """Return the standard deviation of each column's noise."""
+        if self.sd is not None:
+            return dict.fromkeys(self.columns, self.sd)
+        found = column_moments(data, self.columns, ctx)
+        for c, told in found.items():
+            if told.n and told.sd[0] == 0:
                 warnings.warn(
                     f"add_noise: column {c!r} is constant, so relative noise leaves it as it is; give sd",
                     WeakProtection,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
-            noisy = self.noisy(column, sds[c], ctx)
-            new[c] = column.restore(nearest_whole(noisy) if column.whole and self.whole else noisy)
-        ctx.note(distribution=self.distribution, sd=sds)
-        return data.replace(new)
+        return {c: (self.relative or 0.0) * float(told.sd[0]) for c, told in found.items()}
 
-    def noisy(self, column: Numbers, sd: float, ctx: Context) -> Floats:
-        """Return a column with noise, drawn in chunks so that a run can be stopped."""
-        n = len(column.values)
-        out = np.empty(n)
-        for start in range(0, n, CHUNK):
-            ctx.tick("drawing noise", start / n)
-            x = column.values[start : start + CHUNK]
-            e = noise(len(x), sd, self.distribution, ctx.rng)
-            out[start : start + CHUNK] = x + (np.where(x == 0, 0.0, e) if self.keep_zeros else e)
-        return out
+
+def noisy_block(
+    spec: AddNoise,
+    columns: Sequence[str],
+    sds: Mapping[str, float],
+    draws: Draws,
+    block: int,
+    table: pa.Table,
+) -> Change:
+    """Return a block's columns with noise; each column draws from a stream of its own."""
+    new = {}
+    for c in columns:
+        column = finite_numbers(table, c)
+        rng = draws(block, spec.columns.index(c))
+        e = noise(table.num_rows, sds[c], spec.distribution, rng)
+        x = column.values
+        noisy = x + (np.where(x == 0, 0.0, e) if spec.keep_zeros else e)
+        new[c] = column.restore(nearest_whole(noisy) if column.whole and spec.whole else noisy)
+    return Change(new)
 
 
 def standard_deviation(column: Numbers) -> float:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.in_blocks import (
+    Change,
+    ChangeBlock,
+    Draws,
+    block_moments,
+    change_columns,
+    change_records,
+    constant_in_households,
+    draws_of,
+    finite_numbers,
+    fold_records,
+    moments,
+)
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Numbers, as_numbers, not_numeric
+from tacit.data.values import Floats, not_numeric
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, Secret
 from tacit.protect.noise.outlier_to_median import nearest_whole
@@ -24,9 +39,6 @@ from tacit.stats.noise import (
     truncated_factors,
     two_sided_factors,
 )
-
-#: Records drawn at a time, so that memory stays flat and a run can be stopped.
-CHUNK = 1 << 19
 
 
 @register
@@ -80,7 +92,7 @@ class MultiplicativeNoise(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}
 
@@ -99,52 +111,73 @@ class MultiplicativeNoise(Method):
         return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        read = data.to_arrow(self.columns)
-        table = [as_numbers(read.column(c), c) for c in self.columns]
-        n = read.num_rows
-        root = self.log_root(table) if self.correlated else None
-        noisy = [np.empty(n) for _ in table]
-        for start in range(0, n, CHUNK):
-            ctx.tick("multiplying", start / n)
-            at = slice(start, min(start + CHUNK, n))
-            f = self.factors(at.stop - at.start, root, ctx.rng)
-            for j, column in enumerate(table):
-                noisy[j][at] = column.values[at] * f[:, 0 if self.shared else j]
+        root = self.log_root(data, ctx) if self.correlated else None
+        together = self.shared or self.correlated
+
+        def make(columns: Sequence[str]) -> ChangeBlock:
+            return partial(multiplied_block, self, columns, root, draws_of(ctx))
+
+        if together and set(constant_in_households(data, self.columns)) != set(self.columns):
+            # Factors that belong together are drawn together: by record, unless all are of the household.
+            result, _ = change_records(data, make(self.columns), ctx)
+        else:
+            result, _ = change_columns(data, self.columns, make, ctx)
         v = factor_variance(self.distribution, self.sd, self.gap, self.limit)
         ctx.note(distribution=self.distribution, factor_variance=v, shared=self.shared)
-        return data.replace(
-            {c: self.released(t, y) for c, t, y in zip(self.columns, table, noisy, strict=True)}
-        )
+        return result
 
-    def factors(self, n: int, root: Floats | None, rng: np.random.Generator) -> Floats:
-        """Return factors, one column each, or one column when they are shared."""
-        shape = (n, 1 if self.shared else len(self.columns))
+    def factors(self, n: int, width: int, root: Floats | None, rng: np.random.Generator) -> Floats:
+        """Return factors, one row a record."""
         match self.distribution:
             case "lognormal":
-                z = rng.standard_normal(shape)
+                z = rng.standard_normal((n, width))
                 return lognormal_factors(z if root is None else z @ root.T, self.sd)
             case "truncated":
-                return truncated_factors(rng.random(shape), self.sd, self.limit)
+                return truncated_factors(rng.random((n, width)), self.sd, self.limit)
             case _:
-                return two_sided_factors(rng.random(shape), self.gap, self.limit)
+                return two_sided_factors(rng.random((n, width)), self.gap, self.limit)
 
-    def log_root(self, table: list[Numbers]) -> Floats:
+    def log_root(self, data: Microdata, ctx: Context) -> Floats:
         """Return a root of the correlation matrix of the columns' logarithms."""
-        known = np.logical_and.reduce([t.known for t in table])
-        x = np.column_stack([t.values[known].astype(np.float64) for t in table])
-        if len(x) < 2 or (x <= 0).any():
+
+        def tell(_block: int, table: pa.Table) -> Mapping[str, Any]:
+            columns = [finite_numbers(table, c) for c in self.columns]
+            known = np.logical_and.reduce([t.known for t in columns])
+            x = np.column_stack([t.values[known].astype(np.float64) for t in columns])
+            positive = bool((x > 0).all())
+            return {"ok": positive, "logs": block_moments(np.log(x if positive else np.abs(x) + 1))}
+
+        tallies = fold_records(data, self.columns, tell, ctx)
+        found = moments(tallies, "logs", len(self.columns))
+        if found.n < 2 or not all(t["ok"] for t in tallies):
             raise InputError(
                 "multiplicative_noise: correlated factors need at least two complete records and values above 0. Leave out correlated."
             )
-        logs = np.log(x)
-        spread = logs.std(axis=0)
-        if (spread <= TOLERANCE).any():
+        if (found.sd <= TOLERANCE).any():
             raise InputError(
                 "multiplicative_noise: correlated factors need columns that vary. Leave out constant columns."
             )
-        return factor(np.atleast_2d(np.corrcoef(logs, rowvar=False)))
+        return factor(found.correlation)
 
-    def released(self, column: Numbers, values: Floats) -> Any:
-        """Return a noisy column, whole where it was and that is asked for."""
-        whole = column.whole and self.whole
-        return column.restore(nearest_whole(values) if whole else values)
+
+def multiplied_block(
+    spec: MultiplicativeNoise,
+    columns: Sequence[str],
+    root: Floats | None,
+    draws: Draws,
+    block: int,
+    table: pa.Table,
+) -> Change:
+    """Return a block's columns times their factors; columns that draw by themselves have own streams."""
+    n, new = table.num_rows, {}
+    if spec.shared or spec.correlated:
+        joint = spec.factors(n, 1 if spec.shared else len(columns), root, draws(block, 0))
+        factors = [joint[:, 0 if spec.shared else j] for j in range(len(columns))]
+    else:
+        streams = [draws(block, spec.columns.index(c)) for c in columns]
+        factors = [spec.factors(n, 1, None, rng)[:, 0] for rng in streams]
+    for c, f in zip(columns, factors, strict=True):
+        column = finite_numbers(table, c)
+        noisy = column.values * f
+        new[c] = column.restore(nearest_whole(noisy) if column.whole and spec.whole else noisy)
+    return Change(new)

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
+from tacit.data.in_blocks import (
+    Change,
+    change_households,
+    change_records,
+    draws_of,
+    fold_records,
+    strata,
+)
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, classes, not_numeric, numbers
+from tacit.data.values import Floats, as_numbers, not_numeric
+from tacit.engine.class_index import ClassIndex
+from tacit.engine.relational import count_rows
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName
 from tacit.registry import register
 from tacit.spec import Method
+
+#: The hidden column of factors.
+FACTOR = "__factor__"
 
 
 @register
@@ -50,7 +66,7 @@ class WeightNoise(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "percent": 5}
 
@@ -74,39 +90,70 @@ class WeightNoise(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         name = self.column or data.weight
         assert name is not None
-        column = numbers(data, name)
-        w = column.values.astype(np.float64)
-        if len(w) == 0:
+        if not len(data):
             return data
-        if not (column.known.all() and np.isfinite(w).all() and (w >= 0).all()):
-            raise InputError(
-                f"weight_noise: the weights in {name!r} must be complete, finite and not negative"
-            )
-        unit = classes(data, (data.household,))[0] if data.household else np.arange(len(w))
-        noisy = w * (1.0 + self.draws(int(unit.max()) + 1, ctx.rng)[unit])
-        if self.keep_total:
-            noisy *= rescaling(w, noisy, classes(data, self.by)[0])
+        refuse_bad_weights(data, name)
+        with_factors = self.draw_factors(data, ctx)
+        index, _ = strata(data, self.by)
+        scale = (
+            self.scales(with_factors, name, index, ctx) if self.keep_total else np.ones(index.size)
+        )
+        change = partial(weigh_block, name, index, scale)
+        result, told = change_records(with_factors, change, ctx)
         ctx.note(
             percent=self.percent,
             keep_total=self.keep_total,
-            largest_change_percent=100.0 * largest_change(w, noisy),
+            largest_change_percent=100.0 * max(t["largest"] for t in told),
         )
-        return data.replace({name: column.restore(noisy)})
+        return result.drop([FACTOR])
 
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Return relative changes."""
-        return rng.uniform(-self.percent / 100.0, self.percent / 100.0, n)
+    def draw_factors(self, data: Microdata, ctx: Context) -> Microdata:
+        """Return the data with one factor a record, or a household, in a hidden column."""
+        draws, share = draws_of(ctx), self.percent / 100.0
+
+        def change(block: int, table: pa.Table) -> Change:
+            u = draws(block, 0).uniform(-share, share, table.num_rows)
+            return Change({FACTOR: pa.array(1.0 + u)})
+
+        if data.household is None:
+            return change_records(data, change, ctx)[0]
+        return change_households(data, (FACTOR,), change, ctx)[0]
+
+    def scales(self, data: Microdata, name: str, index: ClassIndex, ctx: Context) -> Floats:
+        """Return for each class the factor that gives it the old sum of weights."""
+
+        def tell(_block: int, table: pa.Table) -> Mapping[str, Any]:
+            group = index.find(table)
+            w = as_numbers(table.column(name), name).values.astype(np.float64)
+            noisy = w * table.column(FACTOR).to_numpy()
+            here, place = np.unique(group, return_inverse=True)
+            sums = [np.bincount(place, weights=v).tolist() for v in (w, noisy)]
+            return {"classes": here.tolist(), "old": sums[0], "new": sums[1]}
+
+        old, new = np.zeros(index.size), np.zeros(index.size)
+        for told in fold_records(data, [name, FACTOR, *self.by], tell, ctx):
+            old[told["classes"]] += told["old"]
+            new[told["classes"]] += told["new"]
+        return np.where(new > 0, old / np.where(new > 0, new, 1.0), 1.0)
 
 
-def rescaling(before: Floats, after: Floats, group: Ints) -> Floats:
-    """Return for each record the factor that gives its class the old sum of weights."""
-    old, new = (np.bincount(group, weights=w) for w in (before, after))
-    return np.asarray(np.where(new > 0, old / np.where(new > 0, new, 1.0), 1.0)[group])
+def refuse_bad_weights(data: Microdata, name: str) -> None:
+    """Refuse weights that are missing, infinite or negative."""
+    w = nw.col(name).cast(nw.Float64)
+    bad = w.is_null() | (w < 0) | (w > np.finfo(np.float64).max)
+    if count_rows(data.frame.filter(bad)):
+        raise InputError(
+            f"weight_noise: the weights in {name!r} must be complete, finite and not negative"
+        )
 
 
-def largest_change(before: Floats, after: Floats) -> float:
-    """Return the largest relative change of a weight."""
-    positive = before > 0
-    if not positive.any():
-        return 0.0
-    return float(np.abs(after[positive] / before[positive] - 1.0).max())
+def weigh_block(
+    name: str, index: ClassIndex, scale: Floats, _block: int, table: pa.Table
+) -> Change:
+    """Return a block's weights times their factors, and the largest relative change."""
+    column = as_numbers(table.column(name), name)
+    w = column.values.astype(np.float64)
+    noisy = w * table.column(FACTOR).to_numpy() * scale[index.find(table)]
+    positive = w > 0
+    largest = float(np.abs(noisy[positive] / w[positive] - 1.0).max(initial=0.0))
+    return Change({name: column.restore(noisy)}, tally={"largest": largest})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,10 +24,20 @@ from pydantic import (
 
 from tacit.context import Context
 from tacit.data.block import named
+from tacit.data.in_blocks import (
+    Change,
+    Draws,
+    change_households,
+    change_records,
+    constant_in_households,
+    draws_of,
+)
 from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, Ints
-from tacit.data.where import WhereRule, columns_of
+from tacit.data.where import WhereRule, columns_of, where
+from tacit.engine.blocks import Tallies
 from tacit.engine.codes import Coded, encode
+from tacit.engine.relational import N, counts
 from tacit.errors import (
     DisclosureRefused,
     InputError,
@@ -60,11 +70,12 @@ from tacit.protect.pram import (
 )
 from tacit.protect.pram.bundle import NOTE
 from tacit.protect.pram.randomised import (
+    as_numpy,
     codes_among,
     combinations_of,
     crossing,
+    part_numbers,
     plain_levels,
-    rule_flags,
     strata,
     typed_levels,
 )
@@ -76,8 +87,6 @@ from tacit.spec import Method
 Level = StrictBool | StrictInt | StrictFloat | str
 Rows = tuple[tuple[float, ...], ...]
 
-#: Records drawn at a time, so that memory stays flat and a run can be stopped.
-CHUNK = 1 << 20
 #: Largest shift of an expected frequency, as a share of all records, in a matrix said to be invariant.
 STILL = 1e-9
 DEFAULT_STAY, LEAST_STAY = 0.8, 0.05
@@ -125,6 +134,8 @@ class Pram(Method):
 
     An invariant matrix is made from the frequencies of the file and gives them away: they are its left
     eigenvector. Give published ``frequencies`` where the file's own must stay confidential.
+
+    Where a household is declared and the column is constant in households, each household draws once.
 
     References
     ----------
@@ -180,7 +191,7 @@ class Pram(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("substitution at random",)
     example: ClassVar[Mapping[str, Any]] = {"column": "sex"}
 
@@ -320,74 +331,102 @@ class Pram(Method):
                 stacklevel=3,
             )
         groups = [self.targets] if self.joint else [(c,) for c in self.targets]
-        replaced: dict[str, pa.Array] = {}
-        notes: list[dict[str, Any]] = []
-        epsilon, smallest = 0.0, 1.0
-        changed: dict[str, float] = {}
-        for group in groups:
-            ctx.tick(f"randomising {' x '.join(group)}", len(notes) / len(groups))
-            drawn = self.randomise(data, group, ctx)
-            if drawn is None:
-                continue
-            replaced |= drawn.columns
-            notes.append(drawn.variable.to_dict())
-            epsilon += drawn.variable.epsilon
-            changed[drawn.variable.name] = drawn.changed
-            smallest = min(
-                smallest, *(float(p.matrix.diagonal.min()) for p in drawn.variable.parts)
-            )
+        prepared = [
+            found
+            for stream, group in enumerate(groups)
+            if (found := self.prepare(data, group, stream, ctx)) is not None
+        ]
+        result, tallies = data, Tallies()
+        for plan in prepared:
+            ctx.tick(f"randomising {plan.variable.name}", plan.stream / len(groups))
+            result, told = self.randomise(result, plan, ctx)
+            tallies += told
+        diagonals = [float(p.matrix.diagonal.min()) for q in prepared for p in q.variable.parts]
+        epsilon = sum((q.variable.epsilon for q in prepared), 0.0)
         ctx.note(
             epsilon="infinite" if np.isinf(epsilon) else epsilon,
-            smallest_stay_probability=smallest,
-            changed_share=changed,
-            **{NOTE: notes},
+            smallest_stay_probability=min([1.0, *diagonals]),
+            changed_share={q.variable.name: changed_share(tallies, q.stream) for q in prepared},
+            **{NOTE: [q.variable.to_dict() for q in prepared]},
         )
-        return data.replace(replaced) if replaced else data
+        return result
 
-    def randomise(self, data: Microdata, group: Sequence[str], ctx: Context) -> Drawn | None:
-        """Return one variable's released columns; None when it has no category at all."""
-        read = data.to_arrow([*group, *self.by])
-        coded = [encode(read.column(c)) for c in group]
-        variable = self.categories(coded, group)
-        if variable.size == 0 or not len(coded[0].codes):
+    def prepare(
+        self, data: Microdata, group: Sequence[str], stream: int, ctx: Context
+    ) -> Prepared | None:
+        """Return one variable with its matrices, from one table of counts; None without a category."""
+        # A matrix that is made without frequencies is the same in all strata.
+        by = self.by if self.uses_frequencies else ()
+        cells = self.count_cells(data, group, by)
+        n = as_numpy(cells.column(N)).astype(np.float64)
+        coded = [encode(cells.column(c)) for c in group]
+        variable = self.categories(coded, group, int(n.sum()))
+        if variable.size == 0 or not len(n):
             return None
         codes = codes_among(coded, variable, self.kind)
         if self.missing == "refuse" and (codes < 0).any():
             raise InputError(
                 f"pram: {variable.name} has missing values. Impute them first, or give missing='keep'."
             )
-        flags = rule_flags(data, self.rules)
-        # A matrix that is made without frequencies is the same in all strata.
-        by = self.by if self.uses_frequencies else ()
-        stratum, n_strata = strata([read.column(c) for c in by], flags, len(codes))
+        flags = [as_numpy(cells.column(r)).astype(bool) for r in rule_columns(self.rules)]
+        stratum, n_strata = strata([cells.column(c) for c in by], flags, len(codes))
         first = first_of_each(stratum, n_strata)
-        counts = stratum_counts(codes, stratum, variable.size, n_strata)
+        tables = stratum_counts(codes, stratum, n, variable.size, n_strata)
         levels = () if self.joint else variable.levels[0]
         # Categories may be named as they are, or as text.
         places = {key: i for i, v in enumerate(levels) for key in (str(v), v)}
         closed = [self.closed(places, variable.size, [f[i] for f in flags]) for i in first]
         given = self.given_frequencies(variable, places)
-        cells = self.crossed(data, variable) if self.combination else None
+        crossed = self.crossed(data, variable) if self.combination else None
         matrices = [
-            self.matrix_for(t if given is None else given, variable, places, shut, cells, ctx)
-            for t, shut in zip(counts, closed, strict=True)
+            self.matrix_for(t if given is None else given, variable, places, shut, crossed, ctx)
+            for t, shut in zip(tables, closed, strict=True)
         ]
         parts = tuple(
             Part(
-                tuple(plain_levels(read.column(c).take([i]).combine_chunks())[0] for c in by),
+                tuple(plain_levels(cells.column(c).take([i]).combine_chunks())[0] for c in by),
                 tuple(bool(f[i]) for f in flags),
                 m,
             )
             for i, m in zip(first, matrices, strict=True)
         )
-        variable = Randomised(variable.columns, variable.levels, parts, by, self.rules)
-        released = draw(codes, stratum, matrices, ctx)
-        check_moves(codes, released, stratum, closed)
-        known = codes >= 0
-        share = float((released != codes)[known].mean()) if known.any() else 0.0
-        return Drawn(variable, self.columns_of(read, group, variable, released), share)
+        made = Randomised(variable.columns, variable.levels, parts, by, self.rules)
+        return Prepared(made, tuple(closed), stream)
 
-    def categories(self, coded: Sequence[Coded], group: Sequence[str]) -> Randomised:
+    def count_cells(self, data: Microdata, group: Sequence[str], by: Sequence[str]) -> pa.Table:
+        """Return the categories, strata and rules that occur, ascending, with their counts."""
+        marked = with_rules(data, self.rules)
+        keys = list(dict.fromkeys([*group, *by, *rule_columns(self.rules)]))
+        cells = counts(marked.frame, keys).collect("pyarrow").to_native()
+        # Engines return groups in any order; a fixed one keeps matrices and draws the same.
+        return cells.take(pc.sort_indices(cells, [(k, "ascending") for k in keys]))
+
+    def randomise(self, data: Microdata, plan: Prepared, ctx: Context) -> tuple[Microdata, Tallies]:
+        """Return the data with one variable randomised, by household where it is constant there."""
+        group = plan.variable.columns
+        also = [*plan.variable.by, *rule_columns(self.rules)]
+        marked = with_rules(data, self.rules)
+        shared = constant_in_households(marked, group, also)
+        change = partial(randomise_block, plan, draws_of(ctx), self.kind)
+        if set(shared) == set(group):
+            ctx.note(by_household=sorted({*ctx.details.get("by_household", ()), *group}))
+            result, told = change_households(marked, group, change, ctx, also)
+        else:
+            self.warn_of_households(marked, group)
+            result, told = change_records(marked, change, ctx)
+        return result.drop(rule_columns(self.rules)), told
+
+    def warn_of_households(self, data: Microdata, group: Sequence[str]) -> None:
+        """Warn when members of a household draw apart although they share the column's value."""
+        shared = constant_in_households(data, group)
+        if shared:
+            warnings.warn(
+                f"pram: {named(shared)} is constant in households, but what is drawn with it is not, so that members draw apart and a majority vote may undo the change. Randomise it by itself, without by and when.",
+                WeakProtection,
+                stacklevel=5,
+            )
+
+    def categories(self, coded: Sequence[Coded], group: Sequence[str], records: int) -> Randomised:
         """Return the variable with its categories in order, and no matrix yet."""
         if self.levels is not None:
             given = typed_levels(self.levels, coded[0].values.type, group[0])
@@ -395,7 +434,7 @@ class Pram(Method):
                 raise InvalidParameter("pram: levels must name each category once")
             return Randomised((group[0],), (tuple(plain_levels(given)),), ())
         if len(coded) == 1:
-            warn_of_many(group[0], len(coded[0].values), len(coded[0].codes))
+            warn_of_many(group[0], len(coded[0].values), records)
             return Randomised(tuple(group), (tuple(plain_levels(coded[0].values)),), ())
         levels = tuple(tuple(plain_levels(values)) for values in combinations_of(coded))
         return Randomised(tuple(group), levels, ())
@@ -556,30 +595,69 @@ class Pram(Method):
                 p[i, self.place(target, places, "matrix")] = value
         return p
 
-    def columns_of(
-        self, read: pa.Table, group: Sequence[str], variable: Randomised, released: Ints
-    ) -> dict[str, pa.Array]:
-        """Return the released columns; records with a missing value keep what they have."""
-        known = released >= 0
-        found = {}
-        for c, levels in zip(group, variable.levels, strict=True):
-            kind = read.column(c).type
-            values = typed_levels(levels, kind, c)
-            drawn = values.take(pa.array(released, mask=~known))
-            if not known.all():
-                own = read.column(c).combine_chunks().cast(values.type)
-                drawn = pc.if_else(pa.array(known), drawn, own)
-            found[c] = drawn if drawn.type == kind else drawn.cast(kind)
-        return found
-
 
 @dataclass(frozen=True)
-class Drawn:
-    """A variable with its matrices, its released columns, and the share of values that changed."""
+class Prepared:
+    """A variable with its matrices, the moves closed to each stratum, and the stream it draws from."""
 
     variable: Randomised
-    columns: dict[str, pa.Array]
-    changed: float
+    closed: tuple[Flags | None, ...]
+    stream: int
+
+
+def rule_columns(rules: Sequence[str]) -> list[str]:
+    """Return the hidden columns that say for which records rules hold."""
+    return [f"__rule{i}__" for i in range(len(rules))]
+
+
+def with_rules(data: Microdata, rules: Sequence[str]) -> Microdata:
+    """Return the data with a hidden column a rule: True where it holds."""
+    if not rules:
+        return data
+    schema = data.frame.collect_schema()
+    flags = [
+        where(rule, schema).expr.alias(name)
+        for rule, name in zip(rules, rule_columns(rules), strict=True)
+    ]
+    return data.with_frame(data.frame.with_columns(*flags))
+
+
+def randomise_block(plan: Prepared, draws: Draws, kind: str, block: int, table: pa.Table) -> Change:
+    """Return a block with one variable drawn anew, and how many of its values changed."""
+    variable = plan.variable
+    codes = codes_among([table.column(c) for c in variable.columns], variable, kind)
+    by = [table.column(c) for c in variable.by]
+    flags = [as_numpy(table.column(r)).astype(bool) for r in rule_columns(variable.rules)]
+    stratum = part_numbers(variable, by, flags, len(codes), kind)
+    matrices = [p.matrix for p in variable.parts]
+    released = draw(codes, stratum, matrices, draws(block, plan.stream))
+    check_moves(codes, released, stratum, plan.closed)
+    known = codes >= 0
+    changed = int((released != codes)[known].sum())
+    tally = {"stream": plan.stream, "known": int(known.sum()), "changed": changed}
+    return Change(released_columns(table, variable, released), tally=tally)
+
+
+def released_columns(table: pa.Table, variable: Randomised, released: Ints) -> dict[str, pa.Array]:
+    """Return the released columns; records with a missing value keep what they have."""
+    known = released >= 0
+    found = {}
+    for c, levels in zip(variable.columns, variable.levels, strict=True):
+        kind = table.column(c).type
+        values = typed_levels(levels, kind, c)
+        drawn = values.take(pa.array(released, mask=~known))
+        if not known.all():
+            own = table.column(c).combine_chunks().cast(values.type)
+            drawn = pc.if_else(pa.array(known), drawn, own)
+        found[c] = drawn if drawn.type == kind else drawn.cast(kind)
+    return found
+
+
+def changed_share(tallies: Tallies, stream: int) -> float:
+    """Return the share of a variable's known values that changed; of households, where these drew."""
+    mine = [t for t in tallies if t["stream"] == stream]
+    known = sum(t["known"] for t in mine)
+    return sum(t["changed"] for t in mine) / known if known else 0.0
 
 
 # -- on arrays ---------------------------------------------------------------------------------------
@@ -594,14 +672,11 @@ def first_of_each(stratum: Ints, n: int) -> Ints:
     return first
 
 
-def stratum_counts(codes: Ints, stratum: Ints, size: int, n: int) -> Floats:
-    """Return the frequencies of the categories in each stratum."""
+def stratum_counts(codes: Ints, stratum: Ints, n: Floats, size: int, n_strata: int) -> Floats:
+    """Return the frequencies of the categories in each stratum, from cells of n records."""
     known = codes >= 0
-    if n == 1:
-        counts = np.bincount(codes if known.all() else codes[known], minlength=size)
-        return counts.reshape(1, size).astype(np.float64)
     ids = stratum[known] * size + codes[known]
-    return np.bincount(ids, minlength=n * size).reshape(n, size).astype(np.float64)
+    return np.bincount(ids, weights=n[known], minlength=n_strata * size).reshape(n_strata, size)
 
 
 def around(matrix: Transition, free: Ints, n: int) -> Transition:
@@ -612,21 +687,14 @@ def around(matrix: Transition, free: Ints, n: int) -> Transition:
     return explicit(joined[np.ix_(order, order)])
 
 
-def draw(codes: Ints, stratum: Ints, matrices: Sequence[Transition], ctx: Context) -> Ints:
+def draw(
+    codes: Ints, stratum: Ints, matrices: Sequence[Transition], rng: np.random.Generator
+) -> Ints:
     """Return released codes; missing ones (-1) stay, and each stratum draws from its own matrix."""
     out = codes.copy()
-    if len(matrices) == 1:
-        groups = [np.flatnonzero(codes >= 0)] if (codes < 0).any() else [None]
-    else:
-        order = np.argsort(stratum, kind="stable")
-        edges = np.searchsorted(stratum[order], np.arange(len(matrices) + 1))
-        groups = [(g := order[a:b])[codes[g] >= 0] for a, b in itertools.pairwise(edges)]
-    for matrix, group in zip(matrices, groups, strict=True):
-        n = len(codes) if group is None else len(group)
-        for start in range(0, n, CHUNK):
-            ctx.tick("drawing categories", start / n)
-            at: Any = slice(start, start + CHUNK) if group is None else group[start : start + CHUNK]
-            out[at] = matrix.draw(codes[at], ctx.rng)
+    for i, matrix in enumerate(matrices):
+        group = np.flatnonzero((codes >= 0) & (stratum == i))
+        out[group] = matrix.draw(codes[group], rng)
     return out
 
 

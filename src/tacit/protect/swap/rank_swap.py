@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.block import Missing, maskable
+from tacit.data.in_blocks import constant_in_households, units_in_memory
 from tacit.data.microdata import Microdata
 from tacit.data.values import Numbers, as_numbers, not_numeric
 from tacit.errors import DisclosureRefused, InputError, SdcError, WeakProtection
@@ -43,7 +44,8 @@ class RankSwap(Method):
     are ranked in random order. Every value is exchanged at most once, no value moves by more than d
     ranks, and the values of a column stay the same ones, so that all univariate statistics stay exact.
     Relations to other columns weaken with p. ``top`` and ``bottom`` replace the extreme values by their
-    mean first (which keeps the column's mean), as the rank swap of sdcMicro does.
+    mean first (which keeps the column's mean), as the rank swap of sdcMicro does. A column that is constant in
+    declared households is swapped between households.
 
     Drawing partners from both sides, or more than once, gives other correlations than the published
     ones. Table 4 of Muralidhar et al. (re-identification by swapping at 10 and 50 percent) is far above
@@ -130,12 +132,20 @@ class RankSwap(Method):
         names = self.targets(data)
         read = data.to_arrow(names)
         new, moves = {}, {}
+        shared = constant_in_households(data, names)
         for i, name in enumerate(names):
             ctx.tick(f"swapping {name}", i / len(names))
-            column = as_numbers(read.column(name), name)
+            values, unit = read.column(name), None
+            if name in shared:
+                first, unit = units_in_memory(data)
+                values = values.take(pa.array(first))
+            column = as_numbers(values, name)
             self.usable(name, column)
-            new[name], moves[name] = self.swapped(name, column, ctx.rng)
+            swapped, moves[name] = self.swapped(name, column, ctx.rng)
+            new[name] = swapped if unit is None else swapped.take(pa.array(unit))
         ctx.note(columns=list(names), rank_shift=moves)
+        if shared:
+            ctx.note(by_household=list(shared))
         return data.replace(new)
 
     def usable(self, name: str, column: Numbers) -> None:

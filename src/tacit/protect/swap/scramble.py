@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from tacit.context import Context
+from tacit.data.in_blocks import Change, change_records, draws_of
 from tacit.data.microdata import Microdata
 from tacit.data.values import unused_row_number
 from tacit.engine.base import ROW
+from tacit.engine.relational import N, counts
 from tacit.registry import register
 from tacit.spec import Method
+
+TICKET, BUCKET, START, RANK = "__ticket__", "__bucket__", "__start__", "__rank__"
+#: Tickets are ranked in 4,096 parts, so that no worker has to sort all of them.
+BUCKET_SHIFT = 51
 
 
 @register
@@ -31,13 +39,24 @@ class Scramble(Method):
     kind: Literal["scramble"] = "scramble"
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("scramble tuples",)
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        table = data.to_arrow(with_row=True)
-        numbers = unused_row_number(data) + ctx.rng.permutation(table.num_rows)
+        draws = draws_of(ctx)
+
+        def change(block: int, table: pa.Table) -> Change:
+            ticket = draws(block, 0).integers(0, np.iinfo(np.int64).max, table.num_rows)
+            return Change({TICKET: pa.array(ticket), BUCKET: pa.array(ticket >> BUCKET_SHIFT)})
+
+        drawn, _ = change_records(data, change, ctx)
+        told = counts(drawn.frame, [BUCKET]).collect("pyarrow").to_native().sort_by(BUCKET)
+        before = np.concatenate([[0], np.cumsum(told.column(N).to_numpy())[:-1]])[: told.num_rows]
+        start = pa.array(unused_row_number(data) + before.astype(np.int64), pa.int64())
+        starts = data.engine.from_arrow(pa.table({BUCKET: told.column(BUCKET), START: start}))
+        rank = nw.col(ROW).cum_count().over(BUCKET, order_by=[TICKET, ROW]) - 1
+        placed = drawn.frame.with_columns(rank.alias(RANK)).join(starts, on=BUCKET, how="inner")
         ctx.note(links_lost=True)
-        return data.with_table(
-            table.set_column(table.column_names.index(ROW), ROW, pa.array(numbers, pa.int64()))
-        )
+        return data.with_frame(
+            placed.select(*data.columns, (nw.col(START) + nw.col(RANK)).cast(nw.Int64).alias(ROW))
+        ).materialise()

@@ -6,18 +6,26 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.in_blocks import draws_of, strata, ticker
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints, classes
+from tacit.data.values import Ints
+from tacit.engine.base import ROW, Engine
+from tacit.engine.blocks import Done
+from tacit.engine.relational import Frame, N, count_rows, counts
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, PositiveInt, Probability, Secret
 from tacit.registry import register
 from tacit.spec import Method
+
+GROUP, VALUE, TICKET, CHOICE = "__group__", "__value__", "__ticket__", "__choice__"
+RANK, SOURCE = "__rank__", "__source__"
+TICKETS = pa.schema([(name, pa.int64()) for name in (ROW, GROUP, VALUE, TICKET, CHOICE)])
 
 
 @register
@@ -51,7 +59,7 @@ class Swap(Method):
     )
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["job"], "share": 0.5}
 
@@ -101,50 +109,112 @@ class Swap(Method):
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         columns = self.targets(data)
-        source = self.sources(data, columns, ctx.rng)
-        table = data.to_arrow(columns)
+        sources = self.sources(data, columns, ctx)
         ctx.note(columns=list(columns), within=list(self.within), unit=self.unit)
-        return data.replace({c: table.column(c).take(pa.array(source)) for c in columns})
+        given = data.frame.select(
+            nw.col(ROW).alias(SOURCE),
+            *[nw.col(c).alias(f"__new{i}__") for i, c in enumerate(columns)],
+        )
+        moved = sources.join(given, on=SOURCE, how="inner")
+        joined = data.frame.join(moved, on=ROW, how="left")
+        gets = ~nw.col(SOURCE).is_null()
+        new = [
+            nw.when(gets).then(nw.col(f"__new{i}__")).otherwise(nw.col(c)).alias(c)
+            for i, c in enumerate(columns)
+        ]
+        result = joined.with_columns(*new).select(*data.columns, ROW)
+        return data.with_frame(data.engine.materialise(result))
 
-    def sources(self, data: Microdata, columns: Sequence[str], rng: np.random.Generator) -> Ints:
-        """Return, for each record, the record whose values it gets."""
-        groups, _ = classes(data, self.within)
+    def sources(self, data: Microdata, columns: Sequence[str], ctx: Context) -> Frame:
+        """Return the records that get other values: their row number, and that of the values' owner."""
         if self.pairs:
-            first, second = (
-                np.array(side, dtype=np.int64) - 1 for side in zip(*self.pairs, strict=True)
+            return self.listed(data)
+        if self.share is None:
+            return derange(draw_tickets(data, self.within, columns, ctx), ctx.rng, data.engine)
+        wanted = int(np.floor(self.share * len(data) / 2 + 0.5))
+        chosen = pair_up(draw_tickets(data, self.within, (), ctx), wanted, data.engine)
+        if count_rows(chosen) < 2 * wanted:
+            warnings.warn(
+                "swap: fewer records than asked could be paired within their classes",
+                WeakProtection,
+                stacklevel=4,
             )
-            if np.any(groups[first] != groups[second]):
-                raise InputError("swap: a pair joins records that differ on the 'within' columns")
-            return exchanged(len(groups), first, second)
-        if self.share is not None:
-            wanted = int(np.floor(self.share * len(groups) / 2 + 0.5))
-            first, second = random_pairs(groups, wanted, rng)
-            if len(first) < wanted:
-                warnings.warn(
-                    "swap: fewer records than asked could be paired within their classes",
-                    WeakProtection,
-                    stacklevel=4,
-                )
-            return exchanged(len(groups), first, second)
-        values, _ = classes(data, columns)
-        return deranged(values, groups, rng)
+        return chosen
+
+    def listed(self, data: Microdata) -> Frame:
+        """Return the exchanges of the pairs that are listed, by place in the present order."""
+        named = [record for pair in self.pairs for record in pair]
+        place = nw.col(ROW).cum_count().over(order_by=ROW).alias(RANK)
+        found = data.frame.select(*self.within, ROW, place).filter(nw.col(RANK).is_in(named))
+        table = found.collect("pyarrow").to_native().sort_by(RANK)
+        at = {place: i for i, place in enumerate(table.column(RANK).to_pylist())}
+        first, second = ([at[p] for p in side] for side in zip(*self.pairs, strict=True))
+        group = table.select(list(self.within))
+        if group.take(first).to_pylist() != group.take(second).to_pylist():
+            raise InputError("swap: a pair joins records that differ on the 'within' columns")
+        rows = table.column(ROW).to_numpy()
+        ends = np.array([first + second, second + first])
+        return data.engine.from_arrow(pa.table({ROW: rows[ends[0]], SOURCE: rows[ends[1]]}))
 
 
-def exchanged(n: int, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> Ints:
-    """Return the record order 0 .. n-1 with pairs exchanged."""
-    source = np.arange(n, dtype=np.int64)
-    source[first], source[second] = second, first
-    return source
+def draw_tickets(
+    data: Microdata, within: Sequence[str], values: Sequence[str], ctx: Context
+) -> Frame:
+    """Return for each record its class, a number for its values in random order, and two random numbers."""
+    groups, _ = strata(data, within)
+    held, sizes = strata(data, values)
+    label = ctx.rng.permutation(len(sizes))
+    draws = draws_of(ctx)
+
+    def work(block: int, table: pa.Table) -> Done:
+        drawn = draws(block, 0).integers(0, np.iinfo(np.int64).max, (2, table.num_rows))
+        columns = [table.column(ROW), groups.find(table), label[held.find(table)], *drawn]
+        return Done(pa.table(columns, names=TICKETS.names))
+
+    frame = data.frame.select(*dict.fromkeys([*within, *values]), ROW)
+    return data.engine.map_blocks(frame, work, TICKETS, ticker(ctx)).records
 
 
-def random_pairs(groups: Ints, wanted: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return at most ``wanted`` disjoint random pairs of records of the same group."""
-    order = np.lexsort((rng.random(len(groups)), groups)).astype(np.int64)
-    rank = rank_in_group(groups[order])
-    # A pair is an even place in a group and the next one.
-    even = np.flatnonzero((rank[:-1] % 2 == 0) & (groups[order][:-1] == groups[order][1:]))
-    picked = rng.permutation(even)[:wanted]
-    return order[picked], order[picked + 1]
+def pair_up(tickets: Frame, wanted: int, engine: Engine) -> Frame:
+    """Return at most ``wanted`` disjoint random pairs of records of the same class, both ways."""
+    order = [TICKET, ROW]
+    # A pair is an even place in a class and the next one.
+    placed = tickets.with_columns(
+        (nw.col(ROW).cum_count().over(GROUP, order_by=order) - 1).alias(RANK),
+        nw.col(ROW).shift(-1).over(GROUP, order_by=order).alias(SOURCE),
+    )
+    pairs = placed.filter((nw.col(RANK) % 2 == 0) & ~nw.col(SOURCE).is_null())
+    chosen = engine.materialise(pairs.sort(CHOICE, ROW).head(wanted).select(ROW, SOURCE))
+    back = chosen.select(nw.col(SOURCE).alias(ROW), nw.col(ROW).alias(SOURCE))
+    return nw.concat([chosen, back])
+
+
+def derange(tickets: Frame, rng: np.random.Generator, engine: Engine) -> Frame:
+    """Return a source for each record, in its class, such that none gets values equal to its own.
+
+    In each class the records are put in random order, equal values side by side, and turned round by at
+    least the size of the largest set of equal values; that works if and only if no value is held by more
+    than half of the class.
+    """
+    runs = counts(tickets, [GROUP, VALUE]).collect("pyarrow").to_native()
+    group, n = (runs.column(c).to_numpy() for c in (GROUP, N))
+    size = np.bincount(group, weights=n).astype(np.int64)
+    largest = np.zeros(len(size), dtype=np.int64)
+    np.maximum.at(largest, group, n)
+    if np.any(2 * largest > size):
+        raise Infeasible(
+            "swap: in some class more than half of the records hold the same values, so not every record "
+            "can get others. Exchange more columns together, or widen 'within'."
+        )
+    shift = largest + np.floor(rng.random(len(size)) * (size - 2 * largest + 1)).astype(np.int64)
+    turns = pa.table({GROUP: np.arange(len(size)), "__size__": size, "__shift__": shift})
+    rank = nw.col(ROW).cum_count().over(GROUP, order_by=[VALUE, TICKET, ROW]) - 1
+    placed = engine.materialise(tickets.select(ROW, GROUP, rank.alias(RANK)))
+    turned = placed.join(engine.from_arrow(turns), on=GROUP, how="inner").select(
+        ROW, GROUP, ((nw.col(RANK) + nw.col("__shift__")) % nw.col("__size__")).alias(RANK)
+    )
+    owners = placed.select(nw.col(ROW).alias(SOURCE), GROUP, RANK)
+    return turned.join(owners, on=[GROUP, RANK], how="inner").select(ROW, SOURCE)
 
 
 def rank_in_group(ordered: Ints) -> Ints:
@@ -155,34 +225,3 @@ def rank_in_group(ordered: Ints) -> Ints:
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     lengths = np.diff(np.r_[starts, n])
     return np.arange(n, dtype=np.int64) - np.repeat(starts, lengths)
-
-
-def deranged(values: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
-    """Return a source for each record, in its group, such that none gets a value equal to its own.
-
-    In each group the records are put in random order, equal values side by side, and turned round by at
-    least the size of the largest set of equal values; that works if and only if no value is held by more
-    than half of the group.
-    """
-    n = len(values)
-    if n == 0:
-        return np.zeros(0, dtype=np.int64)
-    shuffled_values = rng.permutation(int(values.max()) + 1)[values]
-    order = np.lexsort((rng.random(n), shuffled_values, groups)).astype(np.int64)
-    g, v = groups[order], values[order]
-    run = np.cumsum(np.r_[False, (g[1:] != g[:-1]) | (v[1:] != v[:-1])])
-    size = np.bincount(g)
-    largest = np.zeros(len(size), dtype=np.int64)
-    np.maximum.at(largest, g, np.bincount(run)[run])
-    occurring = size > 0
-    if np.any(2 * largest[occurring] > size[occurring]):
-        raise Infeasible(
-            "swap: in some class more than half of the records hold the same values, so not every record "
-            "can get others. Exchange more columns together, or widen 'within'."
-        )
-    shift = largest + np.floor(rng.random(len(size)) * (size - 2 * largest + 1)).astype(np.int64)
-    rank = rank_in_group(g)
-    start = np.arange(n) - rank
-    source = np.empty(n, dtype=np.int64)
-    source[order] = order[start + (rank + shift[g]) % size[g]]
-    return source

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.in_blocks import Change, Draws, change_records, draws_of, strata, ticker
 from tacit.data.microdata import Microdata
-from tacit.data.values import Ints, classes, numbers
+from tacit.data.values import Floats, Ints, as_numbers
+from tacit.engine.base import ROW
+from tacit.engine.blocks import Done
+from tacit.engine.class_index import ClassIndex
+from tacit.engine.relational import N, counts
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
 from tacit.protect.swap.swap import rank_in_group
 from tacit.registry import register
 from tacit.spec import Method
+
+STRATUM, BUCKET, TICKET = "__stratum__", "__bucket__", "__ticket__"
 
 
 @register
@@ -39,7 +48,7 @@ class Sample(Method):
     within: tuple[ColumnName, ...] = Field((), description="columns whose classes are the strata")
 
     random: ClassVar[bool] = True
-    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("sampling",)
     example: ClassVar[Mapping[str, Any]] = {"share": 0.5}
 
@@ -61,20 +70,19 @@ class Sample(Method):
         return found
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        groups, n_groups = classes(data, self.within)
-        sizes = np.bincount(groups, minlength=n_groups).astype(np.int64)
+        index, sizes = strata(data, self.within)
         wanted = (
             by_share(sizes, self.share) if self.share is not None else by_number(sizes, self.n or 0)
         )
-        chosen = draw(groups, wanted, ctx.rng)
-        result = data.take(chosen)
-        if data.weight is not None:
-            old = numbers(data, data.weight).values.astype(np.float64)
-            factor = sizes / np.maximum(wanted, 1)
-            result = result.replace({data.weight: (old * factor[groups])[chosen]})
+        draws = draws_of(ctx)
+        last = last_drawn(data, index, sizes, wanted, draws, ctx)
+        change = partial(
+            sample_block, index, last, data.weight, sizes / np.maximum(wanted, 1), draws
+        )
+        result, _ = change_records(data, change, ctx)
         ctx.note(
-            n=len(chosen),
-            strata=n_groups,
+            n=int(wanted.sum()),
+            strata=index.size,
             weight="multiplied by the inverse sampling fraction"
             if data.weight
             else "none declared: estimates of totals need the inverse sampling fraction",
@@ -105,8 +113,76 @@ def by_number(sizes: Ints, n: int) -> Ints:
     return wanted
 
 
-def draw(groups: Ints, wanted: Ints, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Return the positions drawn, ascending."""
-    order = np.lexsort((rng.random(len(groups)), groups)).astype(np.int64)
-    ordered = groups[order]
-    return np.sort(order[rank_in_group(ordered) < wanted[ordered]])
+def tickets(block: int, n: int, draws: Draws) -> Ints:
+    """Return a random number for each record of a block: the smallest of a stratum are drawn."""
+    return draws(block, 0).integers(0, np.iinfo(np.int64).max, n)
+
+
+def last_drawn(
+    data: Microdata, index: ClassIndex, sizes: Ints, wanted: Ints, draws: Draws, ctx: Context
+) -> tuple[Ints, Ints]:
+    """Return for each stratum the largest ticket drawn, and the row number that holds it.
+
+    Tickets are counted in buckets on the engine; only those in the bucket where a stratum's sample ends
+    are looked at one by one.
+    """
+    shift = 63 - min(12, max(0, int(sizes.sum()).bit_length() - 16))
+
+    def ticket_block(block: int, table: pa.Table) -> Done:
+        drawn = tickets(block, table.num_rows, draws)
+        columns = [index.find(table), drawn >> shift, drawn, table.column(ROW)]
+        return Done(pa.table(columns, names=[STRATUM, BUCKET, TICKET, ROW]))
+
+    schema = pa.schema([(name, pa.int64()) for name in (STRATUM, BUCKET, TICKET, ROW)])
+    frame = data.frame.select(*index.columns, ROW)
+    given = data.engine.map_blocks(frame, ticket_block, schema, ticker(ctx)).records
+    told = counts(given, [STRATUM, BUCKET]).collect("pyarrow").to_native()
+    ends, before = end_buckets(*(told.column(c).to_numpy() for c in (STRATUM, BUCKET, N)), wanted)
+    small = data.engine.from_arrow(pa.table({STRATUM: np.arange(len(ends)), "__end__": ends}))
+    close = given.join(small, on=STRATUM, how="inner").filter(nw.col(BUCKET) == nw.col("__end__"))
+    table = close.select(STRATUM, TICKET, ROW).collect("pyarrow").to_native()
+    stratum, ticket, row = (table.column(c).to_numpy() for c in (STRATUM, TICKET, ROW))
+    order = np.lexsort((row, ticket, stratum))
+    # In a stratum of which all records are drawn, or none, no ticket decides.
+    most = np.where(wanted > 0, np.iinfo(np.int64).max, -1)
+    last, row_last = most.copy(), most.copy()
+    place = rank_in_group(stratum[order]) == (wanted - before - 1)[stratum[order]]
+    at = order[place]
+    last[stratum[at]], row_last[stratum[at]] = ticket[at], row[at]
+    return last, row_last
+
+
+def end_buckets(stratum: Ints, bucket: Ints, n: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+    """Return for each stratum the bucket in which its sample ends, and how many records come before."""
+    order = np.lexsort((bucket, stratum))
+    stratum, bucket, n = stratum[order], bucket[order], n[order]
+    passed = np.cumsum(n)
+    first = np.searchsorted(stratum, np.arange(len(wanted)))
+    start = np.concatenate([[0], passed])[first]
+    within = passed - start[stratum]
+    ends, before = np.full(len(wanted), -1), np.zeros(len(wanted), dtype=np.int64)
+    here = (within >= wanted[stratum]) & (within - n < wanted[stratum])
+    ends[stratum[here]] = bucket[here]
+    before[stratum[here]] = (within - n)[here]
+    return ends.astype(np.int64), before
+
+
+def sample_block(
+    index: ClassIndex,
+    last: tuple[Ints, Ints],
+    weight: str | None,
+    factor: Floats,
+    draws: Draws,
+    block: int,
+    table: pa.Table,
+) -> Change:
+    """Return the records of a block that are drawn, with their weights raised."""
+    stratum = index.find(table)
+    ticket, row = tickets(block, table.num_rows, draws), table.column(ROW).to_numpy()
+    limit, row_limit = last[0][stratum], last[1][stratum]
+    keep = (ticket < limit) | ((ticket == limit) & (row <= row_limit))
+    if weight is None:
+        return Change(keep=keep)
+    old = as_numbers(table.column(weight), weight)
+    raised = pa.array(old.values * factor[stratum], mask=~old.known)
+    return Change({weight: raised}, keep)

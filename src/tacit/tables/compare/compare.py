@@ -147,7 +147,7 @@ class FrameworkResult(Result):
             curves={},
             higher_utility_is_better=False,
             title="Risk and loss of each version",
-            **({} if size is None else {"size": size}),
+            size=size,
         )
 
     def table(self, group: str | None = None) -> list[dict[str, Any]]:

@@ -20,6 +20,9 @@ from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_exact import ExactOutcome, solve_exact
 from tacit.tables.suppress.suppression import Suppression
 
+#: Prices this near to each other are the same.
+SAME = 1e-9
+
 __all__ = ["ExactOutcome", "SuppressExact", "solve_exact"]
 
 
@@ -57,6 +60,15 @@ class SuppressExact(Suppression):
         None,
         description="only cells that match one of these masks (dimension to codes) may be hidden",
     )
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        result = super()._apply(table, ctx)
+        if ctx.details["repaired"]:
+            # Gap and proof are those of the pattern that goes out, with what the repair has added.
+            price, bound = float(ctx.details["price"]), float(ctx.details["bound"])
+            gap = max(0.0, price - bound) / price if price > 0 else 0.0
+            ctx.note(gap=gap, proven=bool(ctx.details["proven"]) and gap <= max(self.gap, SAME))
+        return result
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         if self.engine == "scip" and not has_scip():

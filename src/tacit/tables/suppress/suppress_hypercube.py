@@ -353,6 +353,9 @@ def repaired_part(
 def mark_subtables(grid: cubes.Grid, state: cubes.State, cells: Ints) -> None:
     """Hide cells, and mark every subtable with one of them."""
     state.flag[cells] = cubes.HIDDEN
-    run, scratch = cubes.kernels(len(state.value)), np.zeros(len(grid.stride) + 1, dtype=np.int64)
+    run, scratch = (
+        cubes.KERNELS.pick(50 * len(state.value)),
+        np.zeros(len(grid.stride) + 1, dtype=np.int64),
+    )
     for cell in cells.tolist():
         run["mark"](grid, state.dirty, scratch, cell)

@@ -8,7 +8,6 @@ a program takes milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,6 @@ Ints = npt.NDArray[np.int64]
 SHRINK, VISITS = 0.999, 4000
 #: A need beyond its limit by no more than this share is left to the program and its tolerances.
 SLACK = 1e-5
-#: Turns of the innermost loop for each cell of a table while a pattern is repaired, roughly.
-TURNS = 4000
 
 
 class Caps:
@@ -47,7 +44,7 @@ class Caps:
         self.columns = (as_ints(columns.indptr), as_ints(columns.indices))
         self.up = problem.up[cells].astype(np.float64)
         self.down = problem.down[cells].astype(np.float64)
-        self.tighten = kernel(problem.n)
+        self.tighten = KERNELS.pick(problem.n)["tightened"]
         self.shrink(np.arange(part.shape[0], dtype=np.int64), 50 * part.shape[0])
 
     def shrink(self, rows: Ints, visits: int = VISITS) -> None:
@@ -158,8 +155,3 @@ def tightened(
 
 
 KERNELS = Kernels(globals(), tightened)
-
-
-def kernel(n: int) -> Callable[..., Any]:
-    """Return the kernel for a table of so many cells, compiled when that pays."""
-    return KERNELS.pick(TURNS * n)["tightened"]

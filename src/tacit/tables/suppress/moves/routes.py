@@ -142,7 +142,8 @@ class Routes:
             if not mine:
                 self._take(m)
             mine.add(need)
-        for m in old:
+        # One movement may meet both sides of a width; it is left once.
+        for m in dict.fromkeys(old):
             if m not in by:
                 mine = self.serving[m]
                 mine.discard(need)
