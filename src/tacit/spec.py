@@ -138,6 +138,11 @@ class Method(Spec, Generic[D]):
     #: The disclosure limitation techniques used, in the words of Sweeney's Figure 14.
     techniques: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def draws(self) -> bool:
+        """Return True when the result depends on the seed with the parameters as they are."""
+        return self.random
+
     def apply(self, data: D, *, seed: int | None = None, context: Context | None = None) -> D:
         """Protect ``data``.
 

@@ -110,6 +110,7 @@ def run(
     seed: int | None = None,
     force: bool = False,
     sign: Path | None = None,
+    study_seed: bool = False,
 ) -> int:
     """Run a plan: read, protect, measure before and after, and write the release folder.
 
@@ -129,6 +130,8 @@ def run(
         Replace a release that is already there.
     sign
         File of the office's private key, made by 'tacit key', with which the release is signed.
+    study_seed
+        Release for the public although a seed was given: whoever tries it can undo what was drawn.
     """
     from tacit.folders import refuse_target
     from tacit.plan import Plan
@@ -140,7 +143,7 @@ def run(
     with progress_bar(console) as progress:
         release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(target, format=format, force=force, sign=sign)
+        folder = release.write(target, format=format, force=force, sign=sign, study_seed=study_seed)
     console.release(release, folder)
     return 3 if release.shortfalls else 0
 
