@@ -139,6 +139,11 @@ class Method(Spec, Generic[D]):
     techniques: ClassVar[tuple[str, ...]] = ()
 
     @property
+    def cuts_links(self) -> bool:
+        """Return True when no record can be followed back to the original with these parameters."""
+        return False
+
+    @property
     def draws(self) -> bool:
         """Return True when the result depends on the seed with the parameters as they are."""
         return self.random
@@ -200,6 +205,10 @@ class Measure(Spec, Generic[D]):
     needs_register: ClassVar[bool] = False
     #: Which values are better on a risk-utility map; by default lower for risk, higher for utility.
     better: ClassVar[Literal["lower", "higher"] | None] = None
+
+    def asked(self, *names: str) -> bool:
+        """Return True when one of some parameters was given; a default that nobody asked for is no promise."""
+        return bool(self.model_fields_set.intersection(names))
 
     def measure(
         self,

@@ -42,6 +42,11 @@ class Scramble(Method):
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("scramble tuples",)
 
+    @property
+    def cuts_links(self) -> bool:
+        """Return True: records get new row numbers."""
+        return True
+
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         ctx.note(links_lost=True)
         return scrambled_order(data, ctx)
