@@ -34,7 +34,6 @@ from tacit.stats.robust import qn
 from tacit.stats.series import warping
 from tacit.stats.series.distances import Distance
 from tacit.stats.series.panel import Panel
-from tacit.tables.rounding import search as rounding_search
 from tacit.tables.rounding import small_counts
 from tacit.tables.rounding.solve import solve_rounding
 from tacit.tables.structure.detection import detect_structure
@@ -84,9 +83,7 @@ def counts(shape, seed=1, mean=1.5):
 
 
 def rounded_cube():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rounding_search, "EFFORT", 200_000)
-        return solve_rounding(counts((3, 3, 3)), 5, strategy="local_search", time_limit=600).values
+    return solve_rounding(counts((3, 3, 3)), 5, strategy="local_search", time_limit=600).values
 
 
 def small_counts_of():
