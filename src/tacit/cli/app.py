@@ -111,6 +111,9 @@ def run(
     force: bool = False,
     sign: Path | None = None,
     study_seed: bool = False,
+    reports: Annotated[
+        list[Literal["pdf", "docx"]] | None, Parameter(consume_multiple=True, negative=())
+    ] = None,
 ) -> int:
     """Run a plan: read, protect, measure before and after, and write the release folder.
 
@@ -132,11 +135,16 @@ def run(
         File of the office's private key, made by 'tacit key', with which the release is signed.
     study_seed
         Release for the public although a seed was given: whoever tries it can undo what was drawn.
+    reports
+        Write the public and the board's report in these formats too, beside HTML.
     """
     from tacit.folders import refuse_target
     from tacit.plan import Plan
 
     loaded = Plan.load(plan)
+    if reports:
+        output = loaded.output.model_copy(update={"reports": tuple(reports)})
+        loaded = loaded.with_(output=output)
     target = out if out is not None else loaded.resolve(loaded.output.folder)
     source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
     refuse_target(Path(target).absolute(), source, force=force)

@@ -237,6 +237,9 @@ class Output(Section):
         default="drawn",
         description="order of released records: drawn where a step depends on chance or drops records, or kept as in the source",
     )
+    reports: tuple[Literal["pdf", "docx"], ...] = Field(
+        default=(), description="further formats of the reports, beside HTML: pdf, docx"
+    )
 
 
 Pooling = Literal["max", "mean", "min"]

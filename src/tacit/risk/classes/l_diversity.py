@@ -107,7 +107,9 @@ class LDiversity(Measure):
             f"share below {self.l:g}": share,
             "largest share of one value in a class": max(part.largest_share for part in parts),
         }
-        title = f"l-diversity ({self.variant}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
+        title = (
+            f"l-diversity ({self.variant}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
+        )
         return LDiversityResult(
             kind=self.kind,
             title=title,

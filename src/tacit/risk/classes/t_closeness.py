@@ -132,7 +132,9 @@ class TCloseness(Measure):
             "average distance": worst.average,
             f"records in classes farther than {self.t:g}": violations,
         }
-        title = f"t-closeness ({self.distance}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
+        title = (
+            f"t-closeness ({self.distance}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
+        )
         return TClosenessResult(
             kind=self.kind,
             title=title,
