@@ -242,7 +242,7 @@ def without_small_counts(name: str, text: str) -> str:
 
 def missed(result: Result) -> str:
     """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
-    return sentence(result.shortfall) if result.shortfall else ""
+    return f"{result.shortfall}." if result.shortfall else ""
 
 
 def sentence(text: str) -> str:
