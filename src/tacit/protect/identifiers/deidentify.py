@@ -42,7 +42,7 @@ class Deidentify(Method):
     techniques: ClassVar[tuple[str, ...]] = ("de-identification",)
 
     @property
-    def draws(self) -> bool:
+    def uses_chance(self) -> bool:
         """Return True when values are made up."""
         return self.how == "substitute"
 

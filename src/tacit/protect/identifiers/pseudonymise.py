@@ -97,7 +97,7 @@ class Pseudonymise(Method):
         return self
 
     @property
-    def draws(self) -> bool:
+    def uses_chance(self) -> bool:
         """Return True when the key is drawn."""
         return self.key is None and self.key_file is None and self.key_env is None
 
