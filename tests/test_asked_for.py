@@ -159,3 +159,13 @@ def test_what_is_taken_by_default_and_left_out_is_said_in_shell_report_and_ledge
     assert any(CUT in str(w.message) for w in caught)
     for made in (public(release), board(release)):
         assert any(CUT in str(s) for s in made.blocks[0].sentences)
+
+
+def test_tables_say_what_they_miss():
+    table = tacit.Table.from_array([[9, 4], [1, 8]], totals=False)
+    given = tacit.MarginDisclosure(tau_approx=20).measure(table)
+    assert given.shortfall == "Disclosure by totals: cells are disclosed (approximation)"
+    assert not tacit.MarginDisclosure().measure(table).shortfall
+    judged = table.with_protection([(1, 0)], sliding=6)
+    assert tacit.Audit().measure(judged).shortfall.endswith("unsafe cells are exposed")
+    assert not tacit.Audit().measure(table).shortfall
