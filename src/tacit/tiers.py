@@ -12,6 +12,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.comparison.printing import text_table
+from tacit.comparison.systems import System, protect
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
 from tacit.data.values import Ints
@@ -21,7 +23,6 @@ from tacit.errors import ColumnNotFound, InputError
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.result import Result
-from tacit.utility.comparison import System, protect, text_table
 
 #: A table that is public already: its columns, or each column with the level of its hierarchy.
 Published = Sequence[str] | Mapping[str, int]
