@@ -13,6 +13,8 @@ from tacit.tables.compare.table_comparison import TableComparison
 from tacit.utility.levels.precision import ACCOUNTINGS
 from tacit.utility.moments.information_loss import WORDS, InformationLoss
 
+Side = Literal["risk", "utility"]
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -31,7 +33,7 @@ class Axis:
     """
 
     words: str
-    side: Literal["risk", "utility"]
+    side: Side
     better: Literal["lower", "higher"]
     neutral: float | None = None
 
@@ -61,7 +63,7 @@ def measure_axes(label: str, measure: Measure[Any]) -> dict[str, Axis]:
         return {n: Axis(WORDS[n], "utility", measure.better or "higher") for n in names}
     if isinstance(measure, TableComparison):
         return framework_axes(measure)
-    side: Literal["risk", "utility"] = "risk" if is_risk(type(measure)) else "utility"
+    side: Side = "risk" if is_risk(type(measure)) else "utility"
     better = measure.better or ("lower" if side == "risk" else "higher")
     return {label: Axis(label, side, better)}
 

@@ -6,12 +6,12 @@ import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
 
-from tacit.comparison.axes import Axis, axes_of, measure_axes
+from tacit.comparison.axes import Axis, Side, axes_of, measure_axes
 from tacit.comparison.outcome import KEYS, KeyFacts, Outcome
 from tacit.comparison.printing import html_table, text_table
 from tacit.errors import Infeasible, InputError, near_match
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 #: Columns that are no measure.
 PLAIN = ("system", "seconds", "reason")
+SIDES: tuple[Side, ...] = ("risk", "utility")
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class ComparisonResult(Result):
 
     # -- risk and utility ----------------------------------------------------------------------
 
-    def axis(self, side: Literal["risk", "utility"], name: str | None = None) -> tuple[str, Axis]:
+    def axis(self, side: Side, name: str | None = None) -> tuple[str, Axis]:
         """Return a column to stand on an axis: the one named, or the first that there is."""
         axes = {n: a for n, a in axes_of(self.measures).items() if a.side == side}
         if name is not None:
@@ -326,10 +327,8 @@ def comparison_result(
 
 def judgement(draft: ComparisonResult) -> dict[str, Any]:
     """Return the best utility, the numbers on the axes, and the words for them."""
-    named = []
-    for side in ("risk", "utility"):
-        if any(a.side == side for a in axes_of(draft.measures).values()):
-            named.append(draft.axis(side))  # type: ignore[arg-type]
+    sides = {axis.side for axis in axes_of(draft.measures).values()}
+    named = [draft.axis(side) for side in SIDES if side in sides]
     numbers = {
         f"{row.name}: {axis.words}": row.values.get(column)
         for row in draft.rows
