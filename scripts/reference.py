@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import inspect
@@ -179,12 +178,9 @@ def bounds(schema: Mapping[str, Any]) -> Iterator[str]:
 def command_line_page() -> str:
     """Return the commands with their options, and the exit codes."""
     from tacit.cli import app as cli
-    from tacit.cli.generated import COMMON, add_generated
+    from tacit.cli.generated import COMMON
 
-    for verb in {"apply", "measure"} & set(cli.app):
-        del cli.app[verb]
-    add_generated(cli.app, [])
-    cli.add_tables()
+    cli.add_groups(["table"])
     text = cli.app.generate_docs(heading_level=1).replace("```console", "```text")
     text = re.sub(r"^# tacit$", "# Command line", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^## Table of Contents\n\n(?:- .*\n)+\n", "", text, flags=re.MULTILINE)
@@ -205,7 +201,7 @@ def command_line_page() -> str:
                 "`--register` for measures that compare, and `--plot` for the chart."
             ),
             "## Exit codes",
-            (inspect.getdoc(cli.main) or "").split("exit code: ")[1],
+            (inspect.getdoc(cli.main) or "").split("\n\n")[1],
             "The same work from Python: [Python](python.md).",
         ]
     )
@@ -218,13 +214,12 @@ def plan_page() -> str:
     """Return the format of a plan, section by section."""
     from tacit.governance import AccessClass
     from tacit.io import FORMATS, WRITABLE, Options
-    from tacit.plan import ROLE_NAMES, SECTIONS
+    from tacit.plan import SECTIONS, Roles
     from tacit.registry import specs
 
-    described = attribute_docs(Options)
     reading = [
-        (f"`{f.name}`", default_of(f), described.get(f.name, ""))
-        for f in dataclasses.fields(Options)
+        (f"`{name}`", default_of(field), field.description or "")
+        for name, field in Options.model_fields.items()
     ]
     kinds = {
         family: ", ".join(f"[{k}](../methods/{k}.md)" for k in specs(family)) for family in FAMILIES
@@ -241,9 +236,15 @@ def plan_page() -> str:
                 ("section", "meaning"), [(f"`{name}`", words) for name, words in SECTIONS.items()]
             ),
             "## Roles",
+            table(
+                ("role", "meaning"),
+                [
+                    (f"`{name}`", field.description or "")
+                    for name, field in Roles.model_fields.items()
+                ],
+            ),
             (
-                f"{', '.join(f'`{r}`' for r in ROLE_NAMES)}. `keys` may be a list, or a mapping from names to lists when "
-                "there are several quasi-identifiers."
+                "`keys` may be a list, or a mapping from names to lists when there are several quasi-identifiers."
             ),
             "## Reading a file",
             "`source` and `register` are a path, or a mapping with `path` and any of:",
@@ -269,23 +270,12 @@ def plan_page() -> str:
     )
 
 
-def default_of(field: dataclasses.Field[Any]) -> str:
-    """Return the default of a dataclass field."""
-    if field.default is dataclasses.MISSING or field.default in (None, ()):
+def default_of(field: Any) -> str:
+    """Return the default of a field of a model."""
+    default = field.get_default(call_default_factory=True)
+    if default in (None, (), {}):
         return "none"
-    return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
-
-
-def attribute_docs(cls: type) -> dict[str, str]:
-    """Return the sentence of each attribute from a NumPy-style docstring; names may share one."""
-    body = (inspect.getdoc(cls) or "").split("Attributes\n----------\n", 1)[-1]
-    found: dict[str, str] = {}
-    for names, text in re.findall(
-        r"^(\w[\w, ]*)\n((?:    .*\n?)+)", body + "\n", flags=re.MULTILINE
-    ):
-        words = markdown(" ".join(line.strip() for line in text.splitlines()))
-        found.update(dict.fromkeys(names.split(", "), words))
-    return found
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
 # -- Python ------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ PACKAGE = ROOT / "src" / "tacit"
 #: Kinds of files that belong into the package: code and templates. Data would be somebody's, with a licence.
 SUFFIXES = {".py", ".pyi", ".html", ".css", ".js", ".typ", ".txt"}
 NEEDED = {"tacit/py.typed", "tacit/__init__.pyi"}
+#: Files without such an ending that belong all the same: the mark of a typed package, the list of methods.
+NAMED = {"py.typed", "catalogue.json"}
 
 
 def faults(names: Iterable[str], sources: Iterable[str]) -> list[str]:
@@ -29,7 +31,7 @@ def faults(names: Iterable[str], sources: Iterable[str]) -> list[str]:
 def belongs(name: str) -> bool:
     """Return True for a file of a kind that is released as part of the package."""
     path = PurePosixPath(name)
-    return path.name == "py.typed" or path.suffix in SUFFIXES
+    return path.name in NAMED or path.suffix in SUFFIXES
 
 
 def sources() -> list[str]:

@@ -178,11 +178,12 @@ def compile_kernel(function: Callable[..., Any], names: dict[str, Any]) -> Calla
     copy.__module__ = function.__module__
     # Other threads run meanwhile: kernels touch arrays alone.
     try:
-        made = numba.njit(copy, cache=bool(numba.config.CACHE_DIR), nogil=True)
+        keep = bool(vars(numba.config)["CACHE_DIR"])
+        made = numba.njit(copy, cache=keep, nogil=True)
     except RuntimeError:  # no place to keep it
         made = numba.njit(copy, nogil=True)
     names[function.__name__] = made
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 @contextmanager
@@ -190,7 +191,8 @@ def cache_directory(place: Path | None) -> Iterator[None]:
     """Let numba keep machine code in a directory; what older sources left beside it is removed."""
     import numba
 
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, "" if place is None else str(place)
+    settings = vars(numba.config)
+    before, settings["CACHE_DIR"] = settings["CACHE_DIR"], "" if place is None else str(place)
     if place is not None and not place.exists():
         module = place.name.rsplit("-", 1)[0]
         for old in place.parent.glob(f"{module}-*"):
@@ -198,7 +200,7 @@ def cache_directory(place: Path | None) -> Iterator[None]:
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        settings["CACHE_DIR"] = before
 
 
 @functools.cache

@@ -52,7 +52,7 @@ def test_every_section_and_reading_option(reference):
     page = reference["plan.md"]
     for name in SECTIONS:
         assert f"| `{name}` |" in page
-    for name in Options.__dataclass_fields__:
+    for name in Options.model_fields:
         row = re.search(rf"^\| `{name}` \| \S+ \| (.+) \|$", page, re.MULTILINE)
         assert row, f"the docstring of Options says nothing about {name}"
 

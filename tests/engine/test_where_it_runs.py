@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from common.cases import COLUMNS, build, measure_kinds, method_kinds, people
@@ -35,19 +37,24 @@ def fetched(monkeypatch):
     return seen
 
 
-def many_people():
-    """Each person several times: far fewer distinct values than records."""
+@pytest.fixture
+def many_people(tmp_path):
+    """Each person several times, in a file, on an engine that keeps nothing but tiny frames in memory."""
     columns = {c: v * COPIES for c, v in COLUMNS.items()}
     columns["id"] = [f"p{i}" for i in range(12 * COPIES)]
-    return people(columns)
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    engine = DuckDbEngine()
+    engine._scratch.in_memory = 1000
+    yield people(tmp_path / "people.parquet", engine=engine)
+    engine.close()
 
 
 @pytest.mark.parametrize("kind", [*method_kinds(), *measure_kinds()])
-def test_records_are_gathered_only_by_specs_that_say_so(kind, fetched):
+def test_records_are_gathered_only_by_specs_that_say_so(kind, fetched, many_people):
     spec = build(kind)
     if spec.runs_on == "records":
         pytest.skip("gathers records, and says so")
-    data = many_people()
+    data = many_people
     fetched.clear()
     if kind in method_kinds():
         spec.apply(data, seed=1)

@@ -357,7 +357,7 @@ def test_only_allowed_cells_are_hidden():
 def test_forced_cells_cost_nothing():
     _, table = investment()
     judged = table.with_protection([6], lower=5, upper=5).with_status(
-        [0], tacit.data.status.Status.SECONDARY_MANUAL
+        [0], tacit.data.cells.status.Status.SECONDARY_MANUAL
     )
     safe = SuppressExact().apply(judged)
     assert safe.hidden[0]

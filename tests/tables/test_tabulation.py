@@ -342,3 +342,10 @@ def test_merging_says_when_contributions_are_missing():
     merged = contributions.merge(table.holdings, cells, np.array([0, 0]), 1)
     assert merged.exact.tolist() == [False]
     assert merged.contributors.count[0] >= 2
+
+
+def test_dimensions_may_be_called_as_sums_are():
+    data = tacit.read({"n": ["a", "a", "b"], "x": ["p", "q", "q"], "c": [1, 2, 3]})
+    table = tacit.tables.tabulate(data, ["n", "x"], "c")
+    assert table.value[0] == 6.0
+    assert table.count[0] == 3

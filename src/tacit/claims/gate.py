@@ -146,8 +146,9 @@ def exposed_by_attack(table: TableView, veiled: Flags) -> Flags:
     """
     import numpy as np
 
-    from tacit.claims.attack.attacker import exposed_cells, room_of, within_intervals
-    from tacit.claims.attack.needs import Needs
+    from tacit.claims.attack.attacker import levels_of, room_of, within_intervals
+    from tacit.claims.attack.movements import System
+    from tacit.claims.attack.needs import Needs, unmet
 
     down, up = within_intervals(table, *room_of(table))
     unknown = veiled | (table.published != table.value)
@@ -160,11 +161,12 @@ def exposed_by_attack(table: TableView, veiled: Flags) -> Flags:
             np.where(shown, np.minimum(up, high), up),
         )
         unknown |= shown & (down + up > 0)
-    needs = Needs.of(table, room_of(table)[0])
+    needs = levels_of(table)
     if small is not None:
         needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
     flags = np.zeros(len(table.value), dtype=bool)
-    flags[exposed_cells(table, unknown, down, up, needs)] = True
+    system = System.over(table.equations, unknown, down, up)
+    flags[unmet(system, needs)[0]] = True
     return flags
 
 
@@ -195,11 +197,10 @@ def reached_by_rounding(table: TableView) -> Flags:
     """
     import numpy as np
 
-    from tacit.claims.attack.attacker import room_of
-    from tacit.claims.attack.needs import Needs
+    from tacit.claims.attack.attacker import levels_of
 
     reach = rounding_reach(table)
-    needs = Needs.of(table, room_of(table)[0])
+    needs = levels_of(table)
     at = needs.cells
     low = np.maximum(table.published[at] - reach[at], table.lower[at])
     high = np.minimum(table.published[at] + reach[at], table.upper[at])

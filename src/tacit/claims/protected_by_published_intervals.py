@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.claims.attack.attacker import is_protected, room_of, within_intervals
+from tacit.claims.attack.attacker import is_protected, levels_of, room_of, within_intervals
 from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
@@ -22,6 +22,7 @@ def has_wide_intervals(table: TableView, claim: Claim) -> bool:
         table,
         table.hidden & ~np.isnan(np.asarray(table.interval)[:, 0]),
         within_intervals(table, *room_of(table)),
+        levels_of(table),
         singletons=bool(claim.parameters.get("singletons")),
         far=False,
     )

@@ -48,9 +48,7 @@ def leaves_what_was_asked_in_subtables(table: TableView, claim: Claim) -> bool:
         at = copies.cells
         needs = Needs.of(copies, down[at]) if intervals else Needs.least(copies)
         room = (down[at], up[at])
-        if not is_protected(
-            copies, table.hidden[at], room, singletons=guarded, far=False, needs=needs
-        ):
+        if not is_protected(copies, table.hidden[at], room, needs, singletons=guarded, far=False):
             return False
     return True
 

@@ -23,9 +23,9 @@ def leaves_what_was_asked(table: TableView, claim: Claim) -> bool:
         table,
         table.hidden,
         room,
+        Needs.of(table, room[0]) if claim.parameters.get("intervals") else Needs.least(table),
         singletons=bool(claim.parameters.get("singletons")),
         far=False,
-        needs=Needs.of(table, room[0]) if claim.parameters.get("intervals") else Needs.least(table),
     )
 
 

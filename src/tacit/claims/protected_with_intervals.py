@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.claims.attack.attacker import is_protected, room_of, within_intervals
+from tacit.claims.attack.attacker import is_protected, levels_of, room_of, within_intervals
 from tacit.claims.claim import Claim
 from tacit.claims.intervals_hold_the_truth import holds_truth
 from tacit.claims.registry import check_for
@@ -28,5 +28,6 @@ def leaves_room_within_intervals(table: TableView, claim: Claim) -> bool:
         table,
         unknown,
         within_intervals(table, *room_of(table)),
+        levels_of(table),
         singletons=bool(claim.parameters.get("singletons")),
     )

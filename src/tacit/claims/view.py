@@ -25,31 +25,12 @@ class Contributions(Protocol):
         """Return their sampling weights, if the table is weighted."""
 
 
-class TableView(Protocol):
-    """A confidential table together with the part of it that goes out.
-
-    Checks know tables by these names alone; :class:`tacit.Table` has all of them.
-    """
+class CellView(Protocol):
+    """Cells with levels and respondents, bound by relations: all that an attacker needs."""
 
     @property
     def value(self) -> Floats:
         """Return the true values."""
-
-    @property
-    def count(self) -> Ints:
-        """Return the contributors of each cell, -1 where unknown."""
-
-    @property
-    def status(self) -> npt.NDArray[np.int8]:
-        """Return the status of each cell."""
-
-    @property
-    def lower(self) -> Floats:
-        """Return the least that outsiders think possible."""
-
-    @property
-    def upper(self) -> Floats:
-        """Return the most that outsiders think possible."""
 
     @property
     def lower_level(self) -> Floats:
@@ -72,6 +53,41 @@ class TableView(Protocol):
         """Return True for a table of counts."""
 
     @property
+    def primary(self) -> Flags:
+        """Return which cells are unsafe by themselves."""
+
+    @property
+    def singleton(self) -> Flags:
+        """Return which cells have exactly one contributor."""
+
+    @property
+    def owner(self) -> Ints:
+        """Return the only contributor of each singleton, -1 elsewhere."""
+
+
+class TableView(CellView, Protocol):
+    """A confidential table together with the part of it that goes out.
+
+    Checks know tables by these names alone; :class:`tacit.Table` has all of them.
+    """
+
+    @property
+    def count(self) -> Ints:
+        """Return the contributors of each cell, -1 where unknown."""
+
+    @property
+    def status(self) -> npt.NDArray[np.int8]:
+        """Return the status of each cell."""
+
+    @property
+    def lower(self) -> Floats:
+        """Return the least that outsiders think possible."""
+
+    @property
+    def upper(self) -> Floats:
+        """Return the most that outsiders think possible."""
+
+    @property
     def changed(self) -> Floats | None:
         """Return what goes out in place of the true values, if anything does."""
 
@@ -86,18 +102,6 @@ class TableView(Protocol):
     @property
     def hidden(self) -> Flags:
         """Return which cells do not go out."""
-
-    @property
-    def primary(self) -> Flags:
-        """Return which cells are unsafe by themselves."""
-
-    @property
-    def singleton(self) -> Flags:
-        """Return which cells have exactly one contributor."""
-
-    @property
-    def owner(self) -> Ints:
-        """Return the only contributor of each singleton, -1 elsewhere."""
 
     @property
     def contributors(self) -> Contributions | None:

@@ -42,7 +42,7 @@ class ClassIndex:
         ids = np.zeros(cells.num_rows, dtype=np.int64)
         for c in coded:
             pairs = ids * c.size + c.codes
-            known = np.unique(pairs)
+            known = np.unique(pairs).astype(np.int64)
             steps.append(known)
             ids = np.searchsorted(known, pairs).astype(np.int64)
         return cls(tuple(columns), tuple(c.values for c in coded), tuple(steps))

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.errors import SolverError
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -113,6 +115,13 @@ class Solution:
     reduced: Floats | None = None
     duals: Floats | None = None
     nodes: int = 0
+
+    @property
+    def point(self) -> Floats:
+        """Return the point of a solution that has one."""
+        if self.x is None:
+            raise SolverError(f"the program ended without a point ({self.state})")
+        return self.x
 
     @property
     def gap(self) -> float:

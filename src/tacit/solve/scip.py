@@ -140,17 +140,18 @@ class Scip:
 
     def _listen(self, should_stop: Callable[[], bool]) -> None:
         import pyscipopt
+        from pyscipopt.scip import PY_SCIP_EVENTTYPE as EVENTS
 
         scip = self.scip
 
-        class Ask(pyscipopt.Eventhdlr):  # type: ignore[misc]
+        class Ask(pyscipopt.Eventhdlr):
             """Asks at every node."""
 
             def eventinit(self) -> None:
-                scip.catchEvent(pyscipopt.SCIP_EVENTTYPE.NODEFOCUSED, self)
+                scip.catchEvent(EVENTS.NODEFOCUSED, self)
 
             def eventexit(self) -> None:
-                scip.dropEvent(pyscipopt.SCIP_EVENTTYPE.NODEFOCUSED, self)
+                scip.dropEvent(EVENTS.NODEFOCUSED, self)
 
             def eventexec(self, _event: Any) -> None:
                 if should_stop():
@@ -218,7 +219,7 @@ class LazyScip(Scip):
                 return {"result": otherwise}
             return {"result": RESULT.CUTOFF if lazy.add_cuts(cuts) else RESULT.SEPARATED}
 
-        class Missing(pyscipopt.Conshdlr):  # type: ignore[misc]
+        class Missing(pyscipopt.Conshdlr):
             """The rows that are not there yet."""
 
             def conscheck(self, _constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs, unmet
 from tacit.claims.attack.respondents import deduced_exactly, deduced_nearby
-from tacit.claims.view import Flags, Floats, Ints, TableView
+from tacit.claims.view import CellView, Flags, Floats, TableView
 
 
 def room_of(table: TableView) -> tuple[Floats, Floats]:
@@ -26,26 +26,19 @@ def within_intervals(table: TableView, down: Floats, up: Floats) -> tuple[Floats
     return np.minimum(down, below), np.minimum(up, above)
 
 
-def exposed_cells(
-    table: TableView,
-    unknown: Flags,
-    down: Floats,
-    up: Floats,
-    needs: Needs | None = None,
-) -> Ints:
-    """Return the unsafe cells that an outsider can place more closely than their levels allow."""
-    system = System.over(table.equations, unknown, down, up)
-    return unmet(system, Needs.of(table, room_of(table)[0]) if needs is None else needs)[0]
+def levels_of(table: TableView) -> Needs:
+    """Return what the levels of a table ask for, within its external bounds."""
+    return Needs.of(table, room_of(table)[0])
 
 
 def is_protected(
-    table: TableView,
+    table: CellView,
     unknown: Flags,
     room: tuple[Floats, Floats],
+    needs: Needs,
     *,
     singletons: bool,
     far: bool = True,
-    needs: Needs | None = None,
 ) -> bool:
     """Return True when neither outsiders nor single respondents learn too much of an unsafe cell.
 
@@ -57,16 +50,15 @@ def is_protected(
         Which cells an attacker does not know.
     room
         How far they could lie below and above their true value.
+    needs
+        What unsafe cells need.
     singletons
         Whether single respondents are attackers.
     far
         Whether they use all relations together, or those that two cells share.
-    needs
-        What unsafe cells need; by default what their levels ask for.
     """
-    asked = Needs.of(table, room_of(table)[0]) if needs is None else needs
     system = System.over(table.equations, unknown, *room)
-    short, parts = unmet(system, asked)
+    short, parts = unmet(system, needs)
     if len(short):
         return False
     if not singletons:

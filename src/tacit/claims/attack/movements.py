@@ -162,7 +162,7 @@ class Part:
 
 def program_of(matrix: sparse.csr_array) -> highspy.Highs:
     """Return a program over the relations, bounds and costs to be given."""
-    h = highspy.Highs()
+    h = highspy.Highs()  # type: ignore[no-untyped-call]
     h.silent()
     h.setOptionValue("threads", 1)
     lp = highspy.HighsLp()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.claims.attack.movements import CLOSE, Part, System
-from tacit.claims.view import Flags, Floats, Ints, TableView
+from tacit.claims.view import CellView, Flags, Floats, Ints
 
 #: An unsafe cell without levels must still not be deducible: it needs this share of its value.
 SMALLEST_SHARE = 1e-3
@@ -25,7 +25,7 @@ class Needs:
     width: Floats
 
     @classmethod
-    def of(cls, table: TableView, down: Floats) -> Needs:
+    def of(cls, table: CellView, down: Floats) -> Needs:
         """Return what the levels of a table ask for; ``down`` is how far cells can lie below.
 
         Nobody can be made to think that a cell lies below what all know to be its least. A cell whose
@@ -38,7 +38,7 @@ class Needs:
         return cls(cells, below, above, np.where(nothing, smallest(table, cells), width))
 
     @classmethod
-    def least(cls, table: TableView) -> Needs:
+    def least(cls, table: CellView) -> Needs:
         """Return that no unsafe cell may be deducible, whatever its levels ask for."""
         cells = np.flatnonzero(table.primary)
         nothing = np.zeros(len(cells))
@@ -57,7 +57,7 @@ class Needs:
         return Needs(self.cells[some], self.down[some], self.up[some], self.width[some])
 
 
-def smallest(table: TableView, cells: Ints) -> Floats:
+def smallest(table: CellView, cells: Ints) -> Floats:
     """Return the least movement that counts: one unit of a count, else a thousandth of the value."""
     if table.frequency:
         return np.ones(len(cells))

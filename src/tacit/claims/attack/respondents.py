@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from tacit.claims.attack.movements import CLOSE, Part, System
 from tacit.claims.attack.needs import far_alone, smallest
-from tacit.claims.view import Flags, Floats, Ints, TableView
+from tacit.claims.view import CellView, Flags, Floats, Ints
 
 #: Vectors of the kernel that are drawn to see which cells depend on each other.
 DRAWS = 3
@@ -26,7 +26,7 @@ TRIES = 3
 # -- by relations that two cells share, within bounds ------------------------------------------------
 
 
-def deduced_nearby(table: TableView, system: System, parts: list[Part]) -> bool:
+def deduced_nearby(table: CellView, system: System, parts: list[Part]) -> bool:
     """Return True when an unsafe cell rests with the single respondent's cell beside it at rest."""
     pairs = neighbours(table)
     if not len(pairs):
@@ -48,7 +48,7 @@ def deduced_nearby(table: TableView, system: System, parts: list[Part]) -> bool:
     return False
 
 
-def neighbours(table: TableView) -> Ints:
+def neighbours(table: CellView) -> Ints:
     """Return rows (known, target) of unsafe cells that share a relation, known of one respondent."""
     lone = np.flatnonzero(table.primary & table.singleton)
     unsafe = np.flatnonzero(table.primary)
@@ -120,7 +120,7 @@ def moved_at_rest(part: Part, columns: Ints, rest: int) -> Floats:
 # -- exactly, by all relations together ------------------------------------------------------------
 
 
-def deduced_exactly(table: TableView, unknown: Flags) -> bool:
+def deduced_exactly(table: CellView, unknown: Flags) -> bool:
     """Return True when an unsafe cell is a multiple of a single respondent's, whatever the bounds."""
     system = boundless(table.equations, unknown)
     lone = system.at(np.flatnonzero(unknown & table.singleton))

@@ -212,19 +212,19 @@ class Tabulation:
         """Return the sums of every cell of the table, from one group-by on the engine."""
         s, w = nw.col(S), nw.col(WEIGHT)
         grouped = self.frame.group_by(*self.columns.dimensions).agg(
-            nw.len().cast(nw.Int64).alias("n"),
-            (nw.col("__wx__")).sum().alias("x"),
-            (nw.col("__ws__")).sum().alias("s"),
-            w.sum().alias("w"),
-            (nw.col("__wc__")).sum().alias("c"),
-            (s < 0).cast(nw.Int64).sum().alias("negative"),
-            (s > 0).cast(nw.Int64).sum().alias("positive"),
+            nw.len().cast(nw.Int64).alias(sum_name("n")),
+            (nw.col("__wx__")).sum().alias(sum_name("x")),
+            (nw.col("__ws__")).sum().alias(sum_name("s")),
+            w.sum().alias(sum_name("w")),
+            (nw.col("__wc__")).sum().alias(sum_name("c")),
+            (s < 0).cast(nw.Int64).sum().alias(sum_name("negative")),
+            (s > 0).cast(nw.Int64).sum().alias(sum_name("positive")),
         )
         table = self.data.engine.to_arrow(grouped)
         cell = self.cells(table)
         out = {}
         for name in ("n", "x", "s", "w", "c", "negative", "positive"):
-            values = table.column(name).to_numpy(zero_copy_only=False).astype(np.float64)
+            values = floats(table, sum_name(name))
             out[name] = self.rolled(cell, values)
         return out
 
@@ -323,9 +323,11 @@ class Tabulation:
         """Return the largest records without a unit, each a unit of its own, and their number."""
         alone = self.frame.filter(nw.col(by).is_null())
         found = self.records(alone)
-        grouped = alone.group_by(*self.columns.dimensions).agg(nw.len().cast(nw.Int64).alias("n"))
+        grouped = alone.group_by(*self.columns.dimensions).agg(
+            nw.len().cast(nw.Int64).alias(sum_name("n"))
+        )
         table = self.data.engine.to_arrow(grouped)
-        count = self.rolled(self.cells(table), floats(table, "n"))
+        count = self.rolled(self.cells(table), floats(table, sum_name("n")))
         return parts.roll_up_largest(found, self.dimensions, self.top), count.astype(np.int64)
 
     def units(self, by: str) -> tuple[Entries, Ints, bool]:
@@ -352,6 +354,11 @@ class Tabulation:
             return found, count, True
         more, counted = parts.roll_up_spread(entries.take(several), self.dimensions, self.top)
         return parts.joined(found, more), count + counted, False
+
+
+def sum_name(what: str) -> str:
+    """Return the name of a sum beside the dimensions, which may have any name themselves."""
+    return f"__sum_{what}__"
 
 
 def floats(table: pa.Table, name: str) -> Floats:

@@ -56,7 +56,7 @@ def solve_integer(
             outcome = run(tightened, integer=True, most=most, start=start, time_limit=left)
         except (Infeasible, LimitReached):
             break
-        x = np.rint(outcome.x)
+        x = np.rint(outcome.point)
         proven = proven and outcome.state == "optimal"
         broken = _broken(problem, model, x)
         if not broken and _covers(problem, model, x):
@@ -93,7 +93,7 @@ def _rounded(problem: Problem, cone: Cone, model: Model, least: float) -> Floats
     by less than one, so each rule keeps back its coefficients of the risky members. Sets with
     fewer than ``least`` subjects a member are left out.
     """
-    linear = run(model).x
+    linear = run(model).point
     size = np.bincount(model.column, weights=linear)
     length = np.bincount(model.column)
     used = np.flatnonzero(size > np.maximum(1e-6, least * length))
@@ -107,7 +107,7 @@ def _rounded(problem: Problem, cone: Cone, model: Model, least: float) -> Floats
     upper[:n] -= np.where(cone.risky, 0, np.bincount(part.channel, minlength=n))
     upper[n:] = -room.reshape(-1)
     try:
-        x = run(replace(part, upper=upper)).x
+        x = run(replace(part, upper=upper)).point
     except (Infeasible, SolverError):
         return None
     whole = np.ceil(x - 1e-9)

@@ -199,7 +199,7 @@ def _given(
     model = build(cone, columns)
     outcome = run(model, time_limit=time_limit)
     bound = outcome.value * cone.unit**2
-    x = np.where(outcome.x > 1e-12, outcome.x, 0.0) * cone.unit
+    x = np.where(outcome.point > 1e-12, outcome.point, 0.0) * cone.unit
     used, subjects = to_sparse(model, x, problem.n_channels)
     answer = Answer(
         problem, used, subjects, _cost(problem, used, subjects), bound, True, False, method,

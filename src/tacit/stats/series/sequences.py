@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-import numpy as np
-
 from tacit.errors import InputError
 
 
@@ -24,12 +22,9 @@ def edit_distance(x: Sequence[Hashable], v: Sequence[Hashable]) -> int:
     Levenshtein (1966), Binary codes capable of correcting deletions, insertions, and reversals, Soviet
     Physics Doklady 10, 707-710.
     """
+    from rapidfuzz.distance import Levenshtein
+
+    # Numbered first: the library tells elements apart by their hashes, and those of -1 and -2 are equal.
     codes: dict[Hashable, int] = {}
-    a, b = (np.array([codes.setdefault(y, len(codes)) for y in z], dtype=np.int64) for z in (x, v))
-    places = np.arange(len(b) + 1)
-    row = places
-    for i, value in enumerate(a, start=1):
-        # Deletions and exchanges first; insertions then run along the row.
-        step = np.concatenate([[i], np.minimum(row[1:] + 1, row[:-1] + (b != value))])
-        row = np.minimum.accumulate(step - places) + places
-    return int(row[-1])
+    a, b = ([codes.setdefault(y, len(codes)) for y in z] for z in (x, v))
+    return int(Levenshtein.distance(a, b))

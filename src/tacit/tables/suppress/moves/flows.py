@@ -218,6 +218,16 @@ class Flows:
             )
         return None if best is None else self.movement(cells, best * size)
 
+    def gap(self, movement: Movement) -> float:
+        """Return by how much the relation that fits worst is out."""
+        start, index, value = self.columns
+        first = start[movement.cells]
+        n = start[movement.cells + 1] - first
+        at = np.repeat(first - np.cumsum(n) + n, n) + np.arange(int(n.sum()))
+        rows, place = np.unique(index[at], return_inverse=True)
+        out = np.bincount(place, value[at] * np.repeat(movement.by, n), len(rows))
+        return float(np.abs(out).max(initial=0.0))
+
     def movement(self, cells: Ints, by: Floats) -> Movement:
         """Return a movement with the multiples that its bounds allow."""
         keep = by != 0

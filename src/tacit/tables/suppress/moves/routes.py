@@ -241,9 +241,7 @@ class Routes:
         return tuple(found)
 
     def _exact(self, movement: Movement, amount: float) -> bool:
-        columns = self.problem.by_cell[:, movement.cells]
-        out = np.abs(columns @ movement.by).max(initial=0.0)
-        return bool(out <= EXACT * abs(amount)) and movement.forward >= 1 - EXACT
+        return self.flows.gap(movement) <= EXACT * abs(amount) and movement.forward >= 1 - EXACT
 
     def meet_all(self, ctx: Context, order: Iterable[int] | None = None) -> list[int]:
         """Meet every need that is not met; return those that cannot be."""
