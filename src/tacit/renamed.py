@@ -104,7 +104,12 @@ class MovedModules:
         places = [
             ".".join(("tacit", *file.relative_to(root).with_suffix("").parts)) for file in found
         ]
-        old = {"framework": ["tacit.tables.compare"], "estimate": ["tacit.stats.correction"]}
+        old = {
+            "comparison": ["tacit.comparison"],
+            "estimate": ["tacit.stats.correction"],
+            "framework": ["tacit.tables.compare"],
+            "masking_comparison": ["tacit.comparison"],
+        }
         topic = ".".join(name.split(".")[:2])
         places = old.get(stem) or [p for p in places if p.startswith(f"{topic}.")] or places
         if places:
