@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from tacit.tables.compare.compare import laid_out
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
 from tacit.tables.compare.distributions import from_array
+from tacit.tables.compare.table_comparison import laid_out
 
 PEOPLE = {
     "area": ["b", "a", "a", None, "b", "b"],
@@ -18,7 +18,7 @@ PEOPLE = {
 
 
 READING = {
-    "rows": None, "columns": None, "value": None, "contributors": None, "kind": None,
+    "rows": None, "columns": None, "value": None, "contributors": None, "cells": None,
     "total": None, "marks": (),
 }  # fmt: skip
 
