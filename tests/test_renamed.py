@@ -55,5 +55,5 @@ def test_a_module_that_moved_says_where_it_is():
         __import__("tacit.risk.k_anonymity")
     with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.tables\.compare\.$"):
         __import__("tacit.framework")
-    with pytest.raises(ModuleNotFoundError, match="No module named 'tacit.nosuch'"):
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'tacit\.nosuch'"):
         __import__("tacit.nosuch")

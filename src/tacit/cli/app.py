@@ -265,6 +265,8 @@ def profile(
     *,
     out: Path | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
@@ -277,6 +279,10 @@ def profile(
         The plan to write; by default nothing is written.
     missing
         Texts that stand for a missing answer.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text.
     force
         Replace a plan that is already there.
     """
@@ -284,7 +290,12 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    found = profile_data(tacit.read(file, missing=missing or ()))
+    options: dict[str, Any] = {
+        "missing": missing or (),
+        "separator": separator,
+        "encoding": encoding,
+    }
+    found = profile_data(tacit.read(file, **options))
     console.result(found)
     if out is not None:
         if out.exists() and not force:
