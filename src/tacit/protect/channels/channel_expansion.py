@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -479,7 +479,7 @@ class ChannelRelease(Microdata):
     answer: StudyAnswer | None = None
 
 
-FIELDS = tuple(Microdata.__dataclass_fields__)
+FIELDS = tuple(f.name for f in fields(Microdata))
 
 
 def described(data: Microdata) -> dict[str, Any]:
