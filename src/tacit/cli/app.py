@@ -362,15 +362,15 @@ def compare(
     plot
         Save the chart: svg, png, pdf or html.
     """
+    import tacit
     from tacit.plan import Plan
-    from tacit.utility.comparison import compare as compare_systems
 
     loaded = {path.stem: Plan.load(path) for path in plans}
     with progress_bar(console) as progress:
         progress("reading", None)
         data = next(iter(loaded.values())).read()
         progress("comparing", None)
-        result = compare_systems(data, loaded, k=k, seed=seed)
+        result = tacit.compare(data, loaded, k=k, seed=seed)
     console.result(result)
     if plot is not None:
         result.plot().save(plot)
@@ -589,20 +589,14 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
-    from tacit.report.compare import comparison
-    from tacit.tables.compare import compare_tables
+    import tacit
 
-    result = compare_tables(
-        original,
-        {path.stem: path for path in versions},
-        rows=rows,
-        columns=columns,
-        value=value,
-        rounded=rounded,
-        impute=impute,
+    measure = tacit.TableComparison(
+        rows=rows, columns=columns, value=value, rounded=rounded, impute=impute
     )
+    result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
     console.result(result)
     if out is not None:
-        comparison(result, title=original.stem, max_risk=max_risk).to_html(out)
+        result.document(title=original.stem, max_risk=max_risk).to_html(out)
         console.say(f"wrote the report to {out}; it is confidential")
     return 0
