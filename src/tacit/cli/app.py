@@ -110,6 +110,7 @@ def run(
     seed: int | None = None,
     force: bool = False,
     sign: Path | None = None,
+    study_seed: bool = False,
     reports: Annotated[
         list[Literal["pdf", "docx"]] | None, Parameter(consume_multiple=True, negative=())
     ] = None,
@@ -132,6 +133,8 @@ def run(
         Replace a release that is already there.
     sign
         File of the office's private key, made by 'tacit key', with which the release is signed.
+    study_seed
+        Release for the public although a seed was given: whoever tries it can undo what was drawn.
     reports
         Write the public and the board's report in these formats too, beside HTML.
     """
@@ -148,7 +151,7 @@ def run(
     with progress_bar(console) as progress:
         release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(target, format=format, force=force, sign=sign)
+        folder = release.write(target, format=format, force=force, sign=sign, study_seed=study_seed)
     console.release(release, folder)
     return 3 if release.shortfalls else 0
 

@@ -166,6 +166,11 @@ class ChannelExpansion(Method):
         """Return the related and the confidential columns."""
         return (*self.related, *self.secret_columns)
 
+    @property
+    def cuts_links(self) -> bool:
+        """Return True when the records are put in a drawn order."""
+        return self.shuffle
+
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns of the data that have the names of the columns to come."""
         found = super().faults(data)
