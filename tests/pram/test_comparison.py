@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
-from tacit.protect.pram import cell_risk, rate_matrices, equal, expected, parse
+from tacit.protect.pram import cell_risk, equal, expected, parse, rate_matrices
 from tacit.protect.pram.comparison import dense_table, simulated
 
 
