@@ -122,8 +122,8 @@ def test_a_measure_that_can_never_be_taken_is_refused_before_work(step):
     with pytest.raises(PlanError) as refused:
         plan.check(patients())
     assert list(refused.value.faults) == [
-        f"measure 2 (precision): it follows single records, and step 3 ({step.kind}) cuts their links to "
-        "the original; leave one of them out"
+        f"measure 2 (precision): it follows single records, and step 3 ({step.kind}) "
+        "cuts their links to the original; leave one of them out"
     ]
     tacit.Plan([*STEPS, step], [tacit.KAnonymity()]).check(patients())
     tacit.Plan(STEPS, [tacit.Precision()]).check(patients())
