@@ -45,6 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, SpecError | ValueError) else 1
     except SystemExit as stop:
         return int(stop.code or 0)
+    except MemoryError:
+        console.error(
+            "not enough memory. Nothing was released. Use steps that run on the engine "
+            "('tacit methods' says which do), fewer columns, or a larger machine."
+        )
+        return 1
+    except OSError as error:
+        name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
+        console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
+        return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return unexpected(error)
     return code if isinstance(code, int) else 0
