@@ -9,9 +9,12 @@ Names are imported when first used, so that ``import tacit`` is light.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
-__version__ = "0.1.0"
+from tacit.renamed import MovedModules
+
+__version__ = "0.2.0"
 
 _HOMES = {
     "read": "tacit.io.read",
@@ -61,6 +64,10 @@ _MODULES = {
 }
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
+
+
+if MovedModules not in sys.meta_path:
+    sys.meta_path.append(MovedModules)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,13 +6,13 @@ On disk a release is a folder that may be given away, and beside it a folder tha
       data.csv (table.csv)        the protected data
       plan.yaml                   the plan without seed, secrets, folders and passwords
       statement.md, .json         techniques, public parameters, protection claims, assumptions
-      report.html                 the report, self-contained
+      report.html (.pdf, .docx)   the report, self-contained
       matrices.json               transition matrices, where columns were randomised
       manifest.json               fingerprints of the files above
       manifest.sig, signer.pub    the office's signature, where a key was given
     release-confidential/<id>/    never released; one folder for each release written there
       ledger.json, plan.yaml      seed, secrets, changes, fingerprints, versions, warnings
-      board.html                  the confidential report
+      board.html (.pdf, .docx)    the confidential report for the board
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from tacit.statement import statement, statement_text
 if TYPE_CHECKING:
     from tacit.plan import Plan
     from tacit.plot.chart import Chart
+    from tacit.report import Document
 
 __all__ = ["Ledger", "Panel", "Release"]
 
@@ -286,7 +287,7 @@ class Release:
         }
         text = json.dumps(plain(ledger), indent=2, ensure_ascii=False, default=str)
         write_text(folder / "ledger.json", text)
-        write_text(folder / "board.html", board(self).to_html())
+        write_report(board(self), folder / "board", self.plan.output.reports)
         self.kind.write_private(self.data, folder)
 
 
@@ -298,7 +299,16 @@ def write_papers(release: Release, folder: Path) -> None:
     write_text(folder / "plan.yaml", to_yaml(release.plan.to_dict(public=True)))
     write_text(folder / "statement.json", json.dumps(facts, indent=2, ensure_ascii=False))
     write_text(folder / "statement.md", statement_text(facts))
-    write_text(folder / "report.html", public(release).to_html())
+    write_report(public(release), folder / "report", release.plan.output.reports)
+
+
+def write_report(document: Document, stem: Path, formats: Sequence[str]) -> None:
+    """Write a report as HTML and in the further formats that the plan names."""
+    document.to_html(stem.with_suffix(".html"))
+    if "pdf" in formats:
+        document.to_pdf(stem.with_suffix(".pdf"))
+    if "docx" in formats:
+        document.to_word(stem.with_suffix(".docx"))
 
 
 def write_text(file: Path, text: str) -> None:

@@ -7,6 +7,7 @@ former kinds of a plan's steps. Nothing here works on: a name that changed is re
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 #: The Spec that stands for each former ``method`` of ``microaggregate``: its kind and how it is called.
@@ -79,3 +80,25 @@ def no_attribute(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of ``tacit`` lacks: the new name, if it was an old one."""
     plain = f"module 'tacit.{module}' has no attribute {name!r}"
     return AttributeError(OLD_NAMES.get(f"{module}.{name}", plain))
+
+
+class MovedModules:
+    """Tells where a module of the package lies now; asked by Python when nothing else has found one."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse an old module path with one sentence that says the new one; never find anything."""
+        del path, target
+        if not name.startswith("tacit."):
+            return
+        root = Path(__file__).parent
+        stem = name.rpartition(".")[2].lstrip("_")
+        found = sorted(file for file in root.rglob(f"{stem}.py") if file.stem == stem)
+        places = [
+            ".".join(("tacit", *file.relative_to(root).with_suffix("").parts)) for file in found
+        ]
+        old = {"framework": ["tacit.tables.compare"], "estimate": ["tacit.stats.correction"]}
+        topic = ".".join(name.split(".")[:2])
+        places = old.get(stem) or [p for p in places if p.startswith(f"{topic}.")] or places
+        if places:
+            raise ModuleNotFoundError(f"{name} is now {' or '.join(places)}.", name=name)

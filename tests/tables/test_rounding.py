@@ -16,7 +16,6 @@ from tacit.context import Context
 from tacit.data.cells.relations import roll_up
 from tacit.errors import Cancelled, Infeasible, InputError, InvalidParameter, LimitReached
 from tacit.kernels import run_kernels
-from tacit.tables.rounding import search as _rounding_search
 from tacit.tables.rounding.controlled_rounding import (
     existence_interval,
     naive,
@@ -313,10 +312,9 @@ def test_nearly_optimal_objective_of_a_three_way_table():
     assert found.objective <= 0.95 * found.objective_bound < 0
 
 
-def test_kernels_are_the_same_without_compiling(monkeypatch):
+def test_kernels_are_the_same_without_compiling():
     table = random_table((6, 5), 80)
     cube = random_table((4, 3, 3), 80)
-    monkeypatch.setattr(_rounding_search, "EFFORT", 200_000)
     found = []
     for mode in ("compiled", "plain"):
         with run_kernels(mode):

@@ -110,6 +110,9 @@ def run(
     seed: int | None = None,
     force: bool = False,
     sign: Path | None = None,
+    reports: Annotated[
+        list[Literal["pdf", "docx"]] | None, Parameter(consume_multiple=True, negative=())
+    ] = None,
 ) -> int:
     """Run a plan: read, protect, measure before and after, and write the release folder.
 
@@ -129,11 +132,16 @@ def run(
         Replace a release that is already there.
     sign
         File of the office's private key, made by 'tacit key', with which the release is signed.
+    reports
+        Write the public and the board's report in these formats too, beside HTML.
     """
     from tacit.folders import refuse_target
     from tacit.plan import Plan
 
     loaded = Plan.load(plan)
+    if reports:
+        output = loaded.output.model_copy(update={"reports": tuple(reports)})
+        loaded = loaded.with_(output=output)
     target = out if out is not None else loaded.resolve(loaded.output.folder)
     source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
     refuse_target(Path(target).absolute(), source, force=force)

@@ -233,6 +233,9 @@ class Output(Section):
 
     folder: str = Field(default="release", min_length=1, description="folder of the release")
     format: str = Field(default="", description="format of the released data; by default csv")
+    reports: tuple[Literal["pdf", "docx"], ...] = Field(
+        default=(), description="further formats of the reports, beside HTML: pdf, docx"
+    )
 
 
 Pooling = Literal["max", "mean", "min"]
