@@ -48,3 +48,12 @@ def test_other_names_are_missing_as_ever():
     for module in ("tables", "channels", "governance"):
         with pytest.raises(AttributeError, match=f"module 'tacit.{module}' has no attribute 'x'"):
             getattr(tacit, module).x  # noqa: B018 - reading it is the test
+
+
+def test_a_module_that_moved_says_where_it_is():
+    with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.risk\.classes\.k_anonymity\.$"):
+        __import__("tacit.risk.k_anonymity")
+    with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.tables\.compare\.$"):
+        __import__("tacit.framework")
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'tacit\.nosuch'"):
+        __import__("tacit.nosuch")

@@ -134,7 +134,8 @@ class LongestNote(Measure[Notes]):
 @pytest.fixture(autouse=True)
 def notes_are_known(monkeypatch):
     monkeypatch.setattr(kinds, "_kinds", dict(kinds._kinds))
-    monkeypatch.setattr(registry, "_specs", dict(registry._specs))
+    monkeypatch.setattr(registry, "_specs", registry.specs())
+    claims.models()  # imported now, and so known after the test as well
     for name, value in vars(claims).items():
         if isinstance(value, dict) and not name.startswith("__"):
             monkeypatch.setattr(claims, name, dict(value))

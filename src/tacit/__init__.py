@@ -9,9 +9,12 @@ Names are imported when first used, so that ``import tacit`` is light.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
-__version__ = "0.1.0"
+from tacit.renamed import MovedModules
+
+__version__ = "0.2.0"
 
 _HOMES = {
     "read": "tacit.io.read",
@@ -26,9 +29,7 @@ _HOMES = {
     "Tiers": "tacit.tiers",
     "UserGroup": "tacit.tiers",
     "verify": "tacit.verification",
-    "compare": "tacit.utility.comparison",
-    "compare_masking": "tacit.utility.masking_comparison",
-    "compare_tables": "tacit.tables.compare",
+    "compare": "tacit.comparison",
     "AdditiveNoiseMap": "tacit.rumap.additive_noise",
     "profile": "tacit.data.profile",
     "get_engine": "tacit.engine",
@@ -61,6 +62,10 @@ _MODULES = {
 }
 
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
+
+
+if MovedModules not in sys.meta_path:
+    sys.meta_path.append(MovedModules)
 
 
 def __getattr__(name: str) -> Any:

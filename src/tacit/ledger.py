@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.data.base import Data
 from tacit.kinds import kind_of
+from tacit.registry import lookup
 from tacit.result import plain
 from tacit.spec import Method
 
@@ -39,6 +40,18 @@ class Entry:
     seconds: float
     warnings: tuple[str, ...]
     details: Mapping[str, Any]
+
+    @property
+    def is_build(self) -> bool:
+        """Return True where one kind of data was made from another, which is no step of the plan."""
+        return self.kind.startswith("build_")
+
+    @property
+    def title(self) -> str:
+        """Return what was done, in words."""
+        if self.is_build:
+            return f"Build the {self.kind.removeprefix('build_')}"
+        return lookup(self.kind).title()
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,8 @@ def all_entries() -> list[Entry]:
 def lookup(kind: str, options: Mapping[str, Any] | None = None) -> type[Spec]:
     """Return the Spec of that kind, or say what was probably meant; ``options`` make the hint shorter."""
     if kind not in _specs and kind in entries():
-        importlib.import_module(entries()[kind].module)
+        entry = entries()[kind]
+        _specs[kind] = getattr(importlib.import_module(entry.module), entry.name)
     if kind not in _specs:
         load_third_parties()
     if kind not in _specs and kind in modules():

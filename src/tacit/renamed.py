@@ -7,6 +7,7 @@ former kinds of a plan's steps. Nothing here works on: a name that changed is re
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 #: The Spec that stands for each former ``method`` of ``microaggregate``: its kind and how it is called.
@@ -38,6 +39,9 @@ STUDIES = {
     "channels.sweeps": "channels",
     "governance.disk_per_person": "storage",
     "governance.time_per_page": "storage",
+    "series.Comparison": "series_distances",
+    "series.DISTANCES": "series_distances",
+    "series.compare_distances": "series_distances",
     "tables.advise": "structure_advice",
     "tables.gap_instance": "universality",
     "tables.instance": "instances",
@@ -52,6 +56,10 @@ OLD_NAMES: dict[str, str] = {
     "Microaggregate": "tacit.Microaggregate is now one Spec per method: "
     + ", ".join(f"{old} is tacit.{new}" for old, (_, new) in GROUPINGS.items())
     + ".",
+    "compare_masking": "tacit.compare_masking is now tacit.compare(data, systems, measures).",
+    "compare_tables": "tacit.compare_tables(original, versions, ...) is now tacit.compare(original, versions, "
+    "[tacit.TableComparison(...)]); kind= is now cells=.",
+    "pram.compare_matrices": "tacit.pram.compare_matrices is now tacit.pram.rate_matrices.",
     **{
         name: f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
         for name, file in STUDIES.items()
@@ -79,3 +87,25 @@ def no_attribute(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of ``tacit`` lacks: the new name, if it was an old one."""
     plain = f"module 'tacit.{module}' has no attribute {name!r}"
     return AttributeError(OLD_NAMES.get(f"{module}.{name}", plain))
+
+
+class MovedModules:
+    """Tells where a module of the package lies now; asked by Python when nothing else has found one."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse an old module path with one sentence that says the new one; never find anything."""
+        del path, target
+        if not name.startswith("tacit."):
+            return
+        root = Path(__file__).parent
+        stem = name.rpartition(".")[2].lstrip("_")
+        found = sorted(file for file in root.rglob(f"{stem}.py") if file.stem == stem)
+        places = [
+            ".".join(("tacit", *file.relative_to(root).with_suffix("").parts)) for file in found
+        ]
+        old = {"framework": ["tacit.tables.compare"], "estimate": ["tacit.stats.correction"]}
+        topic = ".".join(name.split(".")[:2])
+        places = old.get(stem) or [p for p in places if p.startswith(f"{topic}.")] or places
+        if places:
+            raise ModuleNotFoundError(f"{name} is now {' or '.join(places)}.", name=name)

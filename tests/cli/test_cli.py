@@ -217,4 +217,4 @@ def test_the_installed_command_starts():
     done = subprocess.run(
         [sys.executable, "-m", "tacit", "--version"], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "0.1.0"
+    assert done.stdout.strip() == "0.2.0"

@@ -90,10 +90,15 @@ def hospital(tmp_path_factory):
 def desk(tmp_path, monkeypatch, hospital):
     """A folder with the data that the pages use; what a page registers is forgotten afterwards."""
     shutil.copy(FIG28, tmp_path / "fig28.csv")
+    for file in (FIG28, CENSUS):
+        # The README names its files as they lie in a checkout.
+        (tmp_path / file.relative_to(ROOT)).parent.mkdir(parents=True)
+        shutil.copy(file, tmp_path / file.relative_to(ROOT))
     shutil.copy(CENSUS, tmp_path / "census.csv")
     shutil.copytree(hospital, tmp_path / "hospital")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tacit.registry, "_specs", tacit.registry.specs())
+    claims.models()  # imported now, and so known after the page as well
     monkeypatch.setattr(claims, "_checks", dict(claims._checks))
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     return tmp_path

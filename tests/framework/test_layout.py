@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tacit.tables.compare.compare import laid_out
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.compare.compare import laid_out
 from tacit.tables.compare.distributions import from_array
 
 PEOPLE = {

@@ -105,11 +105,11 @@ def test_unit_swap_leaves_nobody_their_own(fig28, engine):
 
 
 def test_share_and_pairs_are_secret():
-    method = tacit.Swap(columns=("x",), share=0.31)
+    method = tacit.Swap(columns=("x",), share=0.3141592)
     assert "share" not in method.to_dict(public=True)
-    assert "0.31" not in repr(method)
+    assert "0.3141592" not in repr(method)
     data = tacit.read({"x": [1, 2, 3, 4]})
-    assert "0.31" not in str(method.apply(data, seed=1).history[-1])
+    assert "0.3141592" not in str(method.apply(data, seed=1).history[-1])
 
 
 def test_faults():

@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tacit
@@ -143,23 +144,23 @@ def test_columns_are_compared_by_plain_numbers(release):
 
 
 def test_distances():
-    a = Values((1.0, 2.0, 3.0), np.array([1.0, 1, 2]), 1)
-    b = Values((2.0, 4.0), np.array([3.0, 1]), 0)
+    a = Values(pa.array([1.0, 2.0, 3.0]), np.array([1.0, 1, 2]), 1)
+    b = Values(pa.array([2.0, 4.0]), np.array([3.0, 1]), 0)
     assert kolmogorov(a, b) == pytest.approx(0.25)
     assert total_variation(a, b) == pytest.approx(0.75)
     assert kolmogorov(a, a) == total_variation(a, a) == 0
-    assert total_variation(a, Values((), np.array([]), 3)) is None
+    assert total_variation(a, Values(pa.array([], pa.float64()), np.array([]), 3)) is None
     assert a.missing_share == pytest.approx(0.2)
 
 
 def test_bins_add_up_and_name_nothing_rare():
     n = np.array([50.0, 30, 3, 1])
-    a = Values(("common", "usual", "rare", "unique"), n, 0)
+    a = Values(pa.array(["common", "usual", "rare", "unique"]), n, 0)
     bins = category_bins(a, a)
     assert [b[0] for b in bins] == ["common", "usual", "all others"]
     assert sum(b[1] for b in bins) == pytest.approx(1)
     x = np.concatenate([np.arange(100.0), [987_654.0]])
-    numbers = Values(tuple(x), np.ones(len(x)), 0)
+    numbers = Values(pa.array(x), np.ones(len(x)), 0)
     drawn = number_bins(numbers, numbers)
     assert sum(b[1] for b in drawn) == pytest.approx(1)
     assert not any("987" in b[0] for b in drawn)

@@ -67,8 +67,8 @@ def test_a_plan_describes_a_map(folder):
     result = ru.run()
     assert result.title == "Which extract"
     assert coordinates(result) == coordinates(ru.run())
-    assert result.plan().source == {"path": "hospital.csv"}
-    assert result.plan().map == {}
+    assert result.plan().source.path == "hospital.csv"
+    assert result.plan().map is None
     assert result.reference.method == "no masking"
 
 
@@ -100,7 +100,7 @@ def test_the_command_writes_the_map_and_prints_the_choice(folder, capsys):
         (("kind: k_anonymity, k: 20", "kind: datafly"), "datafly is not a risk measure"),
         (("max_risk: 0.1", "max_risc: 0.1"), "Did you mean 'max_risk'?"),
         (("max_risk: 0.1", "max_risk: low"), "max_risk must be a number"),
-        (("max_risk: 0.1", "replicates: 0"), "replicates must be a whole number from 1"),
+        (("max_risk: 0.1", "replicates: 0"), "replicates must be at least 1"),
         (("kind: add_noise, columns: [cost], relative: [0.1, 0.2]", "columns: [cost]"), "no kind"),
     ],
 )

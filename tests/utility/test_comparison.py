@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 import tacit
+from tacit import compare
 from tacit.errors import InputError, RoleMissing
-from tacit.utility.comparison import compare
 
 KEYS = ["Ethnicity", "Birth", "Sex", "ZIP"]
 
@@ -97,7 +97,7 @@ def test_all_keys_gone(fig28):
 def test_refusals(fig28):
     with pytest.raises(InputError, match="at least one system"):
         compare(fig28, {})
-    with pytest.raises(RoleMissing, match="needs keys"):
-        compare(tacit.read({"a": [1]}), {"same": lambda data: data})
+    with pytest.raises(RoleMissing, match="judges k by keys"):
+        compare(tacit.read({"a": [1]}), {"same": lambda data: data}, k=2)
     with pytest.raises(InputError, match="protected data were expected"):
         compare(fig28, {"wrong": lambda data: 1})

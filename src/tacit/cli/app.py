@@ -110,6 +110,10 @@ def run(
     seed: int | None = None,
     force: bool = False,
     sign: Path | None = None,
+    study_seed: bool = False,
+    reports: Annotated[
+        list[Literal["pdf", "docx"]] | None, Parameter(consume_multiple=True, negative=())
+    ] = None,
 ) -> int:
     """Run a plan: read, protect, measure before and after, and write the release folder.
 
@@ -129,18 +133,25 @@ def run(
         Replace a release that is already there.
     sign
         File of the office's private key, made by 'tacit key', with which the release is signed.
+    study_seed
+        Release for the public although a seed was given: whoever tries it can undo what was drawn.
+    reports
+        Write the public and the board's report in these formats too, beside HTML.
     """
     from tacit.folders import refuse_target
     from tacit.plan import Plan
 
     loaded = Plan.load(plan)
+    if reports:
+        output = loaded.output.model_copy(update={"reports": tuple(reports)})
+        loaded = loaded.with_(output=output)
     target = out if out is not None else loaded.resolve(loaded.output.folder)
     source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
     refuse_target(Path(target).absolute(), source, force=force)
     with progress_bar(console) as progress:
         release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(target, format=format, force=force, sign=sign)
+        folder = release.write(target, format=format, force=force, sign=sign, study_seed=study_seed)
     console.release(release, folder)
     return 3 if release.shortfalls else 0
 
@@ -257,6 +268,8 @@ def profile(
     *,
     out: Path | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
@@ -269,6 +282,10 @@ def profile(
         The plan to write; by default nothing is written.
     missing
         Texts that stand for a missing answer.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text.
     force
         Replace a plan that is already there.
     """
@@ -276,7 +293,12 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    found = profile_data(tacit.read(file, missing=missing or ()))
+    options: dict[str, Any] = {
+        "missing": missing or (),
+        "separator": separator,
+        "encoding": encoding,
+    }
+    found = profile_data(tacit.read(file, **options))
     console.result(found)
     if out is not None:
         if out.exists() and not force:
@@ -343,15 +365,15 @@ def compare(
     plot
         Save the chart: svg, png, pdf or html.
     """
+    import tacit
     from tacit.plan import Plan
-    from tacit.utility.comparison import compare as compare_systems
 
     loaded = {path.stem: Plan.load(path) for path in plans}
     with progress_bar(console) as progress:
         progress("reading", None)
         data = next(iter(loaded.values())).read()
         progress("comparing", None)
-        result = compare_systems(data, loaded, k=k, seed=seed)
+        result = tacit.compare(data, loaded, k=k, seed=seed)
     console.result(result)
     if plot is not None:
         result.plot().save(plot)
@@ -570,20 +592,14 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
-    from tacit.report.compare import comparison
-    from tacit.tables.compare import compare_tables
+    import tacit
 
-    result = compare_tables(
-        original,
-        {path.stem: path for path in versions},
-        rows=rows,
-        columns=columns,
-        value=value,
-        rounded=rounded,
-        impute=impute,
+    measure = tacit.TableComparison(
+        rows=rows, columns=columns, value=value, rounded=rounded, impute=impute
     )
+    result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
     console.result(result)
     if out is not None:
-        comparison(result, title=original.stem, max_risk=max_risk).to_html(out)
+        result.document(title=original.stem, max_risk=max_risk).to_html(out)
         console.say(f"wrote the report to {out}; it is confidential")
     return 0

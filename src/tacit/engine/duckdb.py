@@ -92,7 +92,9 @@ class DuckDbEngine:
         return self.number_rows(self.from_arrow(form.parse()))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
-        """Take an Arrow table without copying it."""
+        """Take an Arrow table, in order of ROW, without copying it when it is in order."""
+        if ROW in table.column_names:
+            table = sort_by_row(table)
         relation = self._connection.from_arrow(table)
         self._kept.add(relation)
         hold(relation, table)
@@ -138,7 +140,7 @@ class DuckDbEngine:
         relation = frame.to_native()
         held = held_table(frame)
         if held is not None:
-            return consume((sort_by_row(held) if ROW in held.column_names else held).to_reader())
+            return consume(held.to_reader())
         if ROW not in relation.columns:
             with relation.to_arrow_reader(BLOCK) as reader:
                 return consume(reader)

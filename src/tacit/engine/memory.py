@@ -72,6 +72,15 @@ def count_held(frame: nw.LazyFrame[Any], keys: Sequence[str]) -> tuple[list[Code
     if columns is None or math.prod(c.size for c in columns) >= 2**62:
         return None
     sizes = [c.size for c in columns]
-    ids, n = np.unique(mixed_radix([c.codes for c in columns], sizes)[0], return_counts=True)
+    ids, n = count_ids(*mixed_radix([c.codes for c in columns], sizes))
     parts = zip(separate(ids, sizes), columns, strict=True)
     return [Coded(codes, c.values) for codes, c in parts], n.astype(np.int64)
+
+
+def count_ids(ids: Ints, bound: int) -> tuple[Ints, Ints]:
+    """Return the integers that occur, ascending, and how often; a dense table where it is small enough."""
+    if bound > 4 * len(ids):
+        return np.unique(ids, return_counts=True)
+    n = np.bincount(ids, minlength=bound)
+    found = np.flatnonzero(n)
+    return found, n[found]

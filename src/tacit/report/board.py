@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tacit.governance import AccessClass
-from tacit.registry import lookup
 from tacit.report import words
 from tacit.report.document import (
     Block,
@@ -165,7 +164,7 @@ def made_section(release: Any) -> Section:
     steps = DataTable.of(
         ["step", Column("seconds", "number"), "fingerprint of the output"],
         [
-            (lookup(e.kind).title(), round(float(e.seconds), 2), Mark(str(e.output)[:16], "code"))
+            (e.title, round(float(e.seconds), 2), Mark(str(e.output)[:16], "code"))
             for e in ledger.entries
         ],
         "Steps as they ran",

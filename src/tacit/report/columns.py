@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tacit.data.microdata import Microdata
-from tacit.engine.relational import N, counts
 
 #: Categories and bins in a small chart.
 MOST_BARS = 8
@@ -31,14 +31,25 @@ Floats = npt.NDArray[np.float64]
 class Values:
     """The values of one column with their counts; missing ones are counted apart."""
 
-    values: tuple[Any, ...]
+    values: pa.Array
     n: Floats
     missing: int
 
     @property
     def numeric(self) -> bool:
         """Return True for a column of numbers."""
-        return all(isinstance(v, int | float) and not isinstance(v, bool) for v in self.values)
+        kind = self.values.type
+        return not len(self.values) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+    @property
+    def numbers(self) -> Floats:
+        """Return the values of a column of numbers."""
+        return np.asarray(self.values.to_numpy(zero_copy_only=False), dtype=float)
+
+    @property
+    def names(self) -> list[str]:
+        """Return the values as text."""
+        return [str(v) for v in self.values.to_pylist()]
 
     @property
     def total(self) -> float:
@@ -54,7 +65,7 @@ class Values:
         """Return mean and standard deviation of numbers."""
         if not self.numeric or self.total < 2:
             return None, None
-        x = np.array(self.values, dtype=float)
+        x = self.numbers
         mean = float(np.average(x, weights=self.n))
         spread = float(np.sum(self.n * (x - mean) ** 2) / (self.total - 1))
         return mean, spread**0.5
@@ -122,18 +133,15 @@ def compare_column(name: str, before: Microdata, after: Microdata) -> Compared:
 
 
 def values_of(data: Microdata, name: str) -> Values:
-    """Count the values of a column on the engine."""
-    table = counts(data.frame, [name]).collect("pyarrow").to_native()
-    pairs = zip(table.column(name).to_pylist(), table.column(N).to_pylist(), strict=True)
-    known: list[tuple[Any, int]] = []
-    missing = 0
-    for value, n in pairs:
-        if value is None or value in data.columns[name].missing:
-            missing += int(n)
-        else:
-            known.append((value, int(n)))
-    known.sort(key=lambda pair: (str(type(pair[0])), pair[0]))
-    return Values(tuple(v for v, _ in known), np.array([n for _, n in known], dtype=float), missing)
+    """Count the values of a column on the engine, ascending."""
+    cells = data.cells([name])
+    coded = cells.keys[name]
+    known = coded.codes < coded.null
+    if marks := data.columns[name].missing:
+        listed = np.array([v in marks for v in coded.values.to_pylist()] + [True])
+        known &= ~listed[coded.codes]
+    values = coded.values.take(pa.array(coded.codes[known]))
+    return Values(values, cells.n[known].astype(float), int(cells.n[~known].sum()))
 
 
 # -- distances -----------------------------------------------------------------------------------------
@@ -143,7 +151,7 @@ def total_variation(a: Values, b: Values) -> float | None:
     """Return half the sum of the absolute differences of shares."""
     if not a.total or not b.total:
         return None
-    p, q = (dict(zip(map(str, v.values), v.n / v.total, strict=True)) for v in (a, b))
+    p, q = (dict(zip(v.names, v.n / v.total, strict=True)) for v in (a, b))
     return float(sum(abs(p.get(c, 0.0) - q.get(c, 0.0)) for c in p.keys() | q.keys()) / 2)
 
 
@@ -151,13 +159,13 @@ def kolmogorov(a: Values, b: Values) -> float | None:
     """Return the largest difference of the two distribution functions."""
     if not a.total or not b.total:
         return None
-    at = np.union1d(np.array(a.values, dtype=float), np.array(b.values, dtype=float))
+    at = np.union1d(a.numbers, b.numbers)
     return float(np.abs(cumulated(a, at) - cumulated(b, at)).max())
 
 
 def cumulated(v: Values, at: Floats) -> Floats:
     """Return the share of values up to each point."""
-    below = np.searchsorted(np.array(v.values, dtype=float), at, side="right")
+    below = np.searchsorted(v.numbers, at, side="right")
     return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
 
 
@@ -171,7 +179,7 @@ def number_bins(a: Values, b: Values) -> list[Bin]:
     """
     if a.total < NAMED or not b.total:
         return []
-    x = np.array(a.values, dtype=float)
+    x = a.numbers
     share = np.cumsum(a.n) / a.total
     low, high = (float(x[np.searchsorted(share, q)]) for q in (0.01, 0.99))
     if not low < high:
@@ -184,7 +192,7 @@ def number_bins(a: Values, b: Values) -> list[Bin]:
 
 def cumulated_below(v: Values, at: Floats) -> Floats:
     """Return the share of values below each point."""
-    below = np.searchsorted(np.array(v.values, dtype=float), at, side="left")
+    below = np.searchsorted(v.numbers, at, side="left")
     return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
 
 
@@ -200,7 +208,7 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
     """Return the shares of the commonest categories before and after; the rest together."""
     if not a.total or not b.total:
         return []
-    p, q = (dict(zip(map(str, v.values), v.n / v.total, strict=True)) for v in (a, b))
+    p, q = (dict(zip(v.names, v.n / v.total, strict=True)) for v in (a, b))
     many = {**enough(a), **enough(b)}
     order = sorted(many, key=lambda c: (-max(p.get(c, 0), q.get(c, 0)), c))[:MOST_BARS]
     if not order:
@@ -214,7 +222,7 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
 
 def enough(v: Values) -> dict[str, float]:
     """Return the categories that enough records have to be named."""
-    return {str(c): n for c, n in zip(v.values, v.n, strict=True) if n >= NAMED}
+    return {c: n for c, n in zip(v.names, v.n, strict=True) if n >= NAMED}
 
 
 __all__: Sequence[str] = ["Compared", "Values", "compare_columns"]

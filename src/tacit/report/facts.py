@@ -255,7 +255,7 @@ def secretly_changed(release: Any) -> set[str]:
     return {
         column
         for entry in release.ledger.entries
-        if lookup(entry.kind).secret_fields()
+        if not entry.is_build and lookup(entry.kind).secret_fields()
         for column in entry.changes.get("cells", ())
     }
 

@@ -14,8 +14,8 @@ from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.tables.compare.compare import FrameworkResult, compare_tables
 from tacit.tables.compare.measures import LOSSES
+from tacit.tables.compare.table_comparison import TableComparison, TableComparisonResult
 
 TITLES = {
     "cells": "cells",
@@ -100,9 +100,7 @@ class TableLoss(Measure):
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         del ctx
         weight = other.original.weight if self.weighted else None
-        found = compare_tables(
-            other.original,
-            {"released": data},
+        compared = TableComparison(
             rows=self.rows,
             columns=self.columns,
             value=weight,
@@ -112,10 +110,11 @@ class TableLoss(Measure):
             rank_threshold=self.rank_threshold,
             loss=self.loss,
         )
+        found = compared.measure_versions({"released": data}, other.original)["released"]
         return self._result(found)
 
-    def _result(self, found: FrameworkResult) -> Result:
-        values = found["released"]
+    def _result(self, found: TableComparisonResult) -> Result:
+        values = found.values
         shown = {title: values[name] for name, title in TITLES.items() if name in values}
         return Result(
             kind=self.kind,

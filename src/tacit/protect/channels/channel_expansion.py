@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -165,6 +165,11 @@ class ChannelExpansion(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return the related and the confidential columns."""
         return (*self.related, *self.secret_columns)
+
+    @property
+    def cuts_links(self) -> bool:
+        """Return True when the records are put in a drawn order."""
+        return self.shuffle
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns of the data that have the names of the columns to come."""
@@ -479,7 +484,7 @@ class ChannelRelease(Microdata):
     answer: StudyAnswer | None = None
 
 
-FIELDS = tuple(Microdata.__dataclass_fields__)
+FIELDS = tuple(f.name for f in fields(Microdata))
 
 
 def described(data: Microdata) -> dict[str, Any]:

@@ -41,6 +41,11 @@ class Deidentify(Method):
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("de-identification",)
 
+    @property
+    def draws(self) -> bool:
+        """Return True when values are made up."""
+        return self.how == "substitute"
+
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to remove; identifiers that cannot be substituted."""
         found = super().faults(data)

@@ -676,7 +676,8 @@ def stratum_counts(codes: Ints, stratum: Ints, n: Floats, size: int, n_strata: i
     """Return the frequencies of the categories in each stratum, from cells of n records."""
     known = codes >= 0
     ids = stratum[known] * size + codes[known]
-    return np.bincount(ids, weights=n[known], minlength=n_strata * size).reshape(n_strata, size)
+    found = np.bincount(ids, weights=n[known], minlength=n_strata * size)
+    return np.asarray(found, dtype=np.float64).reshape(n_strata, size)
 
 
 def around(matrix: Transition, free: Ints, n: int) -> Transition:

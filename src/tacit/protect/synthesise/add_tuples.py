@@ -93,6 +93,11 @@ class AddTuples(Method):
         """Return the columns named as quantities."""
         return self.quantities
 
+    @property
+    def cuts_links(self) -> bool:
+        """Return True when the records are put in a drawn order."""
+        return self.scramble
+
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: identifiers that cannot be made up; quantities without numbers."""
         found = [*super().faults(data), *not_numeric(data, self.quantities, self.kind)]

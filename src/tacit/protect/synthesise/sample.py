@@ -137,7 +137,8 @@ def last_drawn(
     frame = data.frame.select(*index.columns, ROW)
     given = data.engine.map_blocks(frame, ticket_block, schema, ticker(ctx)).records
     told = counts(given, [STRATUM, BUCKET]).collect("pyarrow").to_native()
-    ends, before = end_buckets(*(told.column(c).to_numpy() for c in (STRATUM, BUCKET, N)), wanted)
+    groups, buckets, sizes = (told.column(c).to_numpy() for c in (STRATUM, BUCKET, N))
+    ends, before = end_buckets(groups, buckets, sizes, wanted)
     small = data.engine.from_arrow(pa.table({STRATUM: np.arange(len(ends)), "__end__": ends}))
     close = given.join(small, on=STRATUM, how="inner").filter(nw.col(BUCKET) == nw.col("__end__"))
     table = close.select(STRATUM, TICKET, ROW).collect("pyarrow").to_native()

@@ -26,6 +26,7 @@ from tacit.risk.classes.class_values import (
     class_table,
     columns_of_interest,
     sensitive_faults,
+    shortfall,
     sums,
     values_in_classes,
 )
@@ -106,9 +107,12 @@ class LDiversity(Measure):
             f"share below {self.l:g}": share,
             "largest share of one value in a class": max(part.largest_share for part in parts),
         }
+        title = (
+            f"l-diversity ({self.variant}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
+        )
         return LDiversityResult(
             kind=self.kind,
-            title=f"l-diversity ({self.variant}) of {', '.join(dict.fromkeys(p.column for p in parts))}",
+            title=title,
             value=share,
             numbers=numbers,
             frame=worst.frame,
@@ -118,6 +122,9 @@ class LDiversity(Measure):
             ),
             parts=tuple(parts),
             requested=self.l,
+            shortfall=shortfall(title, violations, worst.records, self.l)
+            if self.asked("l")
+            else "",
         )
 
     def part(self, quasi: str, column: str, found: ClassValues) -> Diversity:

@@ -29,6 +29,7 @@ from tacit.risk.classes.class_values import (
     class_table,
     columns_of_interest,
     sensitive_faults,
+    shortfall,
     sums,
     values_in_classes,
 )
@@ -131,9 +132,12 @@ class TCloseness(Measure):
             "average distance": worst.average,
             f"records in classes farther than {self.t:g}": violations,
         }
+        title = (
+            f"t-closeness ({self.distance}) of {', '.join(dict.fromkeys(p.column for p in parts))}"
+        )
         return TClosenessResult(
             kind=self.kind,
-            title=f"t-closeness ({self.distance}) of {', '.join(dict.fromkeys(p.column for p in parts))}",
+            title=title,
             value=worst.largest,
             numbers=numbers,
             frame=worst.frame,
@@ -143,6 +147,9 @@ class TCloseness(Measure):
             ),
             parts=tuple(parts),
             requested=self.t,
+            shortfall=shortfall(title, violations, worst.records, self.t)
+            if self.asked("t")
+            else "",
         )
 
     def part(self, data: Microdata, quasi: str, keys: Sequence[str], column: str) -> Closeness:

@@ -24,8 +24,7 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.linkage.attack import TIE_RULES, Ties
 from tacit.risk.linkage.series_advice import Advice, advise
-from tacit.risk.linkage.series_attack import SeriesAttack, attack
-from tacit.risk.linkage.series_experiment import standard_attack
+from tacit.risk.linkage.series_attack import SeriesAttack, attack, standard_attack
 from tacit.spec import Companions, Measure
 from tacit.stats.series.distances import Combine, Distance, Kind
 from tacit.stats.series.normalise import Normalisation, normalise

@@ -79,6 +79,11 @@ class KMap(Measure):
             explanation=explain(achieved, other),
             linked=linked,
             requested=self.k,
+            shortfall=(
+                f"k-map against the register: k = {achieved} is reached, and {self.k} was asked for"
+                if self.asked("k") and linked.n and achieved < self.k
+                else ""
+            ),
         )
 
 

@@ -150,7 +150,7 @@ class Adjust(Method[Table]):
         del low, high
         down, up = needs(table)
         unsafe = table.primary
-        still = self._still(table)
+        still = self.kept_cells(table)
         clash = np.flatnonzero(still & unsafe)
         if len(clash):
             raise Infeasible(
@@ -196,7 +196,7 @@ class Adjust(Method[Table]):
         least = 1e-6 * weight[weight > 0].min(initial=1.0)
         return np.maximum(weight, least)
 
-    def _still(self, table: Table) -> Flags:
+    def kept_cells(self, table: Table) -> Flags:
         """Return the cells that may not change."""
         still = table.fixed | (table.empty & ~table.primary)
         still |= (table.value == 0) & ~table.primary

@@ -242,6 +242,7 @@ def audit_result(
             f"{table.describe_cell(int(c))}: {fate(int(c), cells, exact)}" for c in bad[:NAMED]
         ),
         shape=tuple((d.name, d.codes) for d in table.dimensions),
+        shortfall="What an attacker can conclude: unsafe cells are exposed" if len(bad) else "",
     )
 
 
