@@ -604,8 +604,9 @@ def tables(
     """
     import tacit
 
-    measure = tacit.TableComparison(
-        rows=rows, columns=columns, value=value, rounded=rounded, impute=impute
+    reading = {"rows": rows, "columns": columns, "value": value}
+    measure = tacit.TableComparison.model_validate(
+        {**reading, "rounded": rounded, "impute": impute}
     )
     result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
     console.result(result)

@@ -100,11 +100,14 @@ def default_measures(
     if isinstance(data, Microdata):
         return (InformationLoss.model_validate({}),)
     if not isinstance(getattr(data, "kind", None), str):
-        return (TableComparison(),)
+        return (TableComparison.model_validate({}),)
     given = [s for s in systems.values() if isinstance(s, Table)]
     # Measures of a version with gaps need a rule for them, which somebody has to choose.
     whole = bool(given) and not any(table.hidden.any() for table in given)
-    return (*kind_of(data).measures(data), *((TableComparison(),) if whole else ()))
+    return (
+        *kind_of(data).measures(data),
+        *((TableComparison.model_validate({}),) if whole else ()),
+    )
 
 
 def label_measures(measures: Iterable[Measure[Any]]) -> dict[str, Measure[Any]]:

@@ -6,7 +6,7 @@ import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -348,7 +348,7 @@ def judgement(draft: ComparisonResult) -> dict[str, Any]:
     }
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: Any) -> TypeGuard[float]:
     """Return True for a number that can be drawn."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and math.isfinite(value)

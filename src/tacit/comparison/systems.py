@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
@@ -44,7 +44,7 @@ def protect(data: Any, system: System, seed: int | None = None) -> Any:
     elif isinstance(system, PlanLike):
         made = system.run(data, seed=seed)
     else:
-        made = system(data)
+        made = cast("Callable[[Any], Any]", system)(data)
     released = made if same_kind(data, made) else getattr(made, "data", made)
     refuse_other_kind(data, released)
     return released.materialise() if isinstance(released, Microdata) else released

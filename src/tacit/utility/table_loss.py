@@ -100,15 +100,14 @@ class TableLoss(Measure):
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         del ctx
         weight = other.original.weight if self.weighted else None
-        compared = TableComparison(
-            rows=self.rows,
-            columns=self.columns,
-            value=weight,
-            model=self.model or None,
-            target=dict(self.target) or None,
-            rank_groups=self.rank_groups,
-            rank_threshold=self.rank_threshold,
-            loss=self.loss,
+        chosen = ("rows", "columns", "rank_groups", "rank_threshold", "loss")
+        compared = TableComparison.model_validate(
+            {
+                **{name: getattr(self, name) for name in chosen},
+                "value": weight,
+                "model": self.model or None,
+                "target": dict(self.target) or None,
+            }
         )
         found = compared.measure_versions({"released": data}, other.original)["released"]
         return self._result(found)

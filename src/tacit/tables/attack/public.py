@@ -142,4 +142,4 @@ def capacity_steps(table: Table, method: Any) -> tuple[Floats, Floats] | None:
         limits.append((both, both))
     if not limits:
         return None
-    return tuple(np.minimum.reduce([pair[i] for pair in limits]) for i in (0, 1))  # type: ignore[return-value]
+    return tuple(np.minimum.reduce([pair[i] for pair in limits]) for i in (0, 1))
