@@ -187,7 +187,7 @@ class Release:
     @property
     def random(self) -> bool:
         """Return True when a step depends on chance."""
-        return any(step.draws for step in self.plan.steps)
+        return any(step.uses_chance for step in self.plan.steps)
 
     @property
     def for_study(self) -> bool:

@@ -144,7 +144,7 @@ class Method(Spec, Generic[D]):
         return False
 
     @property
-    def draws(self) -> bool:
+    def uses_chance(self) -> bool:
         """Return True when the result depends on the seed with the parameters as they are."""
         return self.random
 

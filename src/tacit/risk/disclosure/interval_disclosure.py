@@ -54,18 +54,18 @@ class IntervalDisclosure(Measure):
 
     kind: Literal["interval_disclosure"] = "interval_disclosure"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns looked at; by default all numeric ones that were changed, or all that both files share",
     )
     interval: Literal["sd", "rank"] = Field(
-        "sd", description="intervals of standard deviations, or windows of ranks"
+        default="sd", description="intervals of standard deviations, or windows of ranks"
     )
     width: PositiveFloat | None = Field(
-        None,
+        default=None,
         description="half width: standard deviations (by default 0.05) or percent of the ranks (by default 5)",
     )
     spread: Literal["released", "original"] = Field(
-        "released", description="whose standard deviation is taken"
+        default="released", description="whose standard deviation is taken"
     )
 
     compares: ClassVar[bool] = True
