@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tacit.errors import Cancelled
+from tacit.errors import Cancelled, InvalidParameter
+from tacit.streams import KeyedSequence, Sequences, block_rng, fresh_seed, generator_of, seed_of
 
 Progress = Callable[[str, float | None], None]
 
@@ -47,13 +47,37 @@ class Context:
         seed: int | None = None,
         *,
         step: int = 0,
+        key: bytes | None = None,
         progress: Progress = silent,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Context:
-        """Start a context; ``step`` picks the child of the plan's seed."""
-        root = fresh_seed() if seed is None else seed
-        child = np.random.SeedSequence(root, spawn_key=(step,))
-        return cls(np.random.default_rng(child), root, progress, should_stop)
+        """Start a context.
+
+        Parameters
+        ----------
+        seed
+            A given seed is for study: equal seeds give equal numbers. By default one is drawn from the
+            operating system, and the numbers come from a cryptographic generator.
+        step
+            Picks the child of the seed.
+        key
+            What the numbers depend on besides, hashed with the seed: in a plan the step's parameters and the
+            fingerprint of the data, so that runs that differ in them share no numbers. Where one is given
+            the generator is cryptographic too.
+        progress, should_stop
+            See the attributes.
+        """
+        if seed is not None and (
+            isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
+        ):
+            raise InvalidParameter("seed must be a whole number from 0")
+        root = fresh_seed() if seed is None else int(seed)
+        child: Sequences = (
+            np.random.SeedSequence(root, spawn_key=(step,))
+            if seed is not None and key is None
+            else KeyedSequence.of(root, step, key or b"")
+        )
+        return cls(generator_of(child), root, progress, should_stop)
 
     def block_rng(self, block: int, stream: int = 0) -> np.random.Generator:
         """Return the generator of one block of records, the same on every engine."""
@@ -68,21 +92,3 @@ class Context:
     def note(self, **details: Any) -> None:
         """Add facts about what was done."""
         self.details.update(details)
-
-
-def block_rng(sequence: np.random.SeedSequence, block: int, stream: int = 0) -> np.random.Generator:
-    """Return the generator of one block; ``stream`` tells apart what a step draws side by side."""
-    key = (*sequence.spawn_key, block, stream)
-    return np.random.default_rng(np.random.SeedSequence(sequence.entropy, spawn_key=key))
-
-
-def seed_of(rng: np.random.Generator) -> np.random.SeedSequence:
-    """Return the seed sequence from which a generator was made."""
-    sequence = rng.bit_generator.seed_seq
-    assert isinstance(sequence, np.random.SeedSequence)
-    return sequence
-
-
-def fresh_seed() -> int:
-    """Draw a seed from the operating system."""
-    return secrets.randbits(128)

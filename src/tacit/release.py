@@ -24,7 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.claims import Claim
+from tacit.context import Context
 from tacit.data.base import Action, Data, claims_of
 from tacit.errors import DisclosureRefused
 from tacit.folders import Manifest, refuse_target, write_folders
@@ -42,6 +45,15 @@ if TYPE_CHECKING:
     from tacit.report import Document
 
 __all__ = ["Ledger", "Panel", "Release"]
+
+#: Access classes whose releases anybody may see.
+PUBLIC = ("Pu", "SPu")
+#: The child of the seed from which the order of released records is drawn.
+ORDER = 20_000
+STUDY_REFUSAL = (
+    "the seed was given and steps depend on chance, so whoever tries that seed can undo them; leave the "
+    "seed out, or ask for it by name with study_seed=True (--study-seed)"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,13 +177,28 @@ class Release:
     def attention(self) -> tuple[str, ...]:
         """Return everything that a reader must not overlook, in sentences."""
         study = ("the seed was given and not drawn: this release is for study",)
-        random = any(getattr(s, "random", False) for s in self.plan.steps)
         return (
             *self.unmet,
             *self.shortfalls,
             *self.omitted,
-            *(study if self.studied and random else ()),
+            *(study if self.for_study else ()),
         )
+
+    @property
+    def random(self) -> bool:
+        """Return True when a step depends on chance."""
+        return any(step.uses_chance for step in self.plan.steps)
+
+    @property
+    def for_study(self) -> bool:
+        """Return True when a step depends on chance and the seed was given."""
+        return self.studied and self.random
+
+    @property
+    def order_drawn(self) -> bool:
+        """Return True when the records go out in a drawn order and not in that of the source."""
+        dropped = any(e.changes.get("dropped") for e in self.ledger.entries)
+        return self.plan.output.order == "drawn" and (self.random or dropped)
 
     @property
     def risk(self) -> Panel:
@@ -220,6 +247,7 @@ class Release:
         format: str | None = None,  # noqa: A002 - the word of the plan file
         force: bool = False,
         sign: str | Path | None = None,
+        study_seed: bool = False,
     ) -> Path:
         """Write the release folder and, apart from it, the confidential ledger.
 
@@ -236,13 +264,15 @@ class Release:
             Replace a release that is there already.
         sign
             File of the office's private key (see ``tacit key``), with which the manifest is signed.
+        study_seed
+            Write for the public although the seed was given: whoever tries it draws the same numbers.
 
         Raises
         ------
         DisclosureRefused
             When the data hold what may not go out, a claim does not hold on the file as written, a
-            requirement of the plan is not met, the target is or holds the source, or a release is there
-            already and ``force`` is not set.
+            requirement of the plan is not met, the seed of a public release was given, the target is or
+            holds the source, or a release is there already and ``force`` is not set.
         """
         given = folder if folder is not None else self.plan.resolve(self.plan.output.folder)
         target = Path(given).absolute()
@@ -252,6 +282,8 @@ class Release:
             raise DisclosureRefused(f"{self.kind.noun} are released as {listed} (got {form!r})")
         refuse_target(target, self.ledger.source, force=force)
         refusals = [*self.unmet, *self.kind.check(self.data)]
+        if self.for_study and self.plan.access in PUBLIC and not study_seed:
+            refusals.append(STUDY_REFUSAL)
         if refusals:
             raise DisclosureRefused("; ".join(refusals))
         if sign is None:
@@ -260,12 +292,18 @@ class Release:
 
     def write_public(self, folder: Path, form: str) -> Manifest:
         """Write what may be given away, then recompute every claim on the file as written."""
-        names = self.kind.write_public(self.data, folder, form)
+        data = self.kind.shuffle(self.data, self.order_rng()) if self.order_drawn else self.data
+        names = self.kind.write_public(data, folder, form)
         view = self.kind.read_back(self.data, folder, names)
         for claim in self.claims:
             claim.require(view, where="release")
         write_papers(self, folder)
         return Manifest.of(folder, self.kind.name, names)
+
+    def order_rng(self) -> np.random.Generator:
+        """Return the generator of the order of records: the seed alone gives it again."""
+        key = f"order\0{self.ledger.last_fingerprint}".encode()
+        return Context.start(self.ledger.seed, step=ORDER, key=key).rng
 
     def write_private(self, folder: Path, manifest: Manifest, form: str) -> None:
         """Write what must stay with the data holder."""

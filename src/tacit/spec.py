@@ -138,6 +138,16 @@ class Method(Spec, Generic[D]):
     #: The disclosure limitation techniques used, in the words of Sweeney's Figure 14.
     techniques: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def cuts_links(self) -> bool:
+        """Return True when no record can be followed back to the original with these parameters."""
+        return False
+
+    @property
+    def uses_chance(self) -> bool:
+        """Return True when the result depends on the seed with the parameters as they are."""
+        return self.random
+
     def apply(self, data: D, *, seed: int | None = None, context: Context | None = None) -> D:
         """Protect ``data``.
 
@@ -195,6 +205,10 @@ class Measure(Spec, Generic[D]):
     needs_register: ClassVar[bool] = False
     #: Which values are better on a risk-utility map; by default lower for risk, higher for utility.
     better: ClassVar[Literal["lower", "higher"] | None] = None
+
+    def asked(self, *names: str) -> bool:
+        """Return True when one of some parameters was given; a default that nobody asked for is no promise."""
+        return bool(self.model_fields_set.intersection(names))
 
     def measure(
         self,

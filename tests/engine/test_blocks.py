@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import tacit
-from tacit.context import Context, block_rng
+from tacit.context import Context
 from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
 from tacit.engine import scratch
@@ -17,6 +17,7 @@ from tacit.engine.blocks import BLOCK, Done, split
 from tacit.engine.class_index import ClassIndex
 from tacit.engine.duckdb import DuckDbEngine
 from tacit.errors import InputError
+from tacit.streams import block_rng
 
 N = 2 * BLOCK + 1234
 

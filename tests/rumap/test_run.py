@@ -9,7 +9,9 @@ import pytest
 from scipy import stats
 
 import tacit
+from tacit.context import silent
 from tacit.errors import Cancelled, InputError, InvalidParameter, PlanError
+from tacit.plan.run import Desk, protect
 from tacit.rumap import Point, RUMap, chain, grid
 from tacit.rumap.candidates import expand
 from tacit.rumap.ru_map import t_interval
@@ -55,6 +57,10 @@ def noise_map(**options):
     return RUMap(NOISE, closeness, mean_error, **{"replicates": 4, "workers": 1, **options})
 
 
+def studied(candidate, data, seed):
+    return protect(candidate.plan, data, Desk(seed, silent, lambda: False))[1]
+
+
 def coordinates(result):
     return [(p.name, p.risk, p.utility, p.risk_interval, p.utility_interval) for p in result.points]
 
@@ -66,7 +72,7 @@ def test_points_are_means_over_replicates_with_t_intervals():
     for candidate, point in zip(ru.expanded, result.points, strict=True):
         seeds = [ru.seed_of(candidate, r, 7) for r in range(4)]
         assert len(set(seeds)) == 4
-        risks = [closeness(data, tacit.Plan(candidate.steps).run(data, seed=s).data) for s in seeds]
+        risks = [closeness(data, studied(candidate, data, s)) for s in seeds]
         assert point.risk == pytest.approx(np.mean(risks))
         low, high = stats.t.interval(0.95, 3, np.mean(risks), stats.sem(risks))
         assert point.risk_interval == pytest.approx((low, high))
@@ -268,7 +274,7 @@ def test_several_measures_make_one_axis_and_keep_their_names():
     assert "k-anonymity (k = 50)" in result.rows()[0]
 
 
-def test_the_chosen_candidate_becomes_the_release_that_was_measured(tmp_path):
+def test_the_chosen_candidate_becomes_a_release_with_luck_of_its_own(tmp_path):
     data = people()
     ru = RUMap(
         {"noise": grid("add_noise", columns=["income"], relative=[0.1, 0.4]),
@@ -283,7 +289,12 @@ def test_the_chosen_candidate_becomes_the_release_that_was_measured(tmp_path):
     chosen = result.choose()
     assert chosen.method == "noise"
     release = result.release()
-    assert closeness(data, release.data) == chosen.risk
+    assert not release.studied
+    candidate = next(c for c in ru.expanded if c.name == chosen.name)
+    measured = studied(candidate, data, ru.seed_of(candidate, 0, 7))
+    assert closeness(data, measured) == chosen.risk
+    assert release.data.to_arrow() != measured.to_arrow()
+    assert result.plan().seed is None
     assert [s.kind for s in release.plan.steps] == ["deidentify", "add_noise"]
     assert release.utility.after
     assert release.write(tmp_path / "out").exists()

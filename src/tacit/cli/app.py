@@ -45,6 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, SpecError | ValueError) else 1
     except SystemExit as stop:
         return int(stop.code or 0)
+    except MemoryError:
+        console.error(
+            "not enough memory. Nothing was released. Use steps that run on the engine "
+            "('tacit methods' says which do), fewer columns, or a larger machine."
+        )
+        return 1
+    except OSError as error:
+        name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
+        console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
+        return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return unexpected(error)
     return code if isinstance(code, int) else 0
@@ -110,6 +120,7 @@ def run(
     seed: int | None = None,
     force: bool = False,
     sign: Path | None = None,
+    study_seed: bool = False,
     reports: Annotated[
         list[Literal["pdf", "docx"]] | None, Parameter(consume_multiple=True, negative=())
     ] = None,
@@ -132,6 +143,8 @@ def run(
         Replace a release that is already there.
     sign
         File of the office's private key, made by 'tacit key', with which the release is signed.
+    study_seed
+        Release for the public although a seed was given: whoever tries it can undo what was drawn.
     reports
         Write the public and the board's report in these formats too, beside HTML.
     """
@@ -148,7 +161,7 @@ def run(
     with progress_bar(console) as progress:
         release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(target, format=format, force=force, sign=sign)
+        folder = release.write(target, format=format, force=force, sign=sign, study_seed=study_seed)
     console.release(release, folder)
     return 3 if release.shortfalls else 0
 
@@ -265,6 +278,8 @@ def profile(
     *,
     out: Path | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
@@ -277,6 +292,10 @@ def profile(
         The plan to write; by default nothing is written.
     missing
         Texts that stand for a missing answer.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text.
     force
         Replace a plan that is already there.
     """
@@ -284,7 +303,12 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    found = profile_data(tacit.read(file, missing=missing or ()))
+    options: dict[str, Any] = {
+        "missing": missing or (),
+        "separator": separator,
+        "encoding": encoding,
+    }
+    found = profile_data(tacit.read(file, **options))
     console.result(found)
     if out is not None:
         if out.exists() and not force:

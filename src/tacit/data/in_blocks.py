@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from tacit.context import Context, block_rng, seed_of
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, Ints, Numbers, as_numbers
 from tacit.engine.base import ROW
@@ -23,6 +23,7 @@ from tacit.engine.blocks import Done, Tallies
 from tacit.engine.class_index import ClassIndex
 from tacit.engine.relational import N, counts
 from tacit.errors import InputError
+from tacit.streams import block_rng, seed_of
 
 FIRST = "__first__"
 

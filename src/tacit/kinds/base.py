@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
+import numpy as np
 from typing_extensions import TypeVar
 
 from tacit.data.base import Data
@@ -102,6 +103,11 @@ class Kind(Generic[D]):
         """Return why the data may not be given away, whatever is claimed of them."""
         del data
         return []
+
+    def shuffle(self, data: D, rng: np.random.Generator) -> D:
+        """Return the data with their records in a drawn order, for writing; by default as they are."""
+        del rng
+        return data
 
     def write_public(self, data: D, folder: Path, form: str) -> dict[str, str]:
         """Write what may be given away; return the names of the files for the manifest."""

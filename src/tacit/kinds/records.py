@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
+from tacit.context import Context
 from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
@@ -92,6 +94,12 @@ class Records(Kind[Microdata]):
         return [
             f"the data still hold identifiers ({listed}); add a step deidentify, pseudonymise or substitute before release"
         ]
+
+    def shuffle(self, data: Microdata, rng: np.random.Generator) -> Microdata:
+        """Return the records in a drawn order: that of the source would tell whose they are."""
+        from tacit.protect.swap.scramble import scrambled_order
+
+        return scrambled_order(data, Context(rng, 0))
 
     def write_public(self, data: Microdata, folder: Path, form: str) -> dict[str, str]:
         """Write the data and, where columns were randomised, the transition matrices."""

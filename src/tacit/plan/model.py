@@ -352,7 +352,19 @@ class Plan(BaseModel):
             for i, m in enumerate(everything, 1)
             if m.needs_register and self.population is None
         ]
-        return [*found, *unfit_candidates(self.map, data)]
+        return [*found, *self.lost_links(), *unfit_candidates(self.map, data)]
+
+    def lost_links(self) -> list[str]:
+        """Return the measures that can never be taken, because they follow records whose links a step cuts."""
+        cutting = [(i, s) for i, s in enumerate(self.steps, 1) if s.cuts_links]
+        everything = [*self.measures, *(r.measure for r in self.require)]
+        return [
+            f"measure {i} ({m.kind}): it follows single records, and step {j} ({s.kind}) cuts their links to "
+            "the original; leave one of them out"
+            for j, s in cutting[:1]
+            for i, m in enumerate(everything, 1)
+            if m.compares and m.data_type() is s.data_type()
+        ]
 
     def check(self, data: Data | None = None) -> None:
         """Raise one error that lists everything that is wrong."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.context import Context, Progress, fresh_seed
+from tacit.context import Context, Progress
 from tacit.data.base import Data
 from tacit.errors import PlanError, SdcError, SdcWarning
 from tacit.kinds import kind_named, kind_of
@@ -16,7 +17,8 @@ from tacit.plan.model import Plan
 from tacit.plan.sections import Roles
 from tacit.release import Release
 from tacit.result import Result
-from tacit.spec import Measure, Method
+from tacit.spec import Measure, Method, Spec
+from tacit.streams import fresh_seed
 
 #: Measures draw from the children of the seed from here on; steps from those below.
 MEASURES = 10_000
@@ -24,17 +26,40 @@ MEASURES = 10_000
 
 @dataclass(frozen=True)
 class Desk:
-    """What steps and measures of one run share."""
+    """What steps and measures of one run share.
+
+    Attributes
+    ----------
+    seed
+        The run's seed.
+    progress, should_stop
+        See :class:`tacit.context.Context`.
+    source
+        Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
+        besides the seed: two runs that differ in either have no noise in common that could be taken out.
+        Without one they depend on the seed and the step's number alone, for study (see
+        :mod:`tacit.rumap.evaluate`).
+    """
 
     seed: int
     progress: Progress
     should_stop: Callable[[], bool]
+    source: str | None = None
 
-    def context(self, step: int) -> Context:
-        """Return the context of one step."""
+    def context(self, step: int, spec: Spec) -> Context:
+        """Return the context of one step or measure."""
         return Context.start(
-            self.seed, step=step, progress=self.progress, should_stop=self.should_stop
+            self.seed,
+            step=step,
+            key=None if self.source is None else stream_key(spec, self.source),
+            progress=self.progress,
+            should_stop=self.should_stop,
         )
+
+
+def stream_key(spec: Spec, source: str) -> bytes:
+    """Return what the random numbers of a step depend on besides seed and place."""
+    return json.dumps([source, spec.to_dict()], sort_keys=True, default=str).encode()
 
 
 def run_plan(
@@ -52,19 +77,19 @@ def run_plan(
     source = plan.read() if data is None else data
     plan.check(source)
     root = next((s for s in (seed, plan.seed) if s is not None), None)
-    desk = Desk(fresh_seed() if root is None else root, progress, should_stop)
+    ledger = Ledger.start(fresh_seed() if root is None else root, source)
+    desk = Desk(ledger.seed, progress, should_stop, ledger.source_fingerprint)
     plan = plan.with_(seed=desk.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
     studied = root is not None
-    baseline, released, ledger = apply_steps(plan, source, desk)
+    baseline, released, ledger = apply_steps(plan, source, desk, ledger)
     return measure_release(plan, source, baseline, released, ledger, desk, studied=studied)
 
 
 # -- steps -------------------------------------------------------------------------------------------
 
 
-def apply_steps(plan: Plan, source: Data, desk: Desk) -> tuple[Data, Data, Ledger]:
-    """Return what protection is compared with, the protected data, and the ledger."""
-    ledger = Ledger.start(desk.seed, source)
+def apply_steps(plan: Plan, source: Data, desk: Desk, ledger: Ledger) -> tuple[Data, Data, Ledger]:
+    """Return what protection is compared with, the protected data, and the ledger with the steps."""
 
     def watch(number: int, before: Data, after: Data, warned: Sequence[str]) -> None:
         nonlocal ledger
@@ -93,7 +118,7 @@ def protect(
         current = convert(plan, current, step.data_type().kind, desk, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
-        after, warned = apply_step(step, current, desk.context(i), i)
+        after, warned = apply_step(step, current, desk.context(i, step), i)
         watch(i, current, after, warned)
         current = after
     current = convert(plan, current, out, desk, watch)
@@ -181,7 +206,10 @@ def measure_release(
             desk.progress(f"measuring {measure.kind} {when}", None)
             results.append(
                 measure.measure(
-                    data, original=baseline, register=register, context=desk.context(MEASURES + i)
+                    data,
+                    original=baseline,
+                    register=register,
+                    context=desk.context(MEASURES + i, measure),
                 )
             )
         return results

@@ -233,6 +233,10 @@ class Output(Section):
 
     folder: str = Field(default="release", min_length=1, description="folder of the release")
     format: str = Field(default="", description="format of the released data; by default csv")
+    order: Literal["drawn", "kept"] = Field(
+        default="drawn",
+        description="order of released records: drawn where a step depends on chance or drops records, or kept as in the source",
+    )
     reports: tuple[Literal["pdf", "docx"], ...] = Field(
         default=(), description="further formats of the reports, beside HTML: pdf, docx"
     )

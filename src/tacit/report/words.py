@@ -242,18 +242,7 @@ def without_small_counts(name: str, text: str) -> str:
 
 def missed(result: Result) -> str:
     """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
-    if result.shortfall:
-        return sentence(result.shortfall)
-    exposed = result.numbers.get("exposed")
-    if isinstance(exposed, int) and exposed > 0:
-        return f"{result.title}: unsafe cells are exposed."
-    asked = getattr(result, "requested", None)
-    if asked is None or not result.value > 0:
-        return ""
-    return (
-        f"{result.title}: {percent(result.value)} of the records fall short of what was asked for "
-        f"({format_number(asked)})."
-    )
+    return f"{result.shortfall}." if result.shortfall else ""
 
 
 def sentence(text: str) -> str:

@@ -35,7 +35,7 @@ class Candidate:
     @property
     def random(self) -> bool:
         """Return True when the result depends on the seed."""
-        return any(step.random for step in self.steps)
+        return any(step.uses_chance for step in self.steps)
 
 
 def expand(candidates: Mapping[str, Any], *, before: Sequence[Method] = ()) -> list[Candidate]:

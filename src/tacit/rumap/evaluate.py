@@ -57,8 +57,10 @@ class Bench:
     ) -> Values:
         """Return risk and utility of one candidate under one seed.
 
-        Steps and measures draw from the same children of the seed as in :meth:`tacit.Plan.run`, so that
-        a release with that seed holds exactly the data that were measured.
+        Random numbers depend on the seed and the step's place alone, and not on its parameters as in
+        :meth:`tacit.Plan.run`: candidates with one seed then differ by their settings and not by their luck.
+        Data drawn so are for study and never released: two settings with the same luck, side by side,
+        would give the noise away.
         """
         begun = time.perf_counter()
         found: list[tuple[float, ...]] = [(), ()]
@@ -87,7 +89,7 @@ class Bench:
         reason = why_left_out(g, released, asked=True)
         if reason:
             raise SdcError(f"{g.kind} cannot be measured: {reason}")
-        ctx = desk.context(MEASURES + i)
+        ctx = desk.context(MEASURES + i, g)
         found = g.measure(released, original=original, register=self.register, context=ctx)
         return float(found.value)
 

@@ -278,12 +278,15 @@ class RUMapResult(Result):
     def release(self, choice: Point | None = None, *, seed: int | None = None) -> Release:
         """Run the plan of a point, by default of the one chosen, to a release.
 
-        Without another ``seed`` it is the first replicate that was measured for the map.
+        A step that depends on chance is drawn anew, with numbers that no point of the map has: the map's
+        candidates share theirs, and two of them side by side would give the noise away. The release
+        measures itself; it differs from the point by chance, within the point's interval where the map has
+        replicates. A given ``seed`` is for study.
         """
         point = self.choose() if choice is None else choice
         if self.maker is None:
             raise InputError("this map was made from points, so it has no data to release")
-        return self.maker.release(self.plan(point), point, seed)
+        return self.maker.release(self.plan(point), seed)
 
     def index(self, point: Point) -> int:
         """Return the position of a point by method and label."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tacit.context import Progress, fresh_seed, silent
+from tacit.context import Progress, silent
 from tacit.data.base import Data
-from tacit.errors import Infeasible, InputError, InvalidParameter, PlanError
+from tacit.errors import Infeasible, InvalidParameter, PlanError
 from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.rumap.candidates import Candidate, expand
@@ -33,6 +33,7 @@ from tacit.rumap.points import Interval, Point
 from tacit.rumap.result import RUMapResult
 from tacit.rumap.runner import Job, Store, run_jobs
 from tacit.spec import Measure, Method
+from tacit.streams import fresh_seed
 
 if TYPE_CHECKING:
     from tacit.release import Release
@@ -206,7 +207,7 @@ class RUMap:
             progress=progress,
             should_stop=should_stop,
         )
-        return self._result(everything, done, data, root)
+        return self._result(everything, done, data)
 
     def _register(self, data: Data) -> Any:
         return (
@@ -266,7 +267,6 @@ class RUMap:
         everything: Sequence[Candidate],
         done: Mapping[Job, Values],
         data: Data,
-        root: int,
     ) -> RUMapResult:
         """Put the map together."""
         runs: list[list[Values]] = [[] for _ in everything]
@@ -286,8 +286,7 @@ class RUMap:
             plans=[self.plan_of(c) for c in self.expanded],
             notes=warning_notes(everything, runs),
         )
-        seeds = {c.name: self.seed_of(c, 0, root) for c in self.expanded}
-        return replace(made, maker=Maker(data, seeds))
+        return replace(made, maker=Maker(data))
 
     def point(self, candidate: Candidate, values: Sequence[Values]) -> Point:
         """Return the point of a candidate: means and intervals over its replicates."""
@@ -326,7 +325,7 @@ class RUMap:
         return found
 
     def plan_of(self, candidate: Candidate) -> Plan:
-        """Return the plan that releases a candidate, with the map's measures."""
+        """Return the plan that releases a candidate, with the map's measures and no seed."""
         base = candidate.plan
         if self.template.source or not base.source:
             base = self.template.with_(steps=base.steps, title=base.title or self.template.title)
@@ -335,21 +334,18 @@ class RUMap:
             for g in (*self.risks, *self.utilities)
             if isinstance(g, Measure) and (not g.needs_register or base.population is not None)
         ]
-        return base.with_(measures=base.measures or tuple(measures), map=None)
+        return base.with_(measures=base.measures or tuple(measures), map=None, seed=None)
 
 
 @dataclass(frozen=True)
 class Maker:
-    """What turns a point into a release: the data and the seed of each candidate's first replicate."""
+    """What turns a plan of the map into a release: the data."""
 
     data: Data
-    seeds: Mapping[str, int]
 
-    def release(self, plan: Plan, point: Point, seed: int | None) -> Release:
-        """Run the plan of a point."""
-        if point.name not in self.seeds:
-            raise InputError(f"the map has no candidate {point.name!r}")
-        return plan.run(self.data, seed=self.seeds[point.name] if seed is None else seed)
+    def release(self, plan: Plan, seed: int | None) -> Release:
+        """Run the plan of a point with numbers of its own."""
+        return plan.run(self.data, seed=seed)
 
 
 def reference_candidate(before: Sequence[Method]) -> Candidate:

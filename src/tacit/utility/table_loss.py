@@ -54,21 +54,27 @@ class TableLoss(Measure):
 
     kind: Literal["table_loss"] = "table_loss"
     rows: tuple[ColumnName, ...] = Field(
-        (), description="the variables whose combinations are the distributions, most often areas"
+        default=(),
+        description="the variables whose combinations are the distributions, most often areas",
     )
     columns: ColumnNames = Field(description="the variables that span each distribution")
-    loss: str = Field("HD", description="the measure that is the value: HD, AAD, RCV, LR, ...")
-    weighted: bool = Field(False, description="add up the weights instead of counting records")
+    loss: str = Field(
+        default="HD", description="the measure that is the value: HD, AAD, RCV, LR, ..."
+    )
+    weighted: bool = Field(
+        default=False, description="add up the weights instead of counting records"
+    )
     model: tuple[tuple[ColumnName, ...], ...] = Field(
-        (), description="the margins of a log-linear model; by default rows and columns independent"
+        default=(),
+        description="the margins of a log-linear model; by default rows and columns independent",
     )
     target: Mapping[ColumnName, Any] = Field(
         default_factory=dict,
         description="categories by column variable whose proportion is compared between rows",
     )
-    rank_groups: PositiveInt = Field(20, description="number of rank groups")
+    rank_groups: PositiveInt = Field(default=20, description="number of rank groups")
     rank_threshold: Probability = Field(
-        0.2, description="share of moves above which a column counts as moved"
+        default=0.2, description="share of moves above which a column counts as moved"
     )
 
     family: ClassVar[str] = "utility"

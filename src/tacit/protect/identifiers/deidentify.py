@@ -32,14 +32,20 @@ class Deidentify(Method):
 
     kind: Literal["deidentify"] = "deidentify"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the explicit identifiers; by default the columns with that role"
+        default=(), description="the explicit identifiers; by default the columns with that role"
     )
     how: Literal["drop", "substitute"] = Field(
-        "drop", description="remove the columns, or replace their values one-to-one by made-up ones"
+        default="drop",
+        description="remove the columns, or replace their values one-to-one by made-up ones",
     )
 
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("de-identification",)
+
+    @property
+    def uses_chance(self) -> bool:
+        """Return True when values are made up."""
+        return self.how == "substitute"
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to remove; identifiers that cannot be substituted."""

@@ -8,7 +8,6 @@ import hashlib
 import hmac
 import os
 import re
-import secrets
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -44,8 +43,9 @@ class Pseudonymise(Method):
     number about; it is known to be weak and says so.
 
     Each column has a key of its own, derived from the given one and the column's name (or ``domain``, to
-    let tables with different column names be linked). Without a key a fresh one is drawn from the
-    operating system and forgotten: the tokens then cannot be made again, not even with the same seed.
+    let tables with different column names be linked). Without a key one is drawn from the step's random
+    numbers: whoever holds the seed, which a release keeps in its confidential ledger, can make the tokens
+    again and nobody else. With a seed of your own the tokens are for study.
 
     References
     ----------
@@ -56,10 +56,10 @@ class Pseudonymise(Method):
 
     kind: Literal["pseudonymise"] = "pseudonymise"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the columns to replace; by default the explicit identifiers"
+        default=(), description="the columns to replace; by default the explicit identifiers"
     )
     method: Literal["hmac", "encrypt", "scramble"] = Field(
-        "hmac", description="one-way tokens, reversible tokens, or (weak) scrambled digits"
+        default="hmac", description="one-way tokens, reversible tokens, or (weak) scrambled digits"
     )
     key: str | None = Secret(
         None, description="the secret key, at least 16 bytes in hexadecimal or base64"
@@ -70,12 +70,18 @@ class Pseudonymise(Method):
     key_env: str | None = Secret(
         None, description="an environment variable that holds the key, in hexadecimal or base64"
     )
-    bits: int = Field(128, ge=64, le=256, multiple_of=8, description="length of a one-way token")
+    bits: int = Field(
+        default=128, ge=64, le=256, multiple_of=8, description="length of a one-way token"
+    )
     width: int = Field(
-        48, ge=16, le=4096, description="bytes to which values are padded before they are encrypted"
+        default=48,
+        ge=16,
+        le=4096,
+        description="bytes to which values are padded before they are encrypted",
     )
     domain: str | None = Field(
-        None, description="name under which column keys are derived; by default the column's own"
+        default=None,
+        description="name under which column keys are derived; by default the column's own",
     )
 
     random: ClassVar[bool] = True
@@ -95,6 +101,11 @@ class Pseudonymise(Method):
         if self.key is not None:
             key_bytes(self.key)
         return self
+
+    @property
+    def uses_chance(self) -> bool:
+        """Return True when the key is drawn."""
+        return self.key is None and self.key_file is None and self.key_env is None
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns to replace."""
@@ -140,7 +151,7 @@ class Pseudonymise(Method):
                 stacklevel=3,
             )
         given = self.secret()
-        key = secrets.token_bytes(32) if given is None else given
+        key = ctx.rng.bytes(32) if given is None else given
         result = data
         columns = self.targets(data)
         for c in columns:
@@ -158,7 +169,7 @@ class Pseudonymise(Method):
         ctx.note(
             columns=list(columns),
             method=self.method,
-            key="given" if given is not None else "drawn afresh and not kept",
+            key="given" if given is not None else "drawn with the step's random numbers",
         )
         return renamed_values(result.materialise(), columns, lose="identifiers")
 

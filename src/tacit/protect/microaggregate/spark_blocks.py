@@ -14,6 +14,7 @@ from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.errors import EngineError, InputError
 from tacit.stats.moments import Floats, scale_of
+from tacit.streams import Sequences, generator_of, spawn_sequences
 
 if TYPE_CHECKING:
     from tacit.protect.microaggregate.base import GroupingMethod
@@ -46,7 +47,7 @@ def by_stratum(spec: GroupingMethod, data: Microdata, ctx: Context) -> Microdata
     refuse_missing(spec, n, len(data))
     spec.refuse_sizes(n, int(pa.compute.min(found.column("__n__")).as_py()))
     numbered = numbered_strata(native, found, spec.by, data)
-    seeds = ctx.rng.bit_generator.seed_seq.spawn(found.num_rows)  # type: ignore[attr-defined]
+    seeds = spawn_sequences(ctx.rng, found.num_rows)
     spread = facts["spread"]
 
     def mask(table: pa.Table) -> pa.Table:
@@ -132,7 +133,7 @@ def masked_stratum(
     table: pa.Table,
     spec: GroupingMethod,
     targets: Sequence[str],
-    seeds: Sequence[np.random.SeedSequence],
+    seeds: Sequence[Sequences],
     spread: Floats,
 ) -> pa.Table:
     """Return one stratum masked: what a worker does."""
@@ -151,7 +152,7 @@ def masked_stratum(
         tuple(targets),
     )
     stratum = table.column(STRATUM)[0].as_py()
-    rng = np.random.default_rng(seeds[stratum])
+    rng = generator_of(seeds[stratum])
     z = scale_of(units.x).there(units.x) if spec.standardise else units.x
     labels = np.full(len(x), -1, dtype=np.int64)
     out, lost = x.copy(), np.zeros(len(x))

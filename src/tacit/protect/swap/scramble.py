@@ -42,21 +42,31 @@ class Scramble(Method):
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("scramble tuples",)
 
+    @property
+    def cuts_links(self) -> bool:
+        """Return True: records get new row numbers."""
+        return True
+
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        draws = draws_of(ctx)
-
-        def change(block: int, table: pa.Table) -> Change:
-            ticket = draws(block, 0).integers(0, np.iinfo(np.int64).max, table.num_rows)
-            return Change({TICKET: pa.array(ticket), BUCKET: pa.array(ticket >> BUCKET_SHIFT)})
-
-        drawn, _ = change_records(data, change, ctx)
-        told = counts(drawn.frame, [BUCKET]).collect("pyarrow").to_native().sort_by(BUCKET)
-        before = np.concatenate([[0], np.cumsum(told.column(N).to_numpy())[:-1]])[: told.num_rows]
-        start = pa.array(unused_row_number(data) + before.astype(np.int64), pa.int64())
-        starts = data.engine.from_arrow(pa.table({BUCKET: told.column(BUCKET), START: start}))
-        rank = nw.col(ROW).cum_count().over(BUCKET, order_by=[TICKET, ROW]) - 1
-        placed = drawn.frame.with_columns(rank.alias(RANK)).join(starts, on=BUCKET, how="inner")
         ctx.note(links_lost=True)
-        return data.with_frame(
-            placed.select(*data.columns, (nw.col(START) + nw.col(RANK)).cast(nw.Int64).alias(ROW))
-        ).materialise()
+        return scrambled_order(data, ctx)
+
+
+def scrambled_order(data: Microdata, ctx: Context) -> Microdata:
+    """Return the records in a uniformly random order, with row numbers that none has carried before."""
+    draws = draws_of(ctx)
+
+    def change(block: int, table: pa.Table) -> Change:
+        ticket = draws(block, 0).integers(0, np.iinfo(np.int64).max, table.num_rows)
+        return Change({TICKET: pa.array(ticket), BUCKET: pa.array(ticket >> BUCKET_SHIFT)})
+
+    drawn, _ = change_records(data, change, ctx)
+    told = counts(drawn.frame, [BUCKET]).collect("pyarrow").to_native().sort_by(BUCKET)
+    before = np.concatenate([[0], np.cumsum(told.column(N).to_numpy())[:-1]])[: told.num_rows]
+    start = pa.array(unused_row_number(data) + before.astype(np.int64), pa.int64())
+    starts = data.engine.from_arrow(pa.table({BUCKET: told.column(BUCKET), START: start}))
+    rank = nw.col(ROW).cum_count().over(BUCKET, order_by=[TICKET, ROW]) - 1
+    placed = drawn.frame.with_columns(rank.alias(RANK)).join(starts, on=BUCKET, how="inner")
+    return data.with_frame(
+        placed.select(*data.columns, (nw.col(START) + nw.col(RANK)).cast(nw.Int64).alias(ROW))
+    ).materialise()

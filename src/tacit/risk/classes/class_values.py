@@ -123,3 +123,10 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def shortfall(title: str, violations: int, records: int, asked: float) -> str:
+    """Return how many records fall short of what was asked for, in a sentence; empty when none does."""
+    if not violations:
+        return ""
+    return f"{title}: {violations:,} of {records:,} records fall short of what was asked for ({asked:g})"

@@ -19,7 +19,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes
 from tacit.registry import register
 from tacit.result import Result
-from tacit.risk.classes.class_values import free_name
+from tacit.risk.classes.class_values import free_name, shortfall
 from tacit.spec import Companions, Measure, Role
 
 
@@ -38,11 +38,13 @@ class KAnonymity(Measure):
 
     kind: Literal["k_anonymity"] = "k_anonymity"
     k: ClassSize = Field(
-        2, description="the class size that is asked for; smaller classes violate it"
+        default=2, description="the class size that is asked for; smaller classes violate it"
     )
-    quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default every one"
+    )
     missing: Literal["category", "wildcard"] = Field(
-        "category",
+        default="category",
         description="how a missing key value counts: as a value of its own, or as agreeing with every value",
     )
 
@@ -69,9 +71,10 @@ class KAnonymity(Measure):
             f"share below {self.k}": violations / records if records else 0.0,
             "average class size": records / worst.n_classes if worst.n_classes else 0.0,
         }
+        title = f"k-anonymity on {', '.join(parts)}"
         return KAnonymityResult(
             kind=self.kind,
-            title=f"k-anonymity on {', '.join(parts)}",
+            title=title,
             value=violations / records if records else 0.0,
             numbers=numbers,
             frame=worst.frame,
@@ -81,6 +84,7 @@ class KAnonymity(Measure):
             ),
             parts=parts,
             requested=self.k,
+            shortfall=shortfall(title, violations, records, self.k) if self.asked("k") else "",
         )
 
 

@@ -85,56 +85,66 @@ class TableComparison(Measure[Table]):
 
     kind: Literal["table_comparison"] = "table_comparison"
     rows: Any = Field(
-        None,
+        default=None,
         description="the variables whose combinations are the distributions, most often areas; by "
         "default the first. Names, or by name the categories or their number",
     )
-    columns: Any = Field(None, description="the variables of the columns; by default all others")
+    columns: Any = Field(
+        default=None, description="the variables of the columns; by default all others"
+    )
     value: str | None = Field(
-        None,
+        default=None,
         description="cells in long form: the column that holds them; records: a column to be summed",
     )
     contributors: Any = Field(
-        None,
+        default=None,
         description="units behind each cell of the original: an array, or in long form a column",
     )
     cells: Literal["frequency", "magnitude"] | None = Field(
-        None, description="what the cells are; by default what the source suggests"
+        default=None, description="what the cells are; by default what the source suggests"
     )
-    total: str | None = Field(None, description="the label of margins in a file or frame")
-    marks: tuple[str, ...] = Field((), description="texts that stand for a suppressed cell")
-    impute: Rule | None = Field(None, description="what stands for suppressed cells")
-    along: Literal["rows", "columns"] = Field("rows", description="along which to impute")
+    total: str | None = Field(default=None, description="the label of margins in a file or frame")
+    marks: tuple[str, ...] = Field(default=(), description="texts that stand for a suppressed cell")
+    impute: Rule | None = Field(default=None, description="what stands for suppressed cells")
+    along: Literal["rows", "columns"] = Field(default="rows", description="along which to impute")
     rounded: int | dict[str, int] | None = Field(
-        None, description="the base to which versions were rounded, for the exact binomial test"
+        default=None,
+        description="the base to which versions were rounded, for the exact binomial test",
     )
-    small: tuple[int, ...] = Field((1, 2), description="counts that are disclosive; none: no risk")
-    zeros: Zeros = Field("skip", description="how RAD treats empty original cells")
-    rank_groups: int = Field(20, description="number of rank groups")
+    small: tuple[int, ...] = Field(
+        default=(1, 2), description="counts that are disclosive; none: no risk"
+    )
+    zeros: Zeros = Field(default="skip", description="how RAD treats empty original cells")
+    rank_groups: int = Field(default=20, description="number of rank groups")
     rank_threshold: float = Field(
-        0.2, description="share of moves above which a column counts as moved"
+        default=0.2, description="share of moves above which a column counts as moved"
     )
     target: Any = Field(
-        None,
+        default=None,
         description="the columns whose proportion is compared between rows: positions, labels, or "
         "categories by variable",
     )
-    base: Any = Field(None, description="the columns of which the target is a part; by default all")
+    base: Any = Field(
+        default=None, description="the columns of which the target is a part; by default all"
+    )
     model: Any = Field(
-        None,
+        default=None,
         description="the margins of a log-linear model; by default rows and columns independent",
     )
     association: tuple[tuple[str, ...], tuple[str, ...]] | None = Field(
-        None, description="row and column variables for chi-squared and Cramér's V"
+        default=None, description="row and column variables for chi-squared and Cramér's V"
     )
     subtotals: dict[str, Any] = Field(
         default_factory=dict, description="named groups of columns whose sub-totals are compared"
     )
     population: Any = Field(
-        None, description="the population table when the original is a sample: adds tau1 and tau2"
+        default=None,
+        description="the population table when the original is a sample: adds tau1 and tau2",
     )
-    risk: str = Field("percent_unchanged", description="the measure of risk on a map")
-    loss: str = Field("HD", description="the measure of loss that is the value: HD, AAD, LR, ...")
+    risk: str = Field(default="percent_unchanged", description="the measure of risk on a map")
+    loss: str = Field(
+        default="HD", description="the measure of loss that is the value: HD, AAD, LR, ..."
+    )
 
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True

@@ -47,11 +47,11 @@ class MarginDisclosure(Measure[Table]):
     """
 
     kind: Literal["margin_disclosure"] = "margin_disclosure"
-    tau_up: Threshold = Field(1.0, description="a lower bound above this discloses")
-    tau_down: Threshold = Field(1.0, description="an upper bound below this discloses")
-    tau_approx: Threshold = Field(1.0, description="bounds closer than this disclose")
+    tau_up: Threshold = Field(default=1.0, description="a lower bound above this discloses")
+    tau_down: Threshold = Field(default=1.0, description="an upper bound below this discloses")
+    tau_approx: Threshold = Field(default=1.0, description="bounds closer than this disclose")
     method: Literal["auto", "lines", "cells"] = Field(
-        "auto",
+        default="auto",
         description="find lines from the totals (flat two-way tables), or look at every cell",
     )
 
@@ -104,7 +104,14 @@ class MarginDisclosure(Measure[Table]):
             or "Bounds by linear programs over all relations of the table.",
             geometry=geometry,
             counts=counts,
+            shortfall=self.shortfall(counts),
         )
+
+    def shortfall(self, counts: Mapping[str, int]) -> str:
+        """Return which of the thresholds that were given cells do not keep, in a sentence."""
+        thresholds = {"upward": "tau_up", "downward": "tau_down", "approximation": "tau_approx"}
+        missed = [k for k, name in thresholds.items() if self.asked(name) and counts[k]]
+        return f"Disclosure by totals: cells are disclosed ({', '.join(missed)})" if missed else ""
 
     def flags(self, low: Floats, high: Floats, tolerance: float) -> dict[str, Any]:
         """Return the four sets by looking at every cell."""
