@@ -171,7 +171,7 @@ REFUSED = [
     (lambda: laid([[1, 2]], [[1, 2, 3]]), "differ in shape"),
     (lambda: laid(wide(), OTHER, rows="area"), "row labels"),
     (lambda: laid(wide(), wide().rename(columns={"c1": "d1"}), rows="area"), "column labels"),
-    (lambda: laid([[1, 2]], kind="magnitude").units_behind(), "contributors"),
+    (lambda: laid([[1, 2]], cells="magnitude").units_behind(), "contributors"),
     (lambda: laid(tacit.read(PEOPLE), rows=["sex"], columns=["sex"]), "both in the rows"),
     (lambda: laid(tacit.read(PEOPLE)), "needs rows= and columns="),
     (lambda: laid(tacit.read(PEOPLE), columns=["sexe"]), "Did you mean 'sex'"),
