@@ -1,5 +1,7 @@
 """Random numbers of runs: what they depend on, what a given seed may do, and the order of released records."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -86,6 +88,8 @@ def test_children_and_blocks_of_a_keyed_stream_never_meet():
     drawn = [g.random() for g in (rng, first, second, third, below, *blocks)]
     assert len(set(drawn)) == len(drawn)
     assert block_rng(seed_of(rng), 1, 1).random() == drawn[-1]
+    travelled = pickle.loads(pickle.dumps(seed_of(rng)))  # as to the workers of an engine
+    assert block_rng(travelled, 1, 1).random() == drawn[-1]
 
 
 def test_two_plans_with_one_seed_share_no_noise():
