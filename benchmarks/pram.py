@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.protect.pram import compare_matrices
+from tacit.protect.pram import rate_matrices
 
 
 def file_of(n):
@@ -62,7 +62,7 @@ def main(n):
         print(f"  {name:<26} {seconds:6.2f} s  x {seconds / drawing:.0f}")
     cells = data.cells(list(keys))
     candidates = {f"E({p})": {"region": f"20E({p})"} for p in np.linspace(0.5, 0.95, 10).round(2)}
-    _, seconds = timed(lambda: compare_matrices(cells, candidates))
+    _, seconds = timed(lambda: rate_matrices(cells, candidates))
     print(f"  {'comparison of 10 matrices':<26} {seconds:6.2f} s")
 
 

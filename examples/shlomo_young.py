@@ -16,8 +16,6 @@ from pathlib import Path
 import numpy as np
 
 import tacit
-from tacit.report.compare import comparison
-from tacit.tables.compare import compare_tables
 from tacit.tables.rounding.counts import semi_controlled_rounding
 
 COLUMNS = ["sex", "illness", "activity"]
@@ -94,13 +92,8 @@ def experiment(areas=1472, seed=1, share=0.1):
     rng = np.random.default_rng(seed + 1000)
     cells = original.to_array()[1:, 1:, 1:, 1:].reshape(areas, -1)
     rounded = semi_controlled_rounding(cells, 3, rng, within="rows")
-    return compare_tables(
-        original,
-        {"swapping": after_swap, "rounding": rounded},
-        rounded={"rounding": 3},
-        target=TARGET,
-        model=MODEL,
-    )
+    measure = tacit.TableComparison(rounded={"rounding": 3}, target=TARGET, model=MODEL)
+    return tacit.compare(original, {"swapping": after_swap, "rounding": rounded}, [measure])
 
 
 def main(areas=1472, folder=None):
@@ -114,7 +107,7 @@ def main(areas=1472, folder=None):
     if folder is not None:
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        report = comparison(found, title="Employment table, simulated", max_risk=65)
+        report = found.document(title="Employment table, simulated", max_risk=65)
         report.to_html(target / "report.html")
         found.plot(max_risk=65).save(target / "map.svg")
 

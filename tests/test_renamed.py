@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.registry import specs
-from tacit.renamed import GROUPINGS, OLD_KINDS, OLD_NAMES, renamed_kind
+from tacit.renamed import GROUPINGS, OLD_KINDS, OLD_NAMES, STUDIES, renamed_kind
 
 
 @pytest.mark.parametrize("method", GROUPINGS)
@@ -35,13 +35,23 @@ def test_the_default_method_was_mdav():
     assert renamed_kind("datafly") is None
 
 
-@pytest.mark.parametrize("name", [n for n in OLD_NAMES if "." in n])
+@pytest.mark.parametrize("name", STUDIES)
 def test_a_study_that_moved_says_where_it_lies(name):
     module, attribute = name.split(".")
     with pytest.raises(AttributeError) as caught:
         getattr(getattr(tacit, module), attribute)
     file = str(caught.value).rsplit(" ", 1)[1].removesuffix(".")
     assert (Path(__file__).parents[1] / file).is_file()
+
+
+def test_comparisons_became_one():
+    for name in ("compare_tables", "compare_masking"):
+        with pytest.raises(AttributeError, match=r"is now tacit\.compare\("):
+            getattr(tacit, name)
+    with pytest.raises(AttributeError, match=r"is now tacit\.pram\.rate_matrices\.$"):
+        _ = tacit.pram.compare_matrices
+    with pytest.raises(AttributeError, match=r"module 'tacit\.series' has no attribute 'x'"):
+        _ = tacit.series.x
 
 
 def test_other_names_are_missing_as_ever():
@@ -55,5 +65,7 @@ def test_a_module_that_moved_says_where_it_is():
         __import__("tacit.risk.k_anonymity")
     with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.tables\.compare\.$"):
         __import__("tacit.framework")
-    with pytest.raises(ModuleNotFoundError, match="No module named 'tacit.nosuch'"):
+    with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.comparison\.$"):
+        __import__("tacit.utility.comparison")
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'tacit\.nosuch'"):
         __import__("tacit.nosuch")

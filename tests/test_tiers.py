@@ -83,6 +83,72 @@ def test_partial_suppression_is_told_from_masking(data):
     assert "suppressed in part" in found.treatments["one"].values()
 
 
+def noisy(sd):
+    return tacit.AddNoise(columns=["rent"], sd=sd)
+
+
+@pytest.fixture
+def rents():
+    values = np.random.default_rng(4).lognormal(6, 0.5, 400)
+    return tacit.read({"id": np.arange(400), "rent": values})
+
+
+def test_two_noises_on_one_column_are_not_nested(rents):
+    wide = noisy(20).apply(rents, seed=7)
+    narrow = noisy(10).apply(rents, seed=7)
+    # The noise of one seed differs by its scale alone: whoever holds both has the original.
+    x, y = (np.asarray(d.column("rent")) for d in (narrow, wide))
+    truth = np.asarray(rents.column("rent"))
+    assert np.abs(2 * x - y - truth).max() < np.abs(x - truth).max()
+    found = tacit.Tiers({"public": wide, "research": narrow}).check(rents)
+    assert found.faults == (
+        "public masks 'rent' in another way than research, so that both together tell more than each alone.",
+    )
+    other = noisy(10).apply(rents, seed=8)
+    assert not tacit.Tiers({"public": other, "research": narrow}).check(rents).nested
+    assert tacit.Tiers({"public": narrow, "research": narrow}).check(rents).nested
+
+
+def test_what_is_computed_from_a_masked_column_is_nested(rents):
+    closed = noisy(10).apply(rents, seed=7)
+    rounded = tacit.RoundValues(columns=["rent"], base=100).apply(closed)
+    assert tacit.Tiers({"public": rounded, "research": closed}).check(rents).nested
+    grouped = tacit.Mdav(k=5).apply(rents.drop(["id"]))
+    finer = tacit.Mdav(k=3).apply(rents.drop(["id"]))
+    assert not tacit.Tiers({"public": grouped, "research": finer}).check(rents).nested
+    # Classes of the true values are no coarsening of noise.
+    classes = tacit.RoundValues(columns=["rent"], base=100).apply(rents)
+    assert not tacit.Tiers({"public": closed, "research": classes}).check(rents).nested
+
+
+@pytest.fixture
+def table():
+    values = np.array([[20, 50, 10], [8, 19, 22], [17, 32, 12]])
+    made = tacit.Table.from_array(values, totals=False, upper=500.0)
+    return made.with_protection([(1, 2)], lower=5, upper=8)
+
+
+def test_products_of_a_table(table):
+    safe = tacit.SuppressLinear().apply(table)
+    found = tacit.Tiers({"public": safe, "research": lambda t: t}).check(table)
+    assert found.nested
+    hidden = int(safe.hidden.sum())
+    assert found.treatments["public"]["cells hidden"] == f"{hidden:,}"
+    assert found.plot().svg().startswith("<svg")
+    turned = tacit.Tiers({"public": lambda t: t, "research": tacit.SuppressLinear()}).check(table)
+    # The unsafe cell itself is hidden in both.
+    assert turned.faults == (f"public publishes {hidden - 1:,} cells that research hides.",)
+
+
+def test_two_roundings_of_a_table_are_not_nested(table):
+    five, three = (tacit.RandomRounding(base=b).apply(table, seed=1) for b in (5, 3))
+    assert tacit.Tiers({"public": five, "research": five}).check(table).nested
+    found = tacit.Tiers({"public": five, "research": three}).check(table)
+    assert "in another way than research" in found.faults[0]
+    with pytest.raises(tacit.SdcError, match="goes with products of records"):
+        tacit.Tiers({"a": five}).check(table, published={"t": ["axis 1"]})
+
+
 def test_refusals(data):
     with pytest.raises(tacit.SdcError, match="at least one product"):
         tacit.Tiers({})

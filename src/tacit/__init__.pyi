@@ -12,6 +12,7 @@ from tacit import series as series
 from tacit import stats as stats
 from tacit import tables as tables
 from tacit import utility as utility
+from tacit.comparison import compare as compare
 from tacit.data.cells.dimension import Dimension as Dimension
 from tacit.data.cells.status import Status as Status
 from tacit.data.hierarchy import Hierarchy as Hierarchy
@@ -136,8 +137,8 @@ from tacit.tables.agencies.mixed_strategy import MixedStrategy as MixedStrategy
 from tacit.tables.attack.audit import Audit as Audit
 from tacit.tables.attack.complements import Complements as Complements
 from tacit.tables.attack.group_disclosure import GroupDisclosure as GroupDisclosure
-from tacit.tables.compare import compare_tables as compare_tables
 from tacit.tables.compare.cell_loss import CellLoss as CellLoss
+from tacit.tables.compare.table_comparison import TableComparison as TableComparison
 from tacit.tables.margins.entry_uniqueness import EntryUniqueness as EntryUniqueness
 from tacit.tables.margins.margin_disclosure import MarginDisclosure as MarginDisclosure
 from tacit.tables.noise.cell_key import CellKey as CellKey
@@ -164,10 +165,8 @@ from tacit.tables.suppress.suppress_network import SuppressNetwork as SuppressNe
 from tacit.tables.suppress.suppress_partial import SuppressPartial as SuppressPartial
 from tacit.tiers import Tiers as Tiers
 from tacit.tiers import UserGroup as UserGroup
-from tacit.utility.comparison import compare as compare
 from tacit.utility.levels.entropy_distortion import EntropyDistortion as EntropyDistortion
 from tacit.utility.levels.precision import Precision as Precision
-from tacit.utility.masking_comparison import compare_masking as compare_masking
 from tacit.utility.models.analytic_validity import AnalyticValidity as AnalyticValidity
 from tacit.utility.models.estimate_change import EstimateChange as EstimateChange
 from tacit.utility.models.estimate_precision import EstimatePrecision as EstimatePrecision
@@ -201,8 +200,6 @@ __all__ = [
     "UserGroup",
     "verify",
     "compare",
-    "compare_masking",
-    "compare_tables",
     "AdditiveNoiseMap",
     "profile",
     "get_engine",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import Cancelled
+from tacit.errors import Cancelled, InvalidParameter
 from tacit.streams import KeyedSequence, Sequences, block_rng, fresh_seed, generator_of, seed_of
 
 Progress = Callable[[str, float | None], None]
@@ -67,7 +67,11 @@ class Context:
         progress, should_stop
             See the attributes.
         """
-        root = fresh_seed() if seed is None else seed
+        if seed is not None and (
+            isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
+        ):
+            raise InvalidParameter("seed must be a whole number from 0")
+        root = fresh_seed() if seed is None else int(seed)
         child: Sequences = (
             np.random.SeedSequence(root, spawn_key=(step,))
             if seed is not None and key is None

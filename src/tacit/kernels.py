@@ -147,7 +147,7 @@ def warn_of_slowness(turns: float) -> None:
     if seconds > PATIENCE:
         warnings.warn(
             f"this takes about {seconds / 60:,.0f} minutes in plain Python; with numba installed "
-            "(tacit[fast]) it takes seconds and gives the same result.",
+            "(tacit[fast]) it is faster and gives the same result.",
             Slow,
             stacklevel=3,
         )

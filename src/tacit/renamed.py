@@ -39,6 +39,9 @@ STUDIES = {
     "channels.sweeps": "channels",
     "governance.disk_per_person": "storage",
     "governance.time_per_page": "storage",
+    "series.Comparison": "series_distances",
+    "series.DISTANCES": "series_distances",
+    "series.compare_distances": "series_distances",
     "tables.advise": "structure_advice",
     "tables.gap_instance": "universality",
     "tables.instance": "instances",
@@ -53,6 +56,10 @@ OLD_NAMES: dict[str, str] = {
     "Microaggregate": "tacit.Microaggregate is now one Spec per method: "
     + ", ".join(f"{old} is tacit.{new}" for old, (_, new) in GROUPINGS.items())
     + ".",
+    "compare_masking": "tacit.compare_masking is now tacit.compare(data, systems, measures).",
+    "compare_tables": "tacit.compare_tables(original, versions, ...) is now tacit.compare(original, versions, "
+    "[tacit.TableComparison(...)]); kind= is now cells=.",
+    "pram.compare_matrices": "tacit.pram.compare_matrices is now tacit.pram.rate_matrices.",
     **{
         name: f"tacit.{name} is now a study in the source tree: examples/studies/{file}.py."
         for name, file in STUDIES.items()
@@ -97,7 +104,12 @@ class MovedModules:
         places = [
             ".".join(("tacit", *file.relative_to(root).with_suffix("").parts)) for file in found
         ]
-        old = {"framework": ["tacit.tables.compare"], "estimate": ["tacit.stats.correction"]}
+        old = {
+            "comparison": ["tacit.comparison"],
+            "estimate": ["tacit.stats.correction"],
+            "framework": ["tacit.tables.compare"],
+            "masking_comparison": ["tacit.comparison"],
+        }
         topic = ".".join(name.split(".")[:2])
         places = old.get(stem) or [p for p in places if p.startswith(f"{topic}.")] or places
         if places:

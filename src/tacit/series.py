@@ -9,10 +9,8 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "DISTANCES": "tacit.risk.linkage.series_experiment",
     "NORMALISATIONS": "tacit.stats.series.normalise",
     "Advice": "tacit.risk.linkage.series_advice",
-    "Comparison": "tacit.risk.linkage.series_experiment",
     "Distance": "tacit.stats.series.distances",
     "Panel": "tacit.stats.series.panel",
     "SeriesAttack": "tacit.risk.linkage.series_attack",
@@ -21,7 +19,6 @@ _HOMES = {
     "advise": "tacit.risk.linkage.series_advice",
     "all_distances": "tacit.stats.series.distances",
     "attack": "tacit.risk.linkage.series_attack",
-    "compare_distances": "tacit.risk.linkage.series_experiment",
     "correlation": "tacit.stats.series.distances",
     "correlation_distance": "tacit.stats.series.distances",
     "dtw": "tacit.stats.series.distances",
@@ -44,4 +41,6 @@ __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'tacit.series' has no attribute {name!r}")
+    from tacit.renamed import no_attribute
+
+    raise no_attribute("series", name)

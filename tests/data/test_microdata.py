@@ -87,3 +87,12 @@ def test_types_that_stand_for_a_frame_come_back_as_they_went():
     frame = engine.from_arrow(table)
     assert held_table(frame) is table
     assert engine.to_arrow(frame).schema.equals(table.schema)
+
+
+def test_recode_where_the_table_is_not_in_order(data):
+    mixed = data.with_table(data.to_arrow(with_row=True).take(pa.array([2, 0, 3, 1])))
+    recoded = mixed.recode("a", pa.table({"old": ["x", "y", "z"], "new": ["1", "2", "3"]}))
+    assert recoded.to_arrow(["a", "b"]).to_pydict() == {
+        "a": ["1", "2", None, "3"],
+        "b": [4, 3, 2, 1],
+    }

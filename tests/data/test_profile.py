@@ -98,7 +98,6 @@ def test_the_proposal_can_be_read_and_planned(hospital, tmp_path):
         "steps",
         "measures",
         "output",
-        "seed",
         "engine",
     ]
     assert plan["source"] == {"path": str(path), "missing": ["NA", "unknown"]}

@@ -8,10 +8,14 @@ import pytest
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.report.compare import comparison
-from tacit.tables.compare import compare_tables
 from tacit.tables.compare.distributions import from_array
 from tacit.tables.rounding.counts import random_rounding, semi_controlled_rounding
+
+
+def compare_tables(original, versions, **options):
+    """Versions of a table against the original, by the measures of the framework."""
+    return tacit.compare(original, versions, [tacit.TableComparison(**options)])
+
 
 COLUMNS = {"sex": ["f", "m"], "age": 3}
 
@@ -39,16 +43,21 @@ def found(original):
 
 
 def test_frame_and_summary(found):
-    names = found.frame.columns
+    names = list(found.by_measure()[0])
     assert names == ["group", "symbol", "measure", "original", "rounded", "noisy"]
-    rows = {r["symbol"]: r for r in found.frame.rows(named=True)}
+    rows = {r["symbol"]: r for r in found.by_measure()}
+    one = {r["system"]: r for r in found.frame.rows(named=True)}
+    assert one["rounded"]["HD"] == rows["HD"]["rounded"]
+    details = found.details("table_comparison")
+    assert details["HD"].to_list() == [found[n]["HD"] for n in ("rounded", "noisy")]
     assert rows["HD"]["rounded"] == found["rounded"]["HD"]
     assert rows["AT (men)"]["measure"] == "average absolute distance per sub-total men"
-    assert found.to_dict()["versions"]["noisy"]["AAD"] == found["noisy"]["AAD"]
-    assert "rounded: Hellinger's distance" in str(found.summary())
+    assert found.to_dict()["table"][1]["AAD"] == found["noisy"]["AAD"]
+    assert "rounded: HD: Hellinger's distance" in str(found.summary())
     assert "HD" in repr(found)
-    assert len(found.by_row["noisy"]) == len(found.rows) == 30
-    assert found.by_row["noisy"].mean() == pytest.approx(found["noisy"]["HD"])
+    noisy = found.frameworks["noisy"]
+    assert len(noisy.by_row) == len(noisy.rows) == 30
+    assert noisy.by_row.mean() == pytest.approx(found["noisy"]["HD"])
 
 
 def test_identical_version_has_no_loss(original):
@@ -71,7 +80,7 @@ def test_association_of_chosen_variables(found, original):
 def test_recommendation(found):
     assert found.recommend(0) == "rounded"
     assert found.recommend(100) == min(("rounded", "noisy"), key=lambda n: found[n]["HD"])
-    with pytest.raises(Infeasible, match="no version"):
+    with pytest.raises(Infeasible, match="no system"):
         compare_tables([[1, 2]], {"same": [[1, 2]]}).recommend(50)
 
 
@@ -88,7 +97,7 @@ def test_map(found):
 
 @pytest.mark.parametrize("max_risk", [None, 50, -1])
 def test_report(found, tmp_path, max_risk):
-    page = comparison(found, title="A <test>", max_risk=max_risk).to_html(tmp_path / "r.html")
+    page = found.document(title="A <test>", max_risk=max_risk).to_html(tmp_path / "r.html")
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
     assert "A &lt;test&gt;" in page
     figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
@@ -135,21 +144,21 @@ def test_suppression(original):
 def test_magnitudes(original):
     pay = original * 10.5
     found = compare_tables(
-        pay, {"v": np.round(pay)}, kind="magnitude", contributors=original, small={1}
+        pay, {"v": np.round(pay)}, cells="magnitude", contributors=original, small={1}
     )
     assert found.original["small_cells"] == (original == 1).sum()
     assert found.original["contributors"] == original.sum()
     assert found.original["total"] == pytest.approx(pay.sum())
     with pytest.raises(InputError, match="contributors"):
-        compare_tables(pay, {"v": pay}, kind="magnitude")
-    free = compare_tables(pay, {"v": pay}, kind="magnitude", small=())
+        compare_tables(pay, {"v": pay}, cells="magnitude")
+    free = compare_tables(pay, {"v": pay}, cells="magnitude", small=())
     assert "percent_unchanged" not in free["v"]
     assert free.candidates() == []
     assert "No recommendation" in report_of(free)
 
 
 def report_of(result):
-    return comparison(result).to_html()
+    return result.document().to_html()
 
 
 def test_known_population(original):
@@ -164,7 +173,7 @@ def test_zero_rows_are_skipped_and_counted():
     o = np.array([[0.0, 0, 0], [1, 2, 3], [4, 0, 1]])
     found = compare_tables(o, {"v": o}, target=0)
     assert found["v"]["RAT_mean"] == 0
-    text = " ".join(found.notes["v"])
+    text = " ".join(found.frameworks["v"].notes)
     assert "1 rows with an empty total are left out of RAT" in text
     assert "1 rows without a base" in text
     assert "empty rows of the version" in text
@@ -185,13 +194,13 @@ def test_files_frames_and_microdata_give_the_same(tmp_path, engine):
     frames = [pd.crosstab(p["area"], p["sex"], rownames=["area"]).reset_index() for p in
               (pd.DataFrame(people), pd.DataFrame(swapped))]  # fmt: skip
     table = compare_tables(frames[0], {"v": frames[1]}, rows="area")
-    for symbol, value in table["v"].items():
+    for symbol, value in table["v"].values.items():
         assert micro["v"][symbol] == pytest.approx(value), symbol
 
 
 ROUNDED = random_rounding([[1, 2, 3]], 3, np.random.default_rng(1))
 REFUSED = [
-    (lambda: compare_tables([[1]], {}), "at least one protected version"),
+    (lambda: compare_tables([[1]], {}), "at least one system"),
     (lambda: compare_tables([[0, 0]], {"v": [[0, 0]]}), "all zero"),
     (lambda: compare_tables([[1, float("nan")]], {"v": [[1, 1]]}), "must be complete"),
     (lambda: compare_tables([[1, 2, 3]], {"v": [[1, 2, 3]]}, rounded=3), "no multiples"),
@@ -204,7 +213,7 @@ REFUSED = [
     (lambda: compare_tables([[1, 2]], {"v": [[1, 2]]}, target=0, base=1), "part of its base"),
     (lambda: compare_tables([[1, 2]], {"v": [[1, 2]]}, loss="L2"), "choose one of"),
     (lambda: compare_tables([[1]], {"v": tacit.read({"a": [1]})}), "microdata with microdata"),
-    (lambda: compare_tables([[1]], {"v": [[1]]})["w"], "no version 'w'"),
+    (lambda: compare_tables([[1]], {"v": [[1]]})["w"], "no system 'w'"),
 ]
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.tables.compare.compare import laid_out
 from tacit.tables.compare.distributions import from_array
+from tacit.tables.compare.table_comparison import laid_out
 
 PEOPLE = {
     "area": ["b", "a", "a", None, "b", "b"],
@@ -18,7 +18,7 @@ PEOPLE = {
 
 
 READING = {
-    "rows": None, "columns": None, "value": None, "contributors": None, "kind": None,
+    "rows": None, "columns": None, "value": None, "contributors": None, "cells": None,
     "total": None, "marks": (),
 }  # fmt: skip
 
@@ -171,7 +171,7 @@ REFUSED = [
     (lambda: laid([[1, 2]], [[1, 2, 3]]), "differ in shape"),
     (lambda: laid(wide(), OTHER, rows="area"), "row labels"),
     (lambda: laid(wide(), wide().rename(columns={"c1": "d1"}), rows="area"), "column labels"),
-    (lambda: laid([[1, 2]], kind="magnitude").units_behind(), "contributors"),
+    (lambda: laid([[1, 2]], cells="magnitude").units_behind(), "contributors"),
     (lambda: laid(tacit.read(PEOPLE), rows=["sex"], columns=["sex"]), "both in the rows"),
     (lambda: laid(tacit.read(PEOPLE)), "needs rows= and columns="),
     (lambda: laid(tacit.read(PEOPLE), columns=["sexe"]), "Did you mean 'sex'"),

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
-from tacit.protect.pram import cell_risk, compare_matrices, equal, expected, parse
+from tacit.protect.pram import cell_risk, equal, expected, parse, rate_matrices
 from tacit.protect.pram.comparison import dense_table, simulated
 
 
@@ -33,7 +33,7 @@ CANDIDATES = {
 
 
 def test_numbers_are_those_of_the_parts(cells):
-    found = compare_matrices(cells, CANDIDATES, tau=50, rng=np.random.default_rng(1))
+    found = rate_matrices(cells, CANDIDATES, tau=50, rng=np.random.default_rng(1))
     table = dense_table(cells)
     assert table.sum() == cells.n[cells.keys["sex"].codes < 2].sum()
     by_name = {c.label: c for c in found.candidates}
@@ -53,7 +53,7 @@ def test_numbers_are_those_of_the_parts(cells):
 
 
 def test_the_frontier_is_not_beaten(cells):
-    found = compare_matrices(cells, CANDIDATES, tau=50)
+    found = rate_matrices(cells, CANDIDATES, tau=50)
     for c in found.candidates:
         beaten = any(
             o.unsafe <= c.unsafe
@@ -69,8 +69,8 @@ def test_the_frontier_is_not_beaten(cells):
 
 
 def test_excluded_categories_are_not_counted(cells):
-    all_ = compare_matrices(cells, {"G": {"sex": "2E(0.7)"}}, tau=50)
-    some = compare_matrices(cells, {"G": {"sex": "2E(0.7)"}}, tau=50, exclude={"marital": ["w"]})
+    all_ = rate_matrices(cells, {"G": {"sex": "2E(0.7)"}}, tau=50)
+    some = rate_matrices(cells, {"G": {"sex": "2E(0.7)"}}, tau=50, exclude={"marital": ["w"]})
     assert 0 < some.rare < all_.rare
 
 
@@ -84,6 +84,6 @@ def test_simulated_tables_have_the_expected_counts():
 
 def test_strangers_are_refused(cells):
     with pytest.raises(ColumnNotFound, match="candidate 'x'"):
-        compare_matrices(cells, {"x": {"age": "2E(0.5)"}})
+        rate_matrices(cells, {"x": {"age": "2E(0.5)"}})
     with pytest.raises(InvalidParameter, match="for 3 categories"):
-        compare_matrices(cells, {"x": {"sex": "3E(0.5)"}})
+        rate_matrices(cells, {"x": {"sex": "3E(0.5)"}})

@@ -3,7 +3,7 @@
 import pytest
 
 import tacit
-from tacit.utility.comparison import compare
+from tacit import compare
 
 
 def test_figure_34(fig28, published):

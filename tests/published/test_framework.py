@@ -8,15 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit
 from conftest import FIXTURES
 from tacit import Table
 from tacit.tables import read_wide
-from tacit.tables.compare import compare_tables
 from tacit.tables.compare.impute import imputed
 from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 
 FOLDER = FIXTURES / "psd07-risk-utility-framework"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+
+
+def compare_tables(original, versions, **options):
+    """Versions of a table against the original, by the measures of the framework."""
+    return tacit.compare(original, versions, [tacit.TableComparison(**options)])
 
 
 def near(value):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.protect.pram import compare_matrices
+from tacit.protect.pram import rate_matrices
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd17-pram-risk-utility"
 EXPERIMENT = json.loads((FIXTURES / "matrices.json").read_text())["experiment"]
@@ -61,7 +61,7 @@ def rmg(data):
     wanted |= {"G4+M7": candidate("G4", "M7"), "G7+M4": candidate("G7", "M4")}
     wanted |= {"G1+M2": candidate("G1", "M2")}
     cells = data.cells(["residence", "marital", "gender"])
-    return compare_matrices(cells, wanted, tau=100, exclude=UNKNOWN)
+    return rate_matrices(cells, wanted, tau=100, exclude=UNKNOWN)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def rmy(data):
     }
     wanted |= {f"{y}+{m}": candidate(y, m) for y, m in (("Y6", "M7"), ("Y12", "M4"), ("Y1", "M2"))}
     cells = data.cells(["residence", "marital", "year"])
-    return compare_matrices(cells, wanted, tau=100, exclude=UNKNOWN)
+    return rate_matrices(cells, wanted, tau=100, exclude=UNKNOWN)
 
 
 def unsafe(found):

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from studies.series_distances import compare_distances
 from tacit.series import (
     Distance,
     Panel,
     attack,
-    compare_distances,
     microaggregated,
     normalise,
 )

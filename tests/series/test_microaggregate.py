@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studies.series_distances import compare_distances
 from tacit.errors import Infeasible, InputError
-from tacit.series import Distance, Panel, compare_distances, microaggregated, series_groups
+from tacit.series import Distance, Panel, microaggregated, series_groups
 
 
 def walks(n=60, n_series=2, length=9, seed=1):

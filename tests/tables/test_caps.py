@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.tables.attack.attacker import Attacker
-from tacit.tables.suppress.moves.caps import Caps, compiled, tightened
+from tacit.tables.suppress.moves.caps import KERNELS, Caps
 from tacit.tables.suppress.problem import problem_of
 
 
@@ -60,7 +60,7 @@ def test_compiled_and_plain_agree():
     gone = int(np.flatnonzero(caps.place >= 0)[0])
     cells = np.flatnonzero(caps.place >= 0).tolist()
     answers = []
-    for kernel in (tightened, compiled()):
-        caps.tighten = kernel
+    for kernels in (KERNELS.plain(), KERNELS.compiled()):
+        caps.tighten = kernels["tightened"]
         answers.append(caps.exceeded(gone, cells, [5.0] * len(cells)))
     assert np.array_equal(*answers)

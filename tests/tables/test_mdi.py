@@ -164,7 +164,7 @@ def test_numpy_twins_do_the_same(seed):
         return
     least = 1e-12 * target.max()
     found = []
-    for cycle in (_ipf.kernels()["cycle"], _ipf.cycle_numpy, _ipf.cycle_loop):
+    for cycle in (_ipf.KERNELS.compiled()["cycle_loop"], _ipf.cycle_numpy, _ipf.cycle_loop):
         cells, lam = m.free.copy(), np.zeros(len(target))
         state, cycles, _ = cycle(
             cells, m.totals.labels, m.totals.starts, target, lam, least, 1e-8, 300, False
@@ -172,14 +172,14 @@ def test_numpy_twins_do_the_same(seed):
         found.append((state, cycles, cells, lam))
     for other in found[1:]:
         assert other[:2] == found[0][:2]
-        assert other[2] == pytest.approx(found[0][2], rel=1e-9)
-        assert other[3] == pytest.approx(found[0][3], abs=1e-9)
+        assert other[2].tolist() == found[0][2].tolist()
+        assert other[3].tolist() == found[0][3].tolist()
     factor = rng.uniform(0.5, 2, len(target))
     sums = [
         f(m.free, m.totals.labels, factor)
-        for f in (_ipf.kernels()["shifted"], _ipf.shifted_numpy, _ipf.shifted_loop)
+        for f in (_ipf.KERNELS.compiled()["shifted_loop"], _ipf.shifted_numpy, _ipf.shifted_loop)
     ]
-    assert sums[1] == pytest.approx(sums[0]) == pytest.approx(sums[2])
+    assert sums[0] == sums[1] == sums[2]
 
 
 def test_scans_agree_and_never_rule_out_a_flip_that_helps():
@@ -191,7 +191,7 @@ def test_scans_agree_and_never_rule_out_a_flip_that_helps():
     fits = np.array([search.flipped(now, int(s), None).information for s in order])
     better = set(np.flatnonzero(fits < now.information - 1e-9).tolist())
     for name in ("scan_loop", "scan_numpy", None):
-        scan = _ipf.kernels()["scan"] if name is None else getattr(_ipf, name)
+        scan = _ipf.KERNELS.compiled()["scan_loop"] if name is None else getattr(_ipf, name)
         passed, place = set(), 0
         while place < len(order):
             safe, then = m.safe(now.up), m.safe(~now.up)

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 import tacit
+from tacit import compare
 from tacit.errors import InputError, RoleMissing
-from tacit.utility.comparison import compare
 
 KEYS = ["Ethnicity", "Birth", "Sex", "ZIP"]
 
@@ -94,10 +94,71 @@ def test_all_keys_gone(fig28):
     assert (row.k, row.uniques, row.loss.value) == (12, 0, 0.0)
 
 
+def test_recommendation_details_and_report(found):
+    assert found.recommend(0) == "one dropped"
+    assert found.recommend(12) == "as it is"
+    assert found.plot(max_risk=0).svg().startswith("<svg")
+    assert found.details("k_anonymity")["system"].to_list() == [row.name for row in found.rows]
+    assert len(list(found.charts())) == 2
+    page = found.document(title="Twelve people").to_html()
+    assert "Twelve people" in page
+    assert "as it is" in page
+
+
+def test_protected_data_are_systems_too(fig28):
+    given = tacit.Datafly(k=2).apply(fig28)
+    row = compare(fig28, {"given": given}, k=2)["given"]
+    assert row.k >= 2
+    assert row.released is given
+    with pytest.raises(InputError, match="protected data were expected"):
+        compare(fig28, {"table": tacit.Table.from_array([[1, 2], [3, 4]], totals=False)})
+
+
+@pytest.fixture(scope="module")
+def table():
+    values = [[20, 50, 10], [8, 19, 22], [17, 32, 12]]
+    made = tacit.Table.from_array(values, totals=False, upper=500.0)
+    return made.with_protection([(1, 2)], lower=5, upper=8)
+
+
+def test_methods_on_a_table(table):
+    systems = {
+        "hide": tacit.SuppressLinear(),
+        "round": tacit.RandomRounding(base=3),
+        "far": tacit.RandomRounding(base=50),
+        "cannot": tacit.Adjust(keep_cells=((1, 2),)),
+    }
+    found = compare(table, systems, seed=1)
+    rows = {row["system"]: row for row in found.table()}
+    assert rows["hide"]["audit"] == 0
+    assert rows["round"]["audit"] == 1
+    assert rows["hide"]["cell_loss"] < rows["round"]["cell_loss"]
+    assert "among the cells to keep" in rows["cannot"]["reason"]
+    assert rows["cannot"]["audit"] is None
+    assert found.recommend(0) == max(
+        ("hide", "far"), key=lambda n: (rows[n]["audit"] == 0, rows[n]["cell_loss"])
+    )
+    assert "Risk by system: audit" in [c.spec["title"]["text"] for c in found.charts()]
+    assert "cell_loss" in found.document().to_html()
+
+
+def test_versions_of_a_table_given_as_data(table):
+    rounded = tacit.RandomRounding(base=3).apply(table, seed=1)
+    changed = rounded.with_changed(rounded.published + 0.0)
+    found = compare(table, {"rounded": changed})
+    assert {"audit", "cell_loss", "table_comparison"} == set(found.measures)
+    assert found["rounded"]["HD"] > 0
+    alone = tacit.TableComparison().measure(changed, original=table)
+    assert alone["HD"] == found["rounded"]["HD"]
+    assert alone.value == found["rounded"]["HD"]
+    gaps = compare(table, {"hidden": tacit.SuppressLinear().apply(table)})
+    assert "table_comparison" not in gaps.measures
+
+
 def test_refusals(fig28):
     with pytest.raises(InputError, match="at least one system"):
         compare(fig28, {})
-    with pytest.raises(RoleMissing, match="needs keys"):
-        compare(tacit.read({"a": [1]}), {"same": lambda data: data})
+    with pytest.raises(RoleMissing, match="judges k by keys"):
+        compare(tacit.read({"a": [1]}), {"same": lambda data: data}, k=2)
     with pytest.raises(InputError, match="protected data were expected"):
         compare(fig28, {"wrong": lambda data: 1})

@@ -5,7 +5,6 @@ import pytest
 
 import tacit
 from tacit.errors import InputError
-from tacit.utility.masking_comparison import compare_masking
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ METHODS = {
 
 
 def test_one_table(data):
-    found = compare_masking(
+    found = tacit.compare(
         data,
         METHODS,
         [
@@ -35,7 +34,7 @@ def test_one_table(data):
         ],
         seed=1,
     )
-    rows = {r["method"]: r for r in found.table()}
+    rows = {r["system"]: r for r in found.table()}
     assert list(rows) == list(METHODS)
     assert rows["as it is"]["il1"] == 0
     assert rows["mdav"]["amean"] == pytest.approx(0, abs=1e-12)
@@ -52,7 +51,7 @@ def test_one_table(data):
 
 
 def test_bar_charts_risk_first(data):
-    found = compare_masking(
+    found = tacit.compare(
         data,
         {k: METHODS[k] for k in ("mdav", "noise")},
         [tacit.InformationLoss(measures=["il1"]), tacit.IndexDisclosure(columns=["a"])],
@@ -60,17 +59,17 @@ def test_bar_charts_risk_first(data):
     )
     charts = list(found.charts())
     titles = [c.spec["title"]["text"] for c in charts]
-    assert titles == ["Risk by method: index_disclosure", "Utility by method: il1"]
+    assert titles == ["Risk by system: index_disclosure", "Utility by system: il1"]
     assert "lower is better" in charts[1].spec["title"]["subtitle"]
     assert found.plot("sse_percent").svg().startswith("<svg")
     with pytest.raises(InputError, match="no measure 'k'"):
         found.plot("k")
-    with pytest.raises(InputError, match="no method 'pca'"):
+    with pytest.raises(InputError, match="no system 'pca'"):
         found["pca"]
 
 
 def test_a_measure_that_fails_keeps_the_rest(data):
-    found = compare_masking(
+    found = tacit.compare(
         data,
         {"part": tacit.Sample(n=50)},
         [tacit.DistanceTable(), tacit.EstimateChange()],
@@ -83,12 +82,12 @@ def test_a_measure_that_fails_keeps_the_rest(data):
 
 def test_same_seed_same_table(data):
     once, twice = (
-        compare_masking(data, {"noise": METHODS["noise"]}, [tacit.Propensity(degree=1)], seed=3)
+        tacit.compare(data, {"noise": METHODS["noise"]}, [tacit.Propensity(degree=1)], seed=3)
         for _ in range(2)
     )
     assert once.table()[0]["propensity"] == twice.table()[0]["propensity"]
 
 
 def test_something_must_be_compared(data):
-    with pytest.raises(InputError, match="give at least one method"):
-        compare_masking(data, {})
+    with pytest.raises(InputError, match="give at least one system"):
+        tacit.compare(data, {})

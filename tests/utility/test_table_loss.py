@@ -5,7 +5,6 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
-from tacit.tables.compare import compare_tables
 
 
 def pair(engine="duckdb"):
@@ -27,7 +26,7 @@ def test_equals_the_comparison_of_tables(engine):
         tacit.Table.from_microdata(tacit.read(d.to_arrow(), engine=engine), ["area", "sex", "job"])
         for d in (data, swapped)
     )
-    found = compare_tables(o, {"v": p})
+    found = tacit.compare(o, {"v": p}, [tacit.TableComparison()])
     assert loss.value == pytest.approx(found["v"]["HD"])
     assert loss.numbers["change of Cramér's V, %"] == pytest.approx(found["v"]["RCV"])
 

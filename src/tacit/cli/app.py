@@ -45,6 +45,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, SpecError | ValueError) else 1
     except SystemExit as stop:
         return int(stop.code or 0)
+    except MemoryError:
+        console.error(
+            "not enough memory. Nothing was released. Use steps that run on the engine "
+            "('tacit methods' says which do), fewer columns, or a larger machine."
+        )
+        return 1
+    except OSError as error:
+        name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
+        console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
+        return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return unexpected(error)
     return code if isinstance(code, int) else 0
@@ -268,6 +278,8 @@ def profile(
     *,
     out: Path | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    separator: str | None = None,
+    encoding: str = "utf-8",
     force: bool = False,
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
@@ -280,6 +292,10 @@ def profile(
         The plan to write; by default nothing is written.
     missing
         Texts that stand for a missing answer.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text.
     force
         Replace a plan that is already there.
     """
@@ -287,7 +303,12 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    found = profile_data(tacit.read(file, missing=missing or ()))
+    options: dict[str, Any] = {
+        "missing": missing or (),
+        "separator": separator,
+        "encoding": encoding,
+    }
+    found = profile_data(tacit.read(file, **options))
     console.result(found)
     if out is not None:
         if out.exists() and not force:
@@ -354,15 +375,15 @@ def compare(
     plot
         Save the chart: svg, png, pdf or html.
     """
+    import tacit
     from tacit.plan import Plan
-    from tacit.utility.comparison import compare as compare_systems
 
     loaded = {path.stem: Plan.load(path) for path in plans}
     with progress_bar(console) as progress:
         progress("reading", None)
         data = next(iter(loaded.values())).read()
         progress("comparing", None)
-        result = compare_systems(data, loaded, k=k, seed=seed)
+        result = tacit.compare(data, loaded, k=k, seed=seed)
     console.result(result)
     if plot is not None:
         result.plot().save(plot)
@@ -581,20 +602,15 @@ def tables(
     out
         Write the report (HTML) to this file.
     """
-    from tacit.report.compare import comparison
-    from tacit.tables.compare import compare_tables
+    import tacit
 
-    result = compare_tables(
-        original,
-        {path.stem: path for path in versions},
-        rows=rows,
-        columns=columns,
-        value=value,
-        rounded=rounded,
-        impute=impute,
+    reading = {"rows": rows, "columns": columns, "value": value}
+    measure = tacit.TableComparison.model_validate(
+        {**reading, "rounded": rounded, "impute": impute}
     )
+    result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
     console.result(result)
     if out is not None:
-        comparison(result, title=original.stem, max_risk=max_risk).to_html(out)
+        result.document(title=original.stem, max_risk=max_risk).to_html(out)
         console.say(f"wrote the report to {out}; it is confidential")
     return 0

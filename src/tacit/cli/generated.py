@@ -9,31 +9,54 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
 from cyclopts import App, Parameter
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
+from tacit.io.options import Options
+from tacit.plan.sections import Roles
 from tacit.registry import all_entries, lookup
 from tacit.spec import Measure, Method, Spec
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
+
+def simple_type(annotation: Any) -> Any:
+    """Return the one type behind bounds and ``| None``; ``Any`` when there are several."""
+    if get_origin(annotation) is Annotated:
+        return simple_type(get_args(annotation)[0])
+    if get_origin(annotation) in (typing.Union, types.UnionType):
+        inner = [a for a in get_args(annotation) if a is not type(None)]
+        return simple_type(inner[0]) if len(inner) == 1 else Any
+    return annotation
+
+
+#: Options for reading a file that every command which reads one has.
+READING = ("separator", "encoding", "missing", "sheet", "metadata")
+
+
+def model_options(model: type[BaseModel], names: Iterable[str]) -> dict[str, tuple[Any, str]]:
+    """Return fields of a model as options: the type on the command line, and the sentence."""
+    found = {}
+    for name in names:
+        info = model.model_fields[name]
+        single = simple_type(info.annotation)
+        found[name] = (single | None if single in (str, int) else Many, info.description or "")
+    return found
+
+
 #: Options of every generated command: what the columns are and how the file is read.
 COMMON: Mapping[str, tuple[Any, str]] = {
-    "keys": (Many, "key columns (the quasi-identifier)"),
-    "identifiers": (Many, "columns that name people or firms; they never leave"),
-    "sensitive": (Many, "columns whose value must not become known"),
-    "weight": (str | None, "column with the sampling weight"),
-    "household": (str | None, "column with the household"),
-    "stratum": (str | None, "column with the stratum"),
+    **model_options(Roles, Roles.model_fields),
     "hierarchy": (Many, "column=rule: a file, a kind such as flat, or {kind: digits, length: 5}"),
-    "missing": (Many, "texts that stand for a missing answer"),
+    **model_options(Options, READING),
     "engine": (Literal["duckdb", "spark"], "where the work is done"),
     "seed": (int | None, "seed of the random numbers"),
 }
@@ -44,16 +67,6 @@ TABLE_COMMON: Mapping[str, tuple[Any, str]] = {
     "metadata": (Path | None, "the .rda file of a .tab table"),
     "seed": (int | None, "seed of the random numbers"),
 }
-
-ROLE_OPTIONS = (
-    "keys",
-    "identifiers",
-    "sensitive",
-    "weight",
-    "household",
-    "stratum",
-    "missing",
-)
 
 
 def make_group(verb: str, text: str, tokens: list[str]) -> App:
@@ -150,16 +163,6 @@ def option_type(info: FieldInfo) -> Any:
     ]
 
 
-def simple_type(annotation: Any) -> Any:
-    """Return the one type behind bounds and ``| None``; ``Any`` when there are several."""
-    if get_origin(annotation) is Annotated:
-        return simple_type(get_args(annotation)[0])
-    if get_origin(annotation) in (typing.Union, types.UnionType):
-        inner = [a for a in get_args(annotation) if a is not type(None)]
-        return simple_type(inner[0]) if len(inner) == 1 else Any
-    return annotation
-
-
 def default_text(info: FieldInfo) -> str:
     """Return a field's default in words."""
     value = info.get_default(call_default_factory=True)
@@ -181,12 +184,13 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     spec = cls(**values)
     if issubclass(spec.data_type(), Table):
         return act_on_table(spec, source, options)
-    roles = {name: split(options[name]) for name in ROLE_OPTIONS if options.get(name)}
+    given = (*Roles.model_fields, *READING)
+    reading = {name: split(options[name]) for name in given if options.get(name)}
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
     def read(path: Path) -> Any:
         return tacit.read(
-            path, **roles, hierarchies=rules, engine=options.get("engine") or "duckdb"
+            path, **reading, hierarchies=rules, engine=options.get("engine") or "duckdb"
         )
 
     with progress_bar(console) as progress:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from tacit.cli.render import describe, progress_bar
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, SpecError
+from tacit.plan.sections import Tabulate
 from tacit.registry import lookup
 from tacit.spec import Measure, Method, Spec
 
@@ -113,87 +115,86 @@ def say_action(table: Table) -> None:
         console.say(f"holds: {claim.sentence()}")
 
 
-@group.command
 def build(
     source: Path,
-    /,
+    dimension: list[str] | None,
     *,
-    dimension: Many = None,
-    value: str | None = None,
-    count: str | None = None,
-    holding: str | None = None,
-    unit: str | None = None,
-    weight: str | None = None,
-    request: str | None = None,
-    waiver: str | None = None,
-    cost: str | None = None,
-    shadow: str | None = None,
-    top: int = 3,
-    total: str = "Total",
-    ready: bool = False,
     out: Path,
     force: bool = False,
+    ready: bool = False,
+    **given: Any,
 ) -> int:
-    """Build a table from records, or read a ready one, and keep it as a .table file.
-
-    Parameters
-    ----------
-    source
-        The records, or (with --ready) a table in long form, one row a cell.
-    dimension
-        Spanning variables: column, column=hierarchy-file or 'column={kind: ...}'.
-    value
-        The column to add up, or the cell values; without one records are counted.
-    count
-        With --ready: the column with the number of contributors.
-    holding
-        Column that names the holding (group of enterprises) of a record.
-    unit
-        Column that names the respondent, where one has several records.
-    weight
-        Column with sampling weights.
-    request
-        Column that says who asked for protection.
-    waiver
-        Column that says who waived it.
-    cost
-        Column that is added up to the cost of hiding a cell.
-    shadow
-        Column whose contributions the rules judge instead of the value.
-    top
-        How many of the largest contributions are kept.
-    total
-        The code of totals.
-    ready
-        The source is a table and not records.
-    out
-        The file to write (.table).
-    force
-        Replace a file that is already there.
-    """
+    """Build a table from records, or read a ready one, and keep it as a .table file."""
     from tacit.cli.app import console
 
     if not dimension:
         raise InputError("name the dimensions: --dimension region=regions.hrc size")
-    dimensions = dict(parse_dimension(text) for text in dimension)
+    chosen = {k: v for k, v in given.items() if v is not None}
+    section = Tabulate(
+        dimensions=dict(parse_dimension(text) for text in dimension), ready=ready, **chosen
+    )
     with progress_bar(console) as progress:
         progress("reading", None)
         if ready:
             table = tacit.tables.read_table(
-                source, dimensions=dimensions, value=value, count=count, total=total
+                source, dimensions=section.dimensions, **section.reading()
             )
         else:
-            options = {
-                "holding": holding, "unit": unit, "weight": weight, "request": request,
-                "waiver": waiver, "cost": cost, "shadow": shadow,
-            }  # fmt: skip
+            options = section.building()
             table = Table.from_microdata(
-                tacit.read(source), dimensions, value, top=top, total=total,
-                **{k: v for k, v in options.items() if v is not None},
-            )  # fmt: skip
+                tacit.read(source), section.dimensions, options.pop("value", None), **options
+            )
     keep_table(table, out, force=force)
     console.say(f"{summary_line(table)}\nwrote {out}; it is confidential")
     return 0
+
+
+def add_build() -> None:
+    """Add ``tacit table build``; its options are the fields of a plan's table section."""
+    text = "spanning variables: column, column=hierarchy-file or 'column={kind: ...}'"
+    fields = {
+        name: info
+        for name, info in Tabulate.model_fields.items()
+        if name not in ("dimensions", "ready", "lower", "upper", "totals")
+    }
+    options: dict[str, tuple[Any, str, Any]] = {
+        "dimension": (Many, text, None),
+        **{
+            n: (int | None if n == "top" else str | None, i.description or "", None)
+            for n, i in fields.items()
+        },
+        "ready": (bool, "the source is a table and not records", False),
+        "out": (Path, "the file to write (.table)", inspect.Parameter.empty),
+        "force": (bool, "replace a file that is already there", False),
+    }
+    described = "the records, or (with --ready) a table in long form, one row per cell"
+
+    def command(source: Path, **values: Any) -> int:
+        return build(source, values.pop("dimension", None), **values)
+
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                "source",
+                inspect.Parameter.POSITIONAL_ONLY,
+                annotation=Annotated[Path, Parameter(help=described)],
+            ),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=default,
+                    annotation=Annotated[kind, Parameter(help=words)],
+                )
+                for name, (kind, words, default) in options.items()
+            ),
+        ]
+    )
+    command.__doc__ = build.__doc__
+    group.command(command, name="build")
+
+
+add_build()
 
 
 def summary_line(table: Table) -> str:

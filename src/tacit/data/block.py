@@ -116,6 +116,12 @@ def maskable(data: Microdata) -> tuple[str, ...]:
     return tuple(c for c in data.columns if c not in apart and schema[c].is_numeric())
 
 
+def shared_maskable(original: Microdata, released: Microdata) -> list[str]:
+    """Return the columns that a method may mask and that are numbers in the release as well."""
+    schema = released.frame.collect_schema()
+    return [c for c in maskable(original) if c in released.columns and schema[c].is_numeric()]
+
+
 def named(columns: Sequence[str]) -> str:
     """Return column names as they stand in a message."""
     return ", ".join(map(repr, columns))

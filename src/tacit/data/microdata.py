@@ -278,9 +278,10 @@ class Microdata:
 
     def recode(self, column: str, mapping: pa.Table) -> Microdata:
         """Return the data with a column's values replaced by a table of ``old`` and ``new``."""
-        coded = held_codes(self.frame, [column])
-        if coded is not None:
-            return self.replace({column: recode_coded(coded[0], mapping)})
+        held, coded = held_table(self.frame), held_codes(self.frame, [column])
+        if held is not None and coded is not None:
+            # Codes stand in the order of the table, whatever that is.
+            return self.with_table(set_columns(held, {column: recode_coded(coded[0], mapping)}))
         return self.with_frame(relational.recode(self.frame, column, mapping, self.engine))
 
     def generalise(self, column: str, level: int) -> Microdata:

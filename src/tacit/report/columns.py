@@ -120,6 +120,8 @@ def compare_columns(before: Microdata, after: Microdata) -> list[Compared]:
 
 def compare_column(name: str, before: Microdata, after: Microdata) -> Compared:
     """Return one column before and after."""
+    if name in before.identifiers and name not in after.columns:
+        return Compared(name, "left out", None, None)
     old = values_of(before, name) if name in before.columns else None
     new = values_of(after, name) if name in after.columns else None
     if old is None or new is None:

@@ -36,7 +36,7 @@ from tacit.result import format_number
 from tacit.tables.compare.measures import GROUPS, MEASURES
 
 if TYPE_CHECKING:
-    from tacit.tables.compare.compare import FrameworkResult
+    from tacit.comparison.result import ComparisonResult
 
 WORDS: dict[str, str] = {
     "summary": "The tables in a few numbers. For suppressed versions they are those after imputation.",
@@ -66,14 +66,16 @@ TERMS = (
 
 
 def comparison(
-    result: FrameworkResult, *, title: str = "", max_risk: float | None = None
+    result: ComparisonResult, *, title: str = "", max_risk: float | None = None
 ) -> Document:
     """Return the report of a comparison of protected tables."""
+    if not result.frameworks:
+        return systems_report(result, title)
     blocks: list[Block | None] = [
         verdict(result, max_risk),
         Tiles(tuple(tiles(result))),
         map_section(result, max_risk),
-        *(group_section(result, group) for group in GROUPS if result.table(group)),
+        *(group_section(result, group) for group in GROUPS if result.by_measure(group)),
         rows_section(result),
         reading_section(result),
     ]
@@ -87,7 +89,31 @@ def comparison(
     )
 
 
-def verdict(result: FrameworkResult, max_risk: float | None) -> Callout:
+def systems_report(result: ComparisonResult, title: str) -> Document:
+    """Return the report of a comparison by measures of any kind."""
+    names = [row.name for row in result.rows]
+    table = DataTable.of(
+        ["measure", *(Column(name, "number") for name in names)],
+        [
+            (row["symbol"], *(None if row[n] is None else format_number(row[n]) for n in names))
+            for row in result.by_measure()
+        ],
+        "What each system keeps and gives away",
+    )
+    return Document(
+        title=title or result.title,
+        subtitle="Comparison of systems",
+        audience="holder",
+        blocks=(
+            Section("Side by side", (Paragraph(result.explanation), table), "systems"),
+            Section("Charts", tuple(Figure(chart) for chart in result.charts()), "charts"),
+        ),
+        about=(f"tacit {tacit.__version__}",),
+        footer="This report compares with the original data: it is for the data holder.",
+    )
+
+
+def verdict(result: ComparisonResult, max_risk: float | None) -> Callout:
     """Return what the comparison says, in two sentences."""
     found = result.candidates()
     if not found:
@@ -95,7 +121,7 @@ def verdict(result: FrameworkResult, max_risk: float | None) -> Callout:
     facts = "; ".join(
         f"{c.method}: {format_number(c.risk)} and {format_number(c.utility)}" for c in found
     )
-    risk, loss = MEASURES[result.risk][1], MEASURES[result.loss][1]
+    risk, loss = (result.axis(side)[1].words for side in ("risk", "utility"))
     about = f"Risk ({risk}) and loss ({loss}): {facts}."
     if max_risk is None:
         return unlimited(found, about)
@@ -118,7 +144,7 @@ def unlimited(found: Any, about: str) -> Callout:
     return Callout("attention", head, (about, end))
 
 
-def tiles(result: FrameworkResult) -> Iterator[Tile]:
+def tiles(result: ComparisonResult) -> Iterator[Tile]:
     """Yield the few numbers at the top."""
     cells = result.original["cells"] or 1
     yield Tile(format_number(cells), "internal cells")
@@ -129,7 +155,7 @@ def tiles(result: FrameworkResult) -> Iterator[Tile]:
     yield Tile(format_number(result.original["total"]), "total information", "sum of the cells")
 
 
-def map_section(result: FrameworkResult, max_risk: float | None) -> Section | None:
+def map_section(result: ComparisonResult, max_risk: float | None) -> Section | None:
     """Return the map of risk and loss, where a risk was measured."""
     if not result.candidates():
         return None
@@ -142,11 +168,11 @@ def map_section(result: FrameworkResult, max_risk: float | None) -> Section | No
     return Section("Risk and loss", (Paragraph(intro), figure), "map")
 
 
-def group_section(result: FrameworkResult, group: str) -> Section:
+def group_section(result: ComparisonResult, group: str) -> Section:
     """Return one group of measures as a table, with a chart where one helps."""
-    found = result.table(group)
+    found = result.by_measure(group)
     with_original = any(row["original"] is not None for row in found)
-    names = [*(["original"] if with_original else []), *result.versions]
+    names = [*(["original"] if with_original else []), *result.frameworks]
     table = DataTable.of(
         ["measure", *(Column(name, "number") for name in names)],
         [
@@ -171,15 +197,22 @@ def measure_words(row: Any) -> Any:
     return (f"{row['measure']} ", Mark(symbol, "soft")) if symbol[0].isupper() else row["measure"]
 
 
-def rows_section(result: FrameworkResult) -> Section:
+def rows_section(result: ComparisonResult) -> Section:
     """Return how far single rows moved."""
     intro = "Averages hide where the loss lies. Hellinger's distance of the single rows:"
-    return Section("Loss by row", (Paragraph(intro), Figure(row_spread(result.by_row))), "rows")
+    return Section(
+        "Loss by row",
+        (
+            Paragraph(intro),
+            Figure(row_spread({name: r.by_row for name, r in result.frameworks.items()})),
+        ),
+        "rows",
+    )
 
 
-def reading_section(result: FrameworkResult) -> Section:
+def reading_section(result: ComparisonResult) -> Section:
     """Return what was left out, the terms, and the source."""
-    notes = tuple(f"{name}: {text}." for name, texts in result.notes.items() for text in texts)
+    notes = tuple(f"{name}: {text}." for name, r in result.frameworks.items() for text in r.notes)
     blocks: list[Block] = [Heading("What was left out"), ItemList(notes)] if notes else []
     blocks += [
         Heading("Terms"),
@@ -195,14 +228,14 @@ def reading_section(result: FrameworkResult) -> Section:
 # -- charts ----------------------------------------------------------------------------------------
 
 
-def percent_changes(result: FrameworkResult) -> Chart:
+def percent_changes(result: ComparisonResult) -> Chart:
     """Return the changes in percent of each version, side by side."""
     return grouped_bars(
         (
             (f"{m}: {what(m)}", name, float(found))
             for m in CHANGES
-            for name in result.versions
-            if (found := result.versions[name].get(m)) is not None
+            for name in result.frameworks
+            if (found := result.frameworks[name].values.get(m)) is not None
         ),
         title="Change against the original",
         subtitle="percent; left of 0: less than it was",

@@ -14,8 +14,8 @@ from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.tables.compare.compare import FrameworkResult, compare_tables
 from tacit.tables.compare.measures import LOSSES
+from tacit.tables.compare.table_comparison import TableComparison, TableComparisonResult
 
 TITLES = {
     "cells": "cells",
@@ -54,21 +54,27 @@ class TableLoss(Measure):
 
     kind: Literal["table_loss"] = "table_loss"
     rows: tuple[ColumnName, ...] = Field(
-        (), description="the variables whose combinations are the distributions, most often areas"
+        default=(),
+        description="the variables whose combinations are the distributions, most often areas",
     )
     columns: ColumnNames = Field(description="the variables that span each distribution")
-    loss: str = Field("HD", description="the measure that is the value: HD, AAD, RCV, LR, ...")
-    weighted: bool = Field(False, description="add up the weights instead of counting records")
+    loss: str = Field(
+        default="HD", description="the measure that is the value: HD, AAD, RCV, LR, ..."
+    )
+    weighted: bool = Field(
+        default=False, description="add up the weights instead of counting records"
+    )
     model: tuple[tuple[ColumnName, ...], ...] = Field(
-        (), description="the margins of a log-linear model; by default rows and columns independent"
+        default=(),
+        description="the margins of a log-linear model; by default rows and columns independent",
     )
     target: Mapping[ColumnName, Any] = Field(
         default_factory=dict,
         description="categories by column variable whose proportion is compared between rows",
     )
-    rank_groups: PositiveInt = Field(20, description="number of rank groups")
+    rank_groups: PositiveInt = Field(default=20, description="number of rank groups")
     rank_threshold: Probability = Field(
-        0.2, description="share of moves above which a column counts as moved"
+        default=0.2, description="share of moves above which a column counts as moved"
     )
 
     family: ClassVar[str] = "utility"
@@ -100,22 +106,20 @@ class TableLoss(Measure):
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
         del ctx
         weight = other.original.weight if self.weighted else None
-        found = compare_tables(
-            other.original,
-            {"released": data},
-            rows=self.rows,
-            columns=self.columns,
-            value=weight,
-            model=self.model or None,
-            target=dict(self.target) or None,
-            rank_groups=self.rank_groups,
-            rank_threshold=self.rank_threshold,
-            loss=self.loss,
+        chosen = ("rows", "columns", "rank_groups", "rank_threshold", "loss")
+        compared = TableComparison.model_validate(
+            {
+                **{name: getattr(self, name) for name in chosen},
+                "value": weight,
+                "model": self.model or None,
+                "target": dict(self.target) or None,
+            }
         )
+        found = compared.measure_versions({"released": data}, other.original)["released"]
         return self._result(found)
 
-    def _result(self, found: FrameworkResult) -> Result:
-        values = found["released"]
+    def _result(self, found: TableComparisonResult) -> Result:
+        values = found.values
         shown = {title: values[name] for name, title in TITLES.items() if name in values}
         return Result(
             kind=self.kind,

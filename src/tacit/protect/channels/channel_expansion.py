@@ -82,37 +82,39 @@ class ChannelExpansion(Method):
         description="the largest share that each risky value may have in an output channel; other values count as none"
     )
     b: PositiveFloat | None = Field(
-        None, description="the largest weighted sum of those shares; by default no such rule"
+        default=None,
+        description="the largest weighted sum of those shares; by default no such rule",
     )
     c: Mapping[str, float] = Field(
         default_factory=dict, description="the weight of each value in that sum; by default 1"
     )
     candidates: Literal["exact", "all", "random"] | tuple[tuple[PositiveInt, ...], ...] = Field(
-        "exact",
+        default="exact",
         description="the sets considered: exact (the best of all, found without listing them), all (listed), random, or a list of sets of input channel numbers",
     )
-    count: PositiveInt = Field(2048, description="how many random sets are drawn")
-    max_size: PositiveInt = Field(8, description="most members of a random set")
+    count: PositiveInt = Field(default=2048, description="how many random sets are drawn")
+    max_size: PositiveInt = Field(default=8, description="most members of a random set")
     ordered: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict,
         description="the order of a related column's values; a set may then not skip a value between two of its values",
     )
     integer: bool | None = Field(
-        None,
+        default=None,
         description="search for the best assignment of whole subjects; false: of fractions, rounded when people are dealt; by default the first for few channels, else whichever is better",
     )
     min_safe_share: Probability | None = Field(
-        None,
+        default=None,
         description="least share of subjects from safe input channels in an output channel; by default one such subject, and 0 asks for none",
     )
     na: Literal["refuse", "category"] = Field(
-        "refuse", description="whether missing related values are refused or a value of their own"
+        default="refuse",
+        description="whether missing related values are refused or a value of their own",
     )
     shuffle: bool = Field(
-        True,
+        default=True,
         description="put the records in random order, since the order of a file may tell the input channel",
     )
-    time_limit: PositiveFloat = Field(60.0, description="seconds that the search may take")
+    time_limit: PositiveFloat = Field(default=60.0, description="seconds that the search may take")
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

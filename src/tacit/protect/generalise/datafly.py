@@ -43,13 +43,13 @@ class Datafly(Method):
 
     kind: Literal["datafly"] = "datafly"
     k: ClassSize | None = Field(
-        None, description="smallest class size allowed; or give anonymity_level"
+        default=None, description="smallest class size allowed; or give anonymity_level"
     )
     max_drop: float = Field(
-        0, ge=0, description="records that may be dropped: a number, or a share below 1"
+        default=0, ge=0, description="records that may be dropped: a number, or a share below 1"
     )
     anonymity_level: Probability | None = Field(
-        None,
+        default=None,
         description="level A in [0, 1] instead of k: 0 changes nothing, 1 suppresses all keys, else k = floor(A N / 100)",
     )
     distortion: Mapping[str, Probability] = Field(
@@ -61,11 +61,11 @@ class Datafly(Method):
         description="profile 2: how likely a column is used for linking (default 1; 0 leaves it out)",
     )
     identifiers: Literal["drop", "keep"] = Field(
-        "drop",
+        default="drop",
         description="drop the identifier columns first, or keep them for a later step that substitutes them",
     )
     per_attribute: bool = Field(
-        False, description="the older Datafly: each key by itself must reach k"
+        default=False, description="the older Datafly: each key by itself must reach k"
     )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})

@@ -41,15 +41,15 @@ class Generalise(Method):
 
     kind: Literal["generalise"] = "generalise"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns to generalise; by default the keys that have a hierarchy, or the columns of the mapping",
     )
     level: Annotated[Levels, Field(union_mode="left_to_right")] | None = Field(
-        None,
+        default=None,
         description="attribute level: the level of the hierarchy, one for all columns or a mapping of column to level",
     )
     threshold: PositiveInt | None = Field(
-        None, description="cell level: labels carried by fewer records than this are raised"
+        default=None, description="cell level: labels carried by fewer records than this are raised"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

@@ -76,9 +76,9 @@ class KSimilar(Method):
     """
 
     kind: Literal["k_similar"] = "k_similar"
-    k: ClassSize = Field(2, description="smallest class size allowed")
+    k: ClassSize = Field(default=2, description="smallest class size allowed")
     method: Literal["local", "greedy", "exact"] = Field(
-        "local",
+        default="local",
         description="greedy merging; local search from there; or a proven optimum for few records",
     )
     profile: Mapping[str, float] = Field(
@@ -87,10 +87,10 @@ class KSimilar(Method):
         "decides between equally distorting choices",
     )
     time_limit: PositiveFloat = Field(
-        60, description="seconds that local search or the exact solver may take"
+        default=60, description="seconds that local search or the exact solver may take"
     )
     quasi: str | None = Field(
-        None, description="name of the quasi-identifier to protect; by default all of them"
+        default=None, description="name of the quasi-identifier to protect; by default all of them"
     )
 
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})

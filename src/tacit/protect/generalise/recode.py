@@ -51,23 +51,24 @@ class Recode(Method):
         default_factory=dict, description="the old categories under each new one"
     )
     breaks: tuple[float, ...] = Field(
-        (),
+        default=(),
         description="ascending limits between classes of numbers; the first and last class are open",
     )
     labels: tuple[str, ...] = Field(
-        (), description="names of the classes between breaks, one more than there are breaks"
+        default=(),
+        description="names of the classes between breaks, one more than there are breaks",
     )
     truncate: PositiveInt | None = Field(
-        None, description="number of trailing characters to drop from a code"
+        default=None, description="number of trailing characters to drop from a code"
     )
     least: PositiveInt | None = Field(
-        None, description="categories with fewer records than this are merged"
+        default=None, description="categories with fewer records than this are merged"
     )
     into: str | None = Field(
-        None, description="the category into which rare ones are merged, old or new"
+        default=None, description="the category into which rare ones are merged, old or new"
     )
     rest: Literal["refuse", "keep", "missing"] = Field(
-        "refuse", description="what happens to categories that groups does not name"
+        default="refuse", description="what happens to categories that groups does not name"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"

@@ -43,12 +43,12 @@ class RoundTiers(Method):
     kind: Literal["round_tiers"] = "round_tiers"
     columns: ColumnNames = Field(description="the numeric columns to round")
     tiers: tuple[tuple[PositiveFloat, PositiveFloat], ...] = Field(
-        TIERS,
+        default=TIERS,
         min_length=1,
         description="pairs of a limit and the base from that limit on, largest limit first",
     )
     direction: Direction = Field(
-        "random",
+        default="random",
         description="up or down at random without bias, to the nearest multiple, down, or up",
     )
 

@@ -44,7 +44,7 @@ class RoundValues(Method):
     columns: ColumnNames = Field(description="the numeric columns to round")
     base: PositiveFloat = Field(description="the number of which released values are multiples")
     direction: Direction = Field(
-        "nearest",
+        default="nearest",
         description="to the nearest multiple (half away from zero), down, up, or up or down at random without bias",
     )
 

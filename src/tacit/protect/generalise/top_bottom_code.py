@@ -50,26 +50,40 @@ class TopBottomCode(Method):
 
     kind: Literal["top_bottom_code"] = "top_bottom_code"
     column: ColumnName = Field(description="the numeric column")
-    top: float | None = Field(None, allow_inf_nan=False, description="values above this are coded")
+    top: float | None = Field(
+        default=None, allow_inf_nan=False, description="values above this are coded"
+    )
     bottom: float | None = Field(
-        None, allow_inf_nan=False, description="values below this are coded"
+        default=None, allow_inf_nan=False, description="values below this are coded"
     )
     top_share: float | None = Field(
-        None, gt=0, lt=1, description="code at most this share of the records at the top instead"
+        default=None,
+        gt=0,
+        lt=1,
+        description="code at most this share of the records at the top instead",
     )
     bottom_share: float | None = Field(
-        None, gt=0, lt=1, description="code at most this share of the records at the bottom instead"
+        default=None,
+        gt=0,
+        lt=1,
+        description="code at most this share of the records at the bottom instead",
     )
     replace: Literal["limit", "mean", "median"] = Field(
-        "limit", description="what replaces the values of a tail"
+        default="limit", description="what replaces the values of a tail"
     )
     top_value: float | None = Field(
-        None, allow_inf_nan=False, description="the number that replaces the top tail instead"
+        default=None,
+        allow_inf_nan=False,
+        description="the number that replaces the top tail instead",
     )
     bottom_value: float | None = Field(
-        None, allow_inf_nan=False, description="the number that replaces the bottom tail instead"
+        default=None,
+        allow_inf_nan=False,
+        description="the number that replaces the bottom tail instead",
     )
-    least: PositiveInt = Field(1, description="records that a coded tail must have at least")
+    least: PositiveInt = Field(
+        default=1, description="records that a coded tail must have at least"
+    )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("top and bottom coding",)

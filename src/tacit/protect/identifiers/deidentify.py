@@ -32,10 +32,11 @@ class Deidentify(Method):
 
     kind: Literal["deidentify"] = "deidentify"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the explicit identifiers; by default the columns with that role"
+        default=(), description="the explicit identifiers; by default the columns with that role"
     )
     how: Literal["drop", "substitute"] = Field(
-        "drop", description="remove the columns, or replace their values one-to-one by made-up ones"
+        default="drop",
+        description="remove the columns, or replace their values one-to-one by made-up ones",
     )
 
     random: ClassVar[bool] = True

@@ -56,10 +56,10 @@ class Pseudonymise(Method):
 
     kind: Literal["pseudonymise"] = "pseudonymise"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the columns to replace; by default the explicit identifiers"
+        default=(), description="the columns to replace; by default the explicit identifiers"
     )
     method: Literal["hmac", "encrypt", "scramble"] = Field(
-        "hmac", description="one-way tokens, reversible tokens, or (weak) scrambled digits"
+        default="hmac", description="one-way tokens, reversible tokens, or (weak) scrambled digits"
     )
     key: str | None = Secret(
         None, description="the secret key, at least 16 bytes in hexadecimal or base64"
@@ -70,12 +70,18 @@ class Pseudonymise(Method):
     key_env: str | None = Secret(
         None, description="an environment variable that holds the key, in hexadecimal or base64"
     )
-    bits: int = Field(128, ge=64, le=256, multiple_of=8, description="length of a one-way token")
+    bits: int = Field(
+        default=128, ge=64, le=256, multiple_of=8, description="length of a one-way token"
+    )
     width: int = Field(
-        48, ge=16, le=4096, description="bytes to which values are padded before they are encrypted"
+        default=48,
+        ge=16,
+        le=4096,
+        description="bytes to which values are padded before they are encrypted",
     )
     domain: str | None = Field(
-        None, description="name under which column keys are derived; by default the column's own"
+        default=None,
+        description="name under which column keys are derived; by default the column's own",
     )
 
     random: ClassVar[bool] = True

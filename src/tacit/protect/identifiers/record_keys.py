@@ -48,9 +48,10 @@ class RecordKeys(Method):
     """
 
     kind: Literal["record_keys"] = "record_keys"
-    into: ColumnName = Field("record_key", description="the name of the new column")
+    into: ColumnName = Field(default="record_key", description="the name of the new column")
     identifier: ColumnName | None = Field(
-        None, description="the column that names the unit of a record; by default keys are drawn"
+        default=None,
+        description="the column that names the unit of a record; by default keys are drawn",
     )
     key: str | None = Secret(
         None, description="the secret key, at least 16 bytes in hexadecimal or base64"
@@ -62,7 +63,7 @@ class RecordKeys(Method):
         None,
         description="an environment variable that holds the secret key, in hexadecimal or base64",
     )
-    digits: Annotated[int, Field(ge=5, le=15)] = Field(15, description="decimals of a key")
+    digits: Annotated[int, Field(ge=5, le=15)] = Field(default=15, description="decimals of a key")
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"

@@ -34,51 +34,54 @@ class GroupingMethod(Method):
     """Base of the microaggregation methods: subclasses say how groups are formed."""
 
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns to mask together; by default all that are neither identifiers nor weight, household or stratum",
     )
-    k: int = Field(3, ge=2, description="smallest number of records in a group")
+    k: int = Field(default=3, ge=2, description="smallest number of records in a group")
     by: tuple[ColumnName, ...] = Field(
-        (), description="form groups only within classes of these columns"
+        default=(), description="form groups only within classes of these columns"
     )
     standardise: bool = Field(
-        True, description="give every column mean 0 and standard deviation 1 before distances"
+        default=True,
+        description="give every column mean 0 and standard deviation 1 before distances",
     )
     aggregate: Literal["mean", "median", "trimmed", "one_step", "m_estimate"] = Field(
-        "mean", description="what replaces the values of a group"
+        default="mean", description="what replaces the values of a group"
     )
-    trim: float = Field(0.1, ge=0, lt=0.5, description="share cut at each end by the trimmed mean")
+    trim: float = Field(
+        default=0.1, ge=0, lt=0.5, description="share cut at each end by the trimmed mean"
+    )
     one_step: PositiveFloat = Field(
-        3 / 1.486,
+        default=3 / 1.486,
         description="how many median absolute deviations from the median the one-step mean clips values at",
     )
     weighted: bool = Field(
-        False, description="weight the aggregates with the declared weight column"
+        default=False, description="weight the aggregates with the declared weight column"
     )
     unit: Literal["record", "household"] = Field(
-        "record",
+        default="record",
         description="group records, or whole households, whose columns must agree within a household",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and mask the rest; methods that group each column by itself do so column by column",
     )
     whole: bool = Field(
-        False,
+        default=False,
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
     improve: bool = Field(
-        False,
+        default=False,
         description="exchange and move records between groups while that lowers the loss of the groups found",
     )
     cluster: Literal["none", "gmm", "kmeans", "medoids", "hierarchical"] = Field(
-        "none", description="cluster the records first and form groups within clusters"
+        default="none", description="cluster the records first and form groups within clusters"
     )
     clusters: PositiveInt | None = Field(
-        None, description="number of clusters; by default chosen from the data"
+        default=None, description="number of clusters; by default chosen from the data"
     )
     transform: Literal["none", "log", "boxcox"] = Field(
-        "none", description="transformation of the columns before clustering"
+        default="none", description="transformation of the columns before clustering"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -28,7 +28,7 @@ class InfluenceGroups(GroupingMethod):
 
     kind: Literal["influence_groups"] = "influence_groups"
     cluster: Literal["gmm", "kmeans", "medoids", "hierarchical"] = Field(
-        "gmm", description="how the records are clustered first"
+        default="gmm", description="how the records are clustered first"
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

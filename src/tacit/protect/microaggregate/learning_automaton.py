@@ -31,15 +31,18 @@ class LearningAutomaton(GroupingMethod):
     """
 
     kind: Literal["learning_automaton"] = "learning_automaton"
-    memory: PositiveInt = Field(3, description="states of certainty that a record passes through")
+    memory: PositiveInt = Field(
+        default=3, description="states of certainty that a record passes through"
+    )
     theta: PositiveFloat | None = Field(
-        None,
+        default=None,
         description="largest distance of a pair that is visited; by default half the range of distances",
     )
-    restarts: PositiveInt = Field(10, description="random starts; the best result is kept")
-    start: Literal["random", "mdav"] = Field("random", description="the first partition")
+    restarts: PositiveInt = Field(default=10, description="random starts; the best result is kept")
+    start: Literal["random", "mdav"] = Field(default="random", description="the first partition")
     neighbours: PositiveInt | None = Field(
-        None, description="nearest neighbours paired with a record; by default all in small files"
+        default=None,
+        description="nearest neighbours paired with a record; by default all in small files",
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

@@ -46,9 +46,9 @@ class Mdav(GroupingMethod):
     """
 
     kind: Literal["mdav"] = "mdav"
-    seeds: Literal[1, 2] = Field(2, description="groups formed in each round")
+    seeds: Literal[1, 2] = Field(default=2, description="groups formed in each round")
     blocks: PositiveInt | Literal["auto"] | None = Field(
-        None,
+        default=None,
         description="split large files into so many blocks, at the price of a higher loss; 'auto' decides by size; none by default",
     )
 

@@ -62,42 +62,42 @@ class MicroaggregateMixed(Method):
 
     kind: Literal["microaggregate_mixed"] = "microaggregate_mixed"
     columns: ColumnNames | None = Field(
-        None, description="the columns to mask together; by default the keys"
+        default=None, description="the columns to mask together; by default the keys"
     )
-    k: int = Field(3, ge=2, description="smallest number of records in a group")
+    k: int = Field(default=3, ge=2, description="smallest number of records in a group")
     ordered: Mapping[ColumnName, tuple[str, ...]] = Field(
         default_factory=dict,
         description="columns of ordered categories, with their levels from low to high; no levels means the order of the column's hierarchy, or of its values",
     )
     nominal: tuple[ColumnName, ...] = Field(
-        (), description="numeric columns whose numbers are names of categories"
+        default=(), description="numeric columns whose numbers are names of categories"
     )
     importance: Mapping[ColumnName, PositiveFloat] = Field(
         default_factory=dict, description="how much a column counts in the distance; 1 by default"
     )
     aggregate: Literal["mean", "median"] = Field(
-        "mean", description="what replaces the numbers of a group"
+        default="mean", description="what replaces the numbers of a group"
     )
     ties: Literal["first", "random"] = Field(
-        "first",
+        default="first",
         description="which of several most frequent categories is taken: the first in ascending order, or one at random",
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="form groups only within classes of these columns"
+        default=(), description="form groups only within classes of these columns"
     )
     weighted: bool = Field(
-        False, description="weight the aggregates with the declared weight column"
+        default=False, description="weight the aggregates with the declared weight column"
     )
     unit: Literal["record", "household"] = Field(
-        "record",
+        default="record",
         description="group records, or whole households, whose columns must agree within a household",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and mask the rest",
     )
     whole: bool = Field(
-        False,
+        default=False,
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
 

@@ -49,21 +49,23 @@ class MicroaggregateSeries(Method):
 
     kind: Literal["microaggregate_series"] = "microaggregate_series"
     series: Mapping[str, ColumnNames] = Field(
-        ...,
+        default=...,
         min_length=1,
         description="the columns of each series in the order of time, by its name",
     )
-    k: int = Field(3, ge=2, description="smallest number of records in a group")
-    pieces: PositiveInt = Field(1, description="consecutive pieces into which each series is cut")
+    k: int = Field(default=3, ge=2, description="smallest number of records in a group")
+    pieces: PositiveInt = Field(
+        default=1, description="consecutive pieces into which each series is cut"
+    )
     normalise: Normalisation = Field(
-        "series_standard", description="make series comparable before groups are formed"
+        default="series_standard", description="make series comparable before groups are formed"
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse series with missing values, or keep those with one as they are and mask the rest",
     )
     whole: bool = Field(
-        False,
+        default=False,
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
 

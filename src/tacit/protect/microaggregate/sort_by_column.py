@@ -31,7 +31,7 @@ class SortByColumn(GroupingMethod):
 
     kind: Literal["sort_by_column"] = "sort_by_column"
     sort_by: ColumnName | None = Field(
-        None, description="the column to sort by; by default the first masked column"
+        default=None, description="the column to sort by; by default the first masked column"
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

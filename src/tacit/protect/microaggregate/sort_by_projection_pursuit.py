@@ -30,10 +30,10 @@ class SortByProjectionPursuit(GroupingMethod):
 
     kind: Literal["sort_by_projection_pursuit"] = "sort_by_projection_pursuit"
     scale: Literal["mad", "qn", "sd"] = Field(
-        "mad", description="the measure of scale that the direction maximises"
+        default="mad", description="the measure of scale that the direction maximises"
     )
     middle: Literal["median", "spatial"] = Field(
-        "median",
+        default="median",
         description="where directions start, at the median of each column or at the spatial median",
     )
 

@@ -30,7 +30,7 @@ class SortByRobustComponent(GroupingMethod):
 
     kind: Literal["sort_by_robust_component"] = "sort_by_robust_component"
     covariance: Literal["mcd", "mve", "ogk", "m_estimate", "classical"] = Field(
-        "mcd", description="the covariance whose first component sorts the records"
+        default="mcd", description="the covariance whose first component sorts the records"
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

@@ -33,9 +33,11 @@ class TwoApproximation(GroupingMethod):
     """
 
     kind: Literal["two_approximation"] = "two_approximation"
-    k: int = Field(2, ge=2, description="smallest number of records in a group: 2, no other")
+    k: int = Field(
+        default=2, ge=2, description="smallest number of records in a group: 2, no other"
+    )
     neighbours: PositiveInt | None = Field(
-        None, description="nearest neighbours joined to a record; by default all"
+        default=None, description="nearest neighbours joined to a record; by default all"
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

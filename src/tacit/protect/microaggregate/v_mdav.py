@@ -32,7 +32,8 @@ class VMdav(GroupingMethod):
 
     kind: Literal["v_mdav"] = "v_mdav"
     gamma: PositiveFloat = Field(
-        0.2, description="how readily a group grows; 0.2 for scattered, 1.1 for clustered data"
+        default=0.2,
+        description="how readily a group grows; 0.2 for scattered, 1.1 for clustered data",
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

@@ -51,18 +51,19 @@ class AddNoise(Method):
     kind: Literal["add_noise"] = "add_noise"
     columns: ColumnNames = Field(description="the numeric columns that get noise")
     sd: PositiveFloat | None = Field(
-        None, description="standard deviation of the noise; or give relative"
+        default=None, description="standard deviation of the noise; or give relative"
     )
     relative: PositiveFloat | None = Field(
-        None, description="standard deviation of the noise as a share of the column's own"
+        default=None, description="standard deviation of the noise as a share of the column's own"
     )
-    distribution: Distribution = Field("normal", description="distribution of the noise")
+    distribution: Distribution = Field(default="normal", description="distribution of the noise")
     whole: bool = Field(
-        True, description="keep whole-number columns whole, by rounding the noisy value"
+        default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
 
     keep_zeros: bool = Field(
-        False, description="leave zeros as they are: those that mean 'none', such as no income"
+        default=False,
+        description="leave zeros as they are: those that mean 'none', such as no income",
     )
 
     random: ClassVar[bool] = True

@@ -70,31 +70,32 @@ class CorrelatedNoise(Method):
         allow_inf_nan=False,
         description="covariance of the noise as a multiple of the columns' own covariance",
     )
-    distribution: Distribution = Field("normal", description="distribution of the noise")
+    distribution: Distribution = Field(default="normal", description="distribution of the noise")
     covariance: tuple[tuple[float, ...], ...] | None = Secret(
         None,
         description="covariance matrix of the columns, in their order; by default that of the data, weighted where a weight is declared",
     )
     exact: bool = Field(
-        False,
+        default=False,
         description="make the released sample's mean and covariance exactly what they are in expectation",
     )
     keep_variance: bool = Field(
-        False, description="shrink the noisy values about the mean so that variances stay the same"
+        default=False,
+        description="shrink the noisy values about the mean so that variances stay the same",
     )
     whole: bool = Field(
-        True, description="keep whole-number columns whole, by rounding the noisy value"
+        default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
     bounds: Mapping[ColumnName, Bounds] = Field(
         default_factory=dict,
         description="lowest and highest released value of a column; what falls outside is set to the bound",
     )
     missing: Literal["refuse", "keep"] = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep them missing and mask the rest",
     )
     reveal: bool = Field(
-        True, description="state lambda_squared publicly, so that users can correct"
+        default=True, description="state lambda_squared publicly, so that users can correct"
     )
 
     random: ClassVar[bool] = True

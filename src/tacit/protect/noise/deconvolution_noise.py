@@ -35,7 +35,7 @@ class DeconvolutionNoise(StageNoise):
     """
 
     kind: Literal["deconvolution_noise"] = "deconvolution_noise"
-    cells: int = Field(20, ge=2, description="grid cells in each dimension")
+    cells: int = Field(default=20, ge=2, description="grid cells in each dimension")
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"], "cells": 8}
 

@@ -36,8 +36,10 @@ class LocalNoise(StageNoise):
     """
 
     kind: Literal["local_noise"] = "local_noise"
-    partitions: PositiveInt = Field(100, description="number of cells")
-    fewest: int = Field(5, ge=2, description="smallest number of records that a cell draws from")
+    partitions: PositiveInt = Field(default=100, description="number of cells")
+    fewest: int = Field(
+        default=5, ge=2, description="smallest number of records that a cell draws from"
+    )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 

@@ -32,7 +32,7 @@ class MultiStage(Staged):
         min_length=2, description="the maskings in order, as a list"
     )
     residual: Residual = Field(
-        "reflect",
+        default="reflect",
         description="reflect masks released minus original, as printed; restore masks original minus released, which protects little",
     )
 

@@ -69,9 +69,9 @@ class MultiplicativeNoise(Method):
 
     kind: Literal["multiplicative_noise"] = "multiplicative_noise"
     columns: ColumnNames = Field(description="the numeric columns to multiply")
-    distribution: Factors = Field("lognormal", description="distribution of the factors")
+    distribution: Factors = Field(default="lognormal", description="distribution of the factors")
     sd: float = Field(
-        0.1,
+        default=0.1,
         gt=0,
         lt=1,
         description="standard deviation of the factors (lognormal), or before they are cut (truncated)",
@@ -82,13 +82,15 @@ class MultiplicativeNoise(Method):
     limit: float = Secret(
         0.2, gt=0, lt=1, description="truncated, two_sided: largest distance of a factor from 1"
     )
-    shared: bool = Field(False, description="multiply all columns of a record by one factor")
+    shared: bool = Field(
+        default=False, description="multiply all columns of a record by one factor"
+    )
     correlated: bool = Field(
-        False,
+        default=False,
         description="lognormal: give the factors' logarithms the correlations of the columns' logarithms",
     )
     whole: bool = Field(
-        True, description="keep whole-number columns whole, by rounding the noisy value"
+        default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
 
     random: ClassVar[bool] = True

@@ -53,29 +53,31 @@ class NoiseBeforeTabulation(Method):
     )
     b: Annotated[float, Field(gt=1, lt=2)] = Secret(1.2, description="largest factor above 1")
     shape: Literal["triangular", "uniform", "normal"] = Field(
-        "triangular", description="shape of the distribution on each side"
+        default="triangular", description="shape of the distribution on each side"
     )
     direction: Literal["company", "record", "balanced"] = Field(
-        "company",
+        default="company",
         description="who draws up or down; record is discouraged, balanced lets noise cancel in the cells of by",
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="columns whose cells the balanced directions look at"
+        default=(), description="columns whose cells the balanced directions look at"
     )
     magnitude: Literal["record", "establishment", "company"] = Field(
-        "record", description="who draws the size of the factor"
+        default="record", description="who draws the size of the factor"
     )
     establishment: ColumnName | None = Field(
-        None, description="the column that names the establishment, for magnitude='establishment'"
+        default=None,
+        description="the column that names the establishment, for magnitude='establishment'",
     )
     separate: tuple[ColumnName, ...] = Field(
-        (), description="columns with factors of their own, where ratios would give values away"
+        default=(),
+        description="columns with factors of their own, where ratios would give values away",
     )
     key: str | None = Secret(
         None,
         description="a secret text: the direction of a company then stays the same in every year",
     )
-    small_weights: bool = Field(False, description="allow sampling weights below 1")
+    small_weights: bool = Field(default=False, description="allow sampling weights below 1")
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -50,26 +50,26 @@ class OutlierNoise(Method):
 
     kind: Literal["outlier_noise"] = "outlier_noise"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns looked at and masked; by default all that are neither identifiers nor weight, household or stratum",
     )
-    detector: Detector = Field("mahalanobis", description="how outliers are found")
+    detector: Detector = Field(default="mahalanobis", description="how outliers are found")
     cut: float = Field(
-        0.975, gt=0.5, lt=1, description="share of normal data that counts as no outlier"
+        default=0.975, gt=0.5, lt=1, description="share of normal data that counts as no outlier"
     )
     share: float = Field(
-        0.05, gt=0, le=1, description="share: the part of the records that gets noise"
+        default=0.05, gt=0, le=1, description="share: the part of the records that gets noise"
     )
     relative: PositiveFloat = Field(
-        0.5,
+        default=0.5,
         description="standard deviation of the noise at the limit, as a share of the column's robust one",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and mask the rest",
     )
     whole: bool = Field(
-        True, description="keep whole-number columns whole, by rounding the noisy value"
+        default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
 
     random: ClassVar[bool] = True

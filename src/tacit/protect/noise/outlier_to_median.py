@@ -44,10 +44,10 @@ class OutlierToMedian(Method):
     kind: Literal["outlier_to_median"] = "outlier_to_median"
     columns: ColumnNames = Field(description="the numeric columns to treat")
     c: PositiveFloat = Field(
-        3.0, description="how many robust standard deviations from the median are too far"
+        default=3.0, description="how many robust standard deviations from the median are too far"
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="treat each class of these columns by itself"
+        default=(), description="treat each class of these columns by itself"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -48,13 +48,13 @@ class Perturb(Method):
     kind: Literal["perturb"] = "perturb"
     columns: ColumnNames = Field(description="the numeric columns to change, each by itself")
     scale: PositiveFloat = Field(
-        0.1, description="standard deviation of the changes as a share of the column's own"
+        default=0.1, description="standard deviation of the changes as a share of the column's own"
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="keep the totals of each class of these columns"
+        default=(), description="keep the totals of each class of these columns"
     )
     margins: tuple[ColumnName, ColumnName] | None = Field(
-        None, description="two columns: keep the totals by the one and by the other"
+        default=None, description="two columns: keep the totals by the one and by the other"
     )
 
     random: ClassVar[bool] = True

@@ -36,7 +36,8 @@ class RestoringNoise(StageNoise):
 
     kind: Literal["restoring_noise"] = "restoring_noise"
     exact: bool = Field(
-        True, description="restore the mean and covariance of the sample exactly, not on average"
+        default=True,
+        description="restore the mean and covariance of the sample exactly, not on average",
     )
 
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

@@ -50,7 +50,7 @@ class RestrictedNoise(Method):
     kind: Literal["restricted_noise"] = "restricted_noise"
     columns: ColumnNames = Field(description="the numeric columns that get noise")
     share: float = Field(
-        0.15,
+        default=0.15,
         gt=0,
         allow_inf_nan=False,
         description="variance of the noise as a share of the column's own",
@@ -59,7 +59,7 @@ class RestrictedNoise(Method):
         None, gt=0, le=1, description="largest change of a value as a share of the value itself"
     )
     whole: bool = Field(
-        True, description="keep whole-number columns whole, by rounding the noisy value"
+        default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
 
     random: ClassVar[bool] = True

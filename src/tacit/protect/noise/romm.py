@@ -51,22 +51,22 @@ class Romm(Method):
 
     kind: Literal["romm"] = "romm"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns to mask together; by default all that are neither identifiers nor weight, household or stratum",
     )
     magnitude: float = Secret(
         0.2, gt=0, le=1, description="share of each column's variance that is exchanged"
     )
     partner: Partner = Field(
-        "normal",
+        default="normal",
         description="what is rotated in: normal draws, or the records themselves in random order",
     )
     acknowledged: bool = Field(
-        False,
+        default=False,
         description="you know that means and covariances are the original's, so that attacks through them work as before; no warning",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and mask the rest",
     )
 

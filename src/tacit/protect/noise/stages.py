@@ -146,15 +146,15 @@ class Staged(Nesting):
     """Base of the methods that mask numeric columns in stages."""
 
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns to mask; by default those of the first stage, or all that are neither identifiers nor weight, household or stratum",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and mask the rest",
     )
     whole: bool = Field(
-        False,
+        default=False,
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
 
@@ -330,7 +330,7 @@ class StageNoise(Staged):
     """Base of noise that is made from what an earlier stage took away."""
 
     first: Stage | None = Field(
-        None,
+        default=None,
         description="the masking that comes before; by default microaggregation by z-scores with k = 3. Left out where this is a stage of another method",
     )
 

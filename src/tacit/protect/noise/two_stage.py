@@ -36,11 +36,12 @@ class TwoStage(Staged):
 
     kind: Literal["two_stage"] = "two_stage"
     first: Stage | None = Field(
-        None, description="the first masking; by default microaggregation by z-scores with k = 3"
+        default=None,
+        description="the first masking; by default microaggregation by z-scores with k = 3",
     )
     second: Stage = Field(description="the masking of the difference that the first one made")
     residual: Residual = Field(
-        "reflect",
+        default="reflect",
         description="reflect masks released minus original, as printed; restore masks original minus released, which protects little",
     )
 

@@ -53,16 +53,16 @@ class WeightNoise(Method):
 
     kind: Literal["weight_noise"] = "weight_noise"
     column: ColumnName | None = Field(
-        None, description="the weight column; by default the one that is declared"
+        default=None, description="the weight column; by default the one that is declared"
     )
     percent: float = Field(
-        10.0, gt=0, lt=100, description="largest change of a weight, in per cent of it"
+        default=10.0, gt=0, lt=100, description="largest change of a weight, in per cent of it"
     )
     keep_total: bool = Field(
-        True, description="scale the noisy weights so that they sum to what they did"
+        default=True, description="scale the noisy weights so that they sum to what they did"
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="keep the sum of the weights in each class of these columns"
+        default=(), description="keep the sum of the weights in each class of these columns"
     )
 
     random: ClassVar[bool] = True

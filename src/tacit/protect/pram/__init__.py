@@ -4,10 +4,12 @@ Make a matrix with :func:`parse` (de Wolf's shorthand), one of the families (:fu
 :func:`half_band`, :func:`frequency`), an invariant one (:func:`invariant_matrix`, :func:`one_parameter`,
 :func:`most_even`, :func:`two_stage`), :func:`optimal`, or from its entries with :func:`explicit`. Look at
 tables with :func:`expected`, :func:`corrected` and :func:`cell_risk`. Try many matrices at once with
-:func:`compare_matrices`. Pass a release's matrices on with :func:`write_matrices`.
+:func:`rate_matrices`. Pass a release's matrices on with :func:`write_matrices`.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from tacit.protect.pram.bundle import (
     Part,
@@ -17,7 +19,7 @@ from tacit.protect.pram.bundle import (
     simple,
     write_matrices,
 )
-from tacit.protect.pram.comparison import Compared, PramComparison, compare_matrices
+from tacit.protect.pram.comparison import Compared, PramComparison, rate_matrices
 from tacit.protect.pram.invariant import (
     drift,
     most_even,
@@ -78,7 +80,6 @@ __all__ = [
     "blocks",
     "cell_risk",
     "coefficients_of_variation",
-    "compare_matrices",
     "corrected",
     "corrected_covariance",
     "corrected_variance",
@@ -99,6 +100,7 @@ __all__ = [
     "optimal",
     "parse",
     "raked",
+    "rate_matrices",
     "read_matrices",
     "regression_differences",
     "relative_differences",
@@ -110,3 +112,9 @@ __all__ = [
     "without",
     "write_matrices",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    from tacit.renamed import no_attribute
+
+    raise no_attribute("pram", name)

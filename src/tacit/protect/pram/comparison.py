@@ -102,9 +102,7 @@ class PramComparison(Result):
         if loss not in LOSSES:
             raise InvalidParameter(f"no loss is called {loss!r}; choose one of {', '.join(LOSSES)}")
         if any(getattr(c, loss) is None for c in self.candidates):
-            raise InvalidParameter(
-                f"{loss} needs a simulated release: give rng to compare_matrices"
-            )
+            raise InvalidParameter(f"{loss} needs a simulated release: give rng to rate_matrices")
         spots = [
             Spot(c.method, c.label, float(c.unsafe), float(getattr(c, loss)))
             for c in self.candidates
@@ -129,7 +127,7 @@ class PramComparison(Result):
             yield self.against("rd")
 
 
-def compare_matrices(
+def rate_matrices(
     cells: Cells,
     candidates: Mapping[str, Candidate],
     *,

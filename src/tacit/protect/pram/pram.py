@@ -101,11 +101,13 @@ class Forbidden(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     source: tuple[Level, ...] = Field(
-        (), alias="from", description="original categories; by default any"
+        default=(), alias="from", description="original categories; by default any"
     )
-    to: tuple[Level, ...] = Field((), description="released categories; by default any other")
+    to: tuple[Level, ...] = Field(
+        default=(), description="released categories; by default any other"
+    )
     when: WhereRule | None = Field(
-        None, description="only for records for which this rule on other columns holds"
+        default=None, description="only for records for which this rule on other columns holds"
     )
 
 
@@ -148,46 +150,50 @@ class Pram(Method):
     """
 
     kind: Literal["pram"] = "pram"
-    column: ColumnName | None = Field(None, description="the column to randomise")
+    column: ColumnName | None = Field(default=None, description="the column to randomise")
     columns: tuple[ColumnName, ...] = Field(
-        (), description="several columns, randomised independently, or as one with joint"
+        default=(), description="several columns, randomised independently, or as one with joint"
     )
     matrix: str | Rows | Mapping[str, Mapping[str, float]] = Field(
-        "invariant", description="kind of matrix, shorthand, rows, or mapping of categories"
+        default="invariant", description="kind of matrix, shorthand, rows, or mapping of categories"
     )
     stay: float | Mapping[str, float] | None = Field(
-        None,
+        default=None,
         description="stay probability, for all categories or by category; by default 0.8 (the least allowed, 0.05, in an optimal matrix)",
     )
-    reach: PositiveInt = Field(1, description="most places that a band moves a category")
+    reach: PositiveInt = Field(default=1, description="most places that a band moves a category")
     invariant: bool = Field(
-        False, description="make any other matrix invariant by a second stage, R = P Q"
+        default=False, description="make any other matrix invariant by a second stage, R = P Q"
     )
-    joint: bool = Field(False, description="cross the columns into one variable")
-    by: tuple[ColumnName, ...] = Field((), description="strata, each with its own matrix")
+    joint: bool = Field(default=False, description="cross the columns into one variable")
+    by: tuple[ColumnName, ...] = Field(default=(), description="strata, each with its own matrix")
     levels: tuple[Level, ...] | None = Field(
-        None, description="all categories in their order; by default those that occur, ascending"
+        default=None,
+        description="all categories in their order; by default those that occur, ascending",
     )
     fixed: tuple[Level, ...] = Field(
-        (), description="categories, such as a code for unknown, that no record leaves or enters"
+        default=(),
+        description="categories, such as a code for unknown, that no record leaves or enters",
     )
     forbidden: tuple[Forbidden, ...] = Field(
-        (), description="moves that must not happen: from, to, and a rule on other columns (when)"
+        default=(),
+        description="moves that must not happen: from, to, and a rule on other columns (when)",
     )
     frequencies: Mapping[str, float] | None = Field(
-        None,
+        default=None,
         description="frequencies by category from which matrices are made, instead of the file's own",
     )
-    alpha: Probability = Field(0.5, description="share of the two-stage matrix in sdcmicro")
-    tau: PositiveFloat = Field(100.0, description="threshold of an optimal matrix")
+    alpha: Probability = Field(default=0.5, description="share of the two-stage matrix in sdcmicro")
+    tau: PositiveFloat = Field(default=100.0, description="threshold of an optimal matrix")
     combination: tuple[ColumnName, ...] = Field(
-        (), description="columns with which an optimal matrix must make the column safe"
+        default=(), description="columns with which an optimal matrix must make the column safe"
     )
     cost: Literal["changes", "distance"] = Field(
-        "changes", description="what an optimal matrix keeps small: changes, or places moved"
+        default="changes",
+        description="what an optimal matrix keeps small: changes, or places moved",
     )
     missing: Literal["keep", "refuse"] = Field(
-        "keep", description="keep missing values as they are, or refuse them"
+        default="keep", description="keep missing values as they are, or refuse them"
     )
 
     random: ClassVar[bool] = True

@@ -48,24 +48,35 @@ class Blank(Method):
 
     kind: Literal["blank"] = "blank"
     response: ColumnName | None = Field(
-        None, description="the column for which retention probabilities are released"
+        default=None, description="the column for which retention probabilities are released"
     )
-    covariates: tuple[ColumnName, ...] = Field((), description="further columns to blank on")
-    lower: float = Field(0.0, ge=0, lt=1, description="share below the lower limit; 0 for none")
-    upper: float = Field(0.95, gt=0, le=1, description="share below the upper limit; 1 for none")
+    covariates: tuple[ColumnName, ...] = Field(
+        default=(), description="further columns to blank on"
+    )
+    lower: float = Field(
+        default=0.0, ge=0, lt=1, description="share below the lower limit; 0 for none"
+    )
+    upper: float = Field(
+        default=0.95, gt=0, le=1, description="share below the upper limit; 1 for none"
+    )
     rule: Literal["randomised", "plain"] = Field(
-        "randomised", description="limits blurred by random numbers, or as they are"
+        default="randomised", description="limits blurred by random numbers, or as they are"
     )
     sd: PositiveFloat | Mapping[ColumnName, PositiveFloat] | None = Field(
-        None,
+        default=None,
         description="standard deviation of the random numbers, one for all columns or by column",
     )
-    distribution: Distribution = Field("normal", description="distribution of the random numbers")
+    distribution: Distribution = Field(
+        default="normal", description="distribution of the random numbers"
+    )
     probability: str = Field(
-        "retention", min_length=1, description="name of the column of retention probabilities"
+        default="retention",
+        min_length=1,
+        description="name of the column of retention probabilities",
     )
     probability_bins: PositiveInt | None = Field(
-        None, description="release the mean probability of this many classes of equal size instead"
+        default=None,
+        description="release the mean probability of this many classes of equal size instead",
     )
 
     random: ClassVar[bool] = True

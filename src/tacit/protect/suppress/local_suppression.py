@@ -74,23 +74,25 @@ class LocalSuppression(Method):
     """
 
     kind: Literal["local_suppression"] = "local_suppression"
-    k: int = Field(3, ge=2, description="records that must agree on the keys")
+    k: int = Field(default=3, ge=2, description="records that must agree on the keys")
     rule: Literal["each", "shared", "strict"] = Field(
-        "each",
+        default="each",
         description="every rare record loses cells; or missing values of others count too; or missing is a value of its own",
     )
     method: Literal["optimal", "greedy"] = Field(
-        "optimal",
+        default="optimal",
         description="each: the lightest set of cells of a record, or one column at a time",
     )
     combinations: tuple[Combination, ...] = Field(
-        (), description="sets of columns with their own k, instead of the keys"
+        default=(), description="sets of columns with their own k, instead of the keys"
     )
     importance: Mapping[ColumnName, PositiveFloat] | Literal["entropy"] = Field(
         default_factory=dict,
         description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
     )
-    keep: tuple[ColumnName, ...] = Field((), description="columns that are never suppressed")
+    keep: tuple[ColumnName, ...] = Field(
+        default=(), description="columns that are never suppressed"
+    )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (cell)",)

@@ -88,7 +88,7 @@ class MuArgus(Method):
 
     kind: Literal["mu_argus"] = "mu_argus"
     k: ClassSize = Field(
-        2, description="records that must share every checked combination of values"
+        default=2, description="records that must share every checked combination of values"
     )
     ratings: Mapping[ColumnName, Rating] = Field(
         default_factory=dict,
@@ -98,14 +98,14 @@ class MuArgus(Method):
         default_factory=dict, description="level of its hierarchy to which a column is raised first"
     )
     method: Literal["exact", "greedy"] = Field(
-        "exact",
+        default="exact",
         description="smallest set of cells for each record, or the most frequent value first",
     )
     importance: Mapping[ColumnName, PositiveFloat] | Literal["entropy"] = Field(
         default_factory=dict,
         description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
     )
-    max_dim: int = Field(3, ge=1, le=3, description="most columns in a checked combination")
+    max_dim: int = Field(default=3, ge=1, le=3, description="most columns in a checked combination")
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (cell)")

@@ -43,26 +43,27 @@ class Suppress(Method):
 
     kind: Literal["suppress"] = "suppress"
     level: Level = Field(
-        "cell", description="what is withheld: whole columns, whole records or single cells"
+        default="cell", description="what is withheld: whole columns, whole records or single cells"
     )
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the columns to empty; for rare values by default the keys"
+        default=(), description="the columns to empty; for rare values by default the keys"
     )
     where: WhereRule | None = Secret(
         None, description="the records concerned, as a rule such as age > 90 and region == 'N'"
     )
     k: ClassSize | None = Field(
-        None, description="tuple level: remove records in classes smaller than k on the keys"
+        default=None,
+        description="tuple level: remove records in classes smaller than k on the keys",
     )
     threshold: PositiveInt | None = Field(
-        None, description="cell level: empty values shared by fewer records than this"
+        default=None, description="cell level: empty values shared by fewer records than this"
     )
     cells: tuple[tuple[PositiveInt, PositiveInt | ColumnName], ...] = Secret(
         (),
         description="cell level: (record, column) pairs, both counted from 1; the column may be named",
     )
     mark: Literal["null", "top"] = Field(
-        "null",
+        default="null",
         description="what stands in a suppressed cell: nothing, or the top of the column's hierarchy",
     )
 

@@ -49,10 +49,12 @@ class MicroaggregatedSwap(Method):
     by: tuple[ColumnName, ...] = Field(
         description="the columns whose classes are the cells within which values move"
     )
-    min_cell: int = Field(3, ge=2, description="cells with fewer records are reported")
-    strict: bool = Field(False, description="refuse the data when a cell is smaller than min_cell")
+    min_cell: int = Field(default=3, ge=2, description="cells with fewer records are reported")
+    strict: bool = Field(
+        default=False, description="refuse the data when a cell is smaller than min_cell"
+    )
     missing: Missing = Field(
-        "refuse", description="refuse missing values, or leave records with one as they are"
+        default="refuse", description="refuse missing values, or leave records with one as they are"
     )
 
     random: ClassVar[bool] = True

@@ -61,7 +61,7 @@ class RankSwap(Method):
 
     kind: Literal["rank_swap"] = "rank_swap"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns that are swapped, each by itself; by default those that percent names, else all that are neither identifiers nor weight, household or stratum",
     )
     percent: Percent | Mapping[ColumnName, Percent] = Secret(
@@ -69,19 +69,19 @@ class RankSwap(Method):
         description="largest distance of exchanged ranks in percent of the records: one number, or one by column",
     )
     top: Tail = Field(
-        0.0,
+        default=0.0,
         description="percent of the largest values that are replaced by their mean and not swapped",
     )
     bottom: Tail = Field(
-        0.0,
+        default=0.0,
         description="percent of the smallest values that are replaced by their mean and not swapped",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep them missing and swap the rest",
     )
     reveal: bool = Field(
-        False,
+        default=False,
         description="state percent publicly; it tells users how far values moved, and intruders where to look",
     )
 

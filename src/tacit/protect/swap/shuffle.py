@@ -71,26 +71,26 @@ class Shuffle(Method):
 
     kind: Literal["shuffle"] = "shuffle"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns that are shuffled; by default all that are neither given nor identifiers, weight, household or stratum",
     )
     given: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="columns released as they are, numbers or categories, to which relations are kept",
     )
     correlation: Literal["spearman", "pearson"] = Field(
-        "spearman", description="keep rank correlations, or correlations of the values"
+        default="spearman", description="keep rank correlations, or correlations of the values"
     )
     exact: bool = Field(
-        True,
+        default=True,
         description="make the sample moments of the new scores exactly what they are in expectation",
     )
     engine: Literal["conditional", "lhs"] = Field(
-        "conditional",
+        default="conditional",
         description="draw normal scores given the others, or permute scores as in a Latin hypercube and refine rank correlations",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and shuffle the rest",
     )
 

@@ -46,7 +46,7 @@ class Swap(Method):
 
     kind: Literal["swap"] = "swap"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the columns exchanged together; by default all keys"
+        default=(), description="the columns exchanged together; by default all keys"
     )
     pairs: tuple[tuple[PositiveInt, PositiveInt], ...] = Secret(
         (), description="pairs of record numbers, counted from 1, that exchange values"
@@ -55,7 +55,7 @@ class Swap(Method):
         None, description="share of the records that take part in random pairs"
     )
     within: tuple[ColumnName, ...] = Field(
-        (), description="exchange only between records that agree on these columns"
+        default=(), description="exchange only between records that agree on these columns"
     )
 
     random: ClassVar[bool] = True

@@ -47,22 +47,24 @@ class SwapHouseholds(Method):
     kind: Literal["swap_households"] = "swap_households"
     columns: ColumnNames = Field(description="the geography that is exchanged, all of it together")
     within: tuple[ColumnName, ...] = Field(
-        (), description="the broad areas inside which households exchange places"
+        default=(), description="the broad areas inside which households exchange places"
     )
     match: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="columns on which partners have the same make-up: equal numbers of members in each combination",
     )
     share: Probability = Secret(0.1, description="share of the households that change places")
     size_band: PositiveInt = Field(
-        8, description="households of this size and larger count as equally large"
+        default=8, description="households of this size and larger count as equally large"
     )
     targeted: bool = Field(
-        False, description="draw households with a member in a small class on the keys first"
+        default=False,
+        description="draw households with a member in a small class on the keys first",
     )
     small: PositiveInt = Secret(2, description="largest class size that counts as small")
     household: ColumnName | None = Field(
-        None, description="the household of each record; by default the data's household column"
+        default=None,
+        description="the household of each record; by default the data's household column",
     )
 
     random: ClassVar[bool] = True

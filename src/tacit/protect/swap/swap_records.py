@@ -61,7 +61,7 @@ class SwapRecords(Method):
         description="the columns of the geography that is exchanged, from broad to fine"
     )
     similar: tuple[tuple[ColumnName, ...], ...] = Field(
-        ((),),
+        default=((),),
         min_length=1,
         description="profiles: columns on which partners have the same numbers of members in each combination; a later profile is tried when an earlier one finds no partner",
     )
@@ -72,25 +72,26 @@ class SwapRecords(Method):
         3, description="a record whose combination occurs fewer times in an area is at risk there"
     )
     risk_columns: tuple[ColumnName, ...] | None = Field(
-        None,
+        default=None,
         description="the columns whose combinations are counted; by default the keys outside the hierarchy",
     )
     risk: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="columns with a ready risk of each record, one a level of the hierarchy, instead of counts",
     )
     threshold: float = Secret(
         0.0, ge=0, description="risk from which a household must move, where risk columns are given"
     )
     carry_along: tuple[ColumnName, ...] = Field(
-        (), description="further columns of the household's place that move with the hierarchy"
+        default=(),
+        description="further columns of the household's place that move with the hierarchy",
     )
     size_band: PositiveInt | None = Field(
-        None,
+        default=None,
         description="households of this size and larger count as equally large; by default sizes must be equal",
     )
     household: ColumnName | None = Field(
-        None,
+        default=None,
         description="the household of each record; by default the data's household column, and without one every record is its own",
     )
 

@@ -55,27 +55,31 @@ class AddTuples(Method):
     """
 
     kind: Literal["add_tuples"] = "add_tuples"
-    n: PositiveInt | None = Field(None, description="number of records to add; or give share")
+    n: PositiveInt | None = Field(
+        default=None, description="number of records to add; or give share"
+    )
     share: float | None = Field(
-        None, gt=0, description="records to add as a share of the records there are"
+        default=None, gt=0, description="records to add as a share of the records there are"
     )
     how: Literal["columns", "records"] = Field(
-        "columns", description="draw each column by itself, or whole records with jitter"
+        default="columns", description="draw each column by itself, or whole records with jitter"
     )
     quantities: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="numeric columns that measure something; by default all that are not identifiers, keys, stratum or household",
     )
     jitter: float = Field(
-        0.1,
+        default=0.1,
         ge=0,
         description="for whole records: standard deviation of the change, as a share of the column's own",
     )
     preserve_means: bool = Field(
-        False, description="give the added records the same mean as the real ones in every quantity"
+        default=False,
+        description="give the added records the same mean as the real ones in every quantity",
     )
     scramble: bool = Field(
-        True, description="put the release in random order; without it the added records stand last"
+        default=True,
+        description="put the release in random order; without it the added records stand last",
     )
 
     random: ClassVar[bool] = True

@@ -41,13 +41,13 @@ class Impute(Method):
     kind: Literal["impute"] = "impute"
     columns: ColumnNames = Field(description="the columns whose missing values are filled")
     method: Literal["hot_deck", "nearest", "regression", "mean", "median"] = Field(
-        "hot_deck", description="where the values come from"
+        default="hot_deck", description="where the values come from"
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="take values only from records of the same class of these columns"
+        default=(), description="take values only from records of the same class of these columns"
     )
     given: tuple[ColumnName, ...] = Field(
-        (), description="nearest and regression: the complete numeric columns to go by"
+        default=(), description="nearest and regression: the complete numeric columns to go by"
     )
 
     random: ClassVar[bool] = True

@@ -51,19 +51,19 @@ class Ipso(Method):
     kind: Literal["ipso"] = "ipso"
     columns: ColumnNames = Field(description="the numeric columns that are replaced")
     given: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns on which they are regressed; by default all other numeric columns that are neither identifiers nor weight, household or stratum. Text columns count as categories",
     )
     variant: Literal["A", "B", "C"] = Field(
-        "C",
+        default="C",
         description="A: fitted values; B: keeps the regression coefficients; C: keeps the residual covariance as well",
     )
     noise: bool = Field(
-        False,
+        default=False,
         description="with variant A, add noise of the residual covariance to the fitted values",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are and replace the rest",
     )
 

@@ -58,17 +58,18 @@ class LatinHypercube(Method):
 
     kind: Literal["latin_hypercube"] = "latin_hypercube"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns of the synthetic file; by default all that are neither identifiers nor weight, household or stratum",
     )
     n: PositiveInt | None = Field(
-        None, description="synthetic records; by default as many as there are records"
+        default=None, description="synthetic records; by default as many as there are records"
     )
     margins: Literal["empirical", "interpolated"] = Field(
-        "empirical", description="quantiles that are original values, or values between them"
+        default="empirical",
+        description="quantiles that are original values, or values between them",
     )
     missing: Literal["refuse", "omit"] = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or leave out records that have one",
     )
 

@@ -43,9 +43,15 @@ class Sample(Method):
     """
 
     kind: Literal["sample"] = "sample"
-    n: PositiveInt | None = Field(None, description="number of records to release; or give share")
-    share: float | None = Field(None, gt=0, le=1, description="share of the records to release")
-    within: tuple[ColumnName, ...] = Field((), description="columns whose classes are the strata")
+    n: PositiveInt | None = Field(
+        default=None, description="number of records to release; or give share"
+    )
+    share: float | None = Field(
+        default=None, gt=0, le=1, description="share of the records to release"
+    )
+    within: tuple[ColumnName, ...] = Field(
+        default=(), description="columns whose classes are the strata"
+    )
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"

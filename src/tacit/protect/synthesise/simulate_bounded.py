@@ -47,7 +47,8 @@ class SimulateBounded(Method):
     kind: Literal["simulate_bounded"] = "simulate_bounded"
     columns: ColumnNames = Field(description="the amounts to simulate, in this order")
     given: tuple[ColumnName, ...] = Field(
-        (), description="further columns that the models condition on; text makes categories"
+        default=(),
+        description="further columns that the models condition on; text makes categories",
     )
     unusual: Probability = Secret(
         0.05, description="share of the records, the most unusual ones, to simulate"
@@ -62,14 +63,14 @@ class SimulateBounded(Method):
         0.4, ge=0, allow_inf_nan=False, description="random widening of a record's bound"
     )
     draw: Literal["truncated", "clip"] = Field(
-        "truncated",
+        default="truncated",
         description="draw within the bounds, or set what falls outside to the bound",
     )
     missing: Missing = Field(
-        "refuse",
+        default="refuse",
         description="refuse columns with missing values, or keep records with one as they are",
     )
-    whole: bool = Field(True, description="keep whole-number columns whole")
+    whole: bool = Field(default=True, description="keep whole-number columns whole")
 
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -38,11 +38,13 @@ class KAnonymity(Measure):
 
     kind: Literal["k_anonymity"] = "k_anonymity"
     k: ClassSize = Field(
-        2, description="the class size that is asked for; smaller classes violate it"
+        default=2, description="the class size that is asked for; smaller classes violate it"
     )
-    quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default every one"
+    )
     missing: Literal["category", "wildcard"] = Field(
-        "category",
+        default="category",
         description="how a missing key value counts: as a value of its own, or as agreeing with every value",
     )
 

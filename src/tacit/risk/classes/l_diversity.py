@@ -62,22 +62,24 @@ class LDiversity(Measure):
 
     kind: Literal["l_diversity"] = "l_diversity"
     l: float = Field(  # noqa: E741 - the literature's letter
-        2, ge=1, description="the diversity asked for; less diverse classes violate it"
+        default=2, ge=1, description="the diversity asked for; less diverse classes violate it"
     )
     variant: Variant = Field(
-        "distinct",
+        default="distinct",
         description="how diversity is counted: distinct values, entropy, or recursive (c, l)",
     )
     c: PositiveFloat = Field(
-        3.0,
+        default=3.0,
         description="recursive only: the most frequent value stays below c times the records from the l-th value on",
     )
     column: ColumnName | None = Field(
-        None, description="one column to look at; by default every sensitive column"
+        default=None, description="one column to look at; by default every sensitive column"
     )
-    quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default every one"
+    )
     missing: Missing = Field(
-        "category",
+        default="category",
         description="a missing sensitive value counts as a value of its own, or its record is left out",
     )
 

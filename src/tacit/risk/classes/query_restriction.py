@@ -52,11 +52,11 @@ class QueryRestriction(Measure):
 
     kind: Literal["query_restriction"] = "query_restriction"
     min_query_set: PositiveInt = Field(
-        2,
+        default=2,
         description="fewest records that an answer may be about, in the set and in its complement",
     )
     queries: tuple[WhereRule, ...] = Field(
-        (), description="the query sets to test, in order, as rules such as age > 60"
+        default=(), description="the query sets to test, in order, as rules such as age > 60"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

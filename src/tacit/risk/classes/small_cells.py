@@ -44,9 +44,9 @@ class SmallCells(Measure):
 
     kind: Literal["small_cells"] = "small_cells"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the variables that span the table; by default all keys"
+        default=(), description="the variables that span the table; by default all keys"
     )
-    small: tuple[PositiveInt, ...] = Field((1, 2), description="the counts that are small")
+    small: tuple[PositiveInt, ...] = Field(default=(1, 2), description="the counts that are small")
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -49,9 +49,10 @@ class Summaries(Measure):
     columns: Annotated[tuple[ColumnName, ...], Field(min_length=1, max_length=2)] = Field(
         description="one or two columns to tabulate"
     )
-    threshold: PositiveInt = Field(3, description="smallest count that may be shown")
+    threshold: PositiveInt = Field(default=3, description="smallest count that may be shown")
     margins: bool = Field(
-        True, description="publish row, column and grand totals, and protect against subtraction"
+        default=True,
+        description="publish row, column and grand totals, and protect against subtraction",
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

@@ -67,21 +67,25 @@ class TCloseness(Measure):
     """
 
     kind: Literal["t_closeness"] = "t_closeness"
-    t: Probability = Field(0.2, description="the distance allowed; classes farther away violate it")
+    t: Probability = Field(
+        default=0.2, description="the distance allowed; classes farther away violate it"
+    )
     distance: Distance = Field(
-        "equal",
+        default="equal",
         description="how far two values are apart: equally, by rank, or by the column's hierarchy",
     )
     column: ColumnName | None = Field(
-        None, description="one column to look at; by default every sensitive column"
+        default=None, description="one column to look at; by default every sensitive column"
     )
     order: tuple[str, ...] | None = Field(
-        None,
+        default=None,
         description="ordered only: the values of a text column from low to high (numbers and dates have an order)",
     )
-    quasi: str | None = Field(None, description="one named quasi-identifier; by default every one")
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default every one"
+    )
     missing: Missing = Field(
-        "category",
+        default="category",
         description="a missing sensitive value counts as a value of its own, 1 from all others, or its record is left out; it has no rank, so the ordered distance always leaves it out",
     )
 

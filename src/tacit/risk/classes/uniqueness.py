@@ -45,13 +45,15 @@ class Uniqueness(Measure):
     """
 
     kind: Literal["uniqueness"] = "uniqueness"
-    max_size: PositiveInt = Field(3, description="most columns in a set")
-    columns: ColumnNames | None = Field(None, description="the columns; by default the keys")
+    max_size: PositiveInt = Field(default=3, description="most columns in a set")
+    columns: ColumnNames | None = Field(
+        default=None, description="the columns; by default the keys"
+    )
     threshold: ClassSize = Field(
-        1, description="largest class whose records count as at risk; 1 means unique"
+        default=1, description="largest class whose records count as at risk; 1 means unique"
     )
     reach: Probability = Field(
-        0.5, description="share for which the smallest sets that reach it are listed"
+        default=0.5, description="share for which the smallest sets that reach it are listed"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

@@ -48,14 +48,14 @@ class CellSpread(Measure):
     kind: Literal["cell_spread"] = "cell_spread"
     column: ColumnName = Field(description="the sensitive numeric column")
     by: tuple[ColumnName, ...] = Field(
-        (), description="the columns whose classes are the cells; by default the keys"
+        default=(), description="the columns whose classes are the cells; by default the keys"
     )
-    spread: Spread = Field("range", description="the spread by which results are compared")
+    spread: Spread = Field(default="range", description="the spread by which results are compared")
     above: Limit | None = Field(
-        None, description="values above this do harm; a number, or one for each category"
+        default=None, description="values above this do harm; a number, or one for each category"
     )
     below: Limit | None = Field(
-        None, description="values below this do harm; a number, or one for each category"
+        default=None, description="values below this do harm; a number, or one for each category"
     )
 
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"

@@ -59,21 +59,23 @@ class IndexDisclosure(Measure):
 
     kind: Literal["index_disclosure"] = "index_disclosure"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the target columns; by default every numeric column that was changed"
+        default=(),
+        description="the target columns; by default every numeric column that was changed",
     )
     intruder: Literal["reads", "bayes", "all"] = Field(
-        "reads",
+        default="reads",
         description="whose risk is the value: who reads the released value, who also knows the distribution, or who also uses all other released numbers",
     )
     masking: Literal["random", "deterministic"] = Field(
-        "random", description="mean over records, or the median record for deterministic masking"
+        default="random",
+        description="mean over records, or the median record for deterministic masking",
     )
     relative: bool = Field(
-        True,
+        default=True,
         description="multiply risk by the column's variance, so that columns of different units compare",
     )
     tail: float | None = Field(
-        None,
+        default=None,
         gt=0,
         le=1,
         description="look only at targets in this upper share of the column: extreme values",

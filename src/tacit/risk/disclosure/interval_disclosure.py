@@ -11,6 +11,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
+from tacit.data.block import shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
 from tacit.data.values import not_numeric
@@ -21,7 +22,7 @@ from tacit.plot.lines import SHARES, lines
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.linkage.intervals import shares_within, widths_in_ranks, widths_in_sd
-from tacit.risk.linkage.linking import changed_columns, check_shared, numeric_candidates
+from tacit.risk.linkage.linking import changed_columns, check_shared
 from tacit.risk.linkage.metrics import known_scale
 from tacit.spec import Companions, Measure
 
@@ -53,18 +54,18 @@ class IntervalDisclosure(Measure):
 
     kind: Literal["interval_disclosure"] = "interval_disclosure"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns looked at; by default all numeric ones that were changed, or all that both files share",
     )
     interval: Literal["sd", "rank"] = Field(
-        "sd", description="intervals of standard deviations, or windows of ranks"
+        default="sd", description="intervals of standard deviations, or windows of ranks"
     )
     width: PositiveFloat | None = Field(
-        None,
+        default=None,
         description="half width: standard deviations (by default 0.05) or percent of the ranks (by default 5)",
     )
     spread: Literal["released", "original"] = Field(
-        "released", description="whose standard deviation is taken"
+        default="released", description="whose standard deviation is taken"
     )
 
     compares: ClassVar[bool] = True
@@ -91,7 +92,7 @@ class IntervalDisclosure(Measure):
     ) -> IntervalDisclosureResult:
         original = other.original
         check_shared(self.columns, original, data)
-        shared = list(self.columns) or numeric_candidates(original, data)
+        shared = list(self.columns) or shared_maskable(original, data)
         if not shared:
             raise InputError(f"{self.kind} needs a numeric column that original and release share")
         both = pairs(original, data, shared, self.kind)

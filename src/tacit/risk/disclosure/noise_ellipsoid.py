@@ -52,19 +52,21 @@ class NoiseEllipsoid(Measure):
 
     kind: Literal["noise_ellipsoid"] = "noise_ellipsoid"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the columns with noise; by default every numeric column that was changed"
+        default=(),
+        description="the columns with noise; by default every numeric column that was changed",
     )
     share: PositiveFloat = Field(
-        0.1, description="the published covariance of the noise as a multiple of the columns' own"
+        default=0.1,
+        description="the published covariance of the noise as a multiple of the columns' own",
     )
     alpha: float = Field(
-        0.05, gt=0, lt=1, description="chance that an original lies outside its ellipsoid"
+        default=0.05, gt=0, lt=1, description="chance that an original lies outside its ellipsoid"
     )
     keep_variance: bool = Field(
-        False, description="the noisy values were shrunk so that variances stayed the same"
+        default=False, description="the noisy values were shrunk so that variances stayed the same"
     )
     most: PositiveInt = Field(
-        100_000, description="released records looked at; more are sampled at random"
+        default=100_000, description="released records looked at; more are sampled at random"
     )
 
     compares: ClassVar[bool] = True

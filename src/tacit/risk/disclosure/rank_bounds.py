@@ -55,19 +55,19 @@ class RankBounds(Measure):
 
     kind: Literal["rank_bounds"] = "rank_bounds"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the swapped columns; by default all numeric ones that are neither identifiers nor weight, household or stratum",
     )
     percent: float = Field(
-        5.0, gt=0, le=100, description="the published window, in per cent of the records"
+        default=5.0, gt=0, le=100, description="the published window, in per cent of the records"
     )
     narrow: float = Field(
-        0.1,
+        default=0.1,
         gt=0,
         description="bounds at most this share of the released value apart count as narrow",
     )
     repeats: PositiveInt = Field(
-        1000, description="simulated swaps for the posterior of the original rank"
+        default=1000, description="simulated swaps for the posterior of the original rank"
     )
 
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

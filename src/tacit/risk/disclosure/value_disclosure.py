@@ -56,14 +56,15 @@ class ValueDisclosure(Measure):
 
     kind: Literal["value_disclosure"] = "value_disclosure"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the confidential columns; by default every numeric column that was changed"
+        default=(),
+        description="the confidential columns; by default every numeric column that was changed",
     )
     given: tuple[ColumnName, ...] | None = Field(
-        None,
+        default=None,
         description="the columns released as they are, numbers or categories; by default all numeric ones that were not changed",
     )
     intruder: Literal["own", "all", "added"] = Field(
-        "own",
+        default="own",
         description="whose R^2 is the value: from the column's own masked version, from all released columns, or what masked columns add to the given ones",
     )
 

@@ -55,15 +55,15 @@ class ConditionalLinkage(Measure):
 
     kind: Literal["conditional_linkage"] = "conditional_linkage"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the numeric columns that the intruder knows; by default every one that was changed",
     )
     scale: Literal["values", "normal_scores"] = Field(
-        "values",
+        default="values",
         description="link by the values, or by the normal scores of their ranks, which suit skewed columns and rank swaps",
     )
     targets: PositiveInt = Field(
-        2_000,
+        default=2_000,
         description="targets from whom the mean probability is estimated when there are more records",
     )
 

@@ -90,47 +90,54 @@ class DistanceLinkage(Measure):
 
     kind: Literal["distance_linkage"] = "distance_linkage"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the numeric columns that the intruder knows; by default all that were changed, or all that both files share",
     )
     block: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="further columns known, text or numbers, on which a link must agree exactly",
     )
     metric: Literal["euclidean", "distance_standardised", "mahalanobis", "kernel"] = Field(
-        "euclidean", description="how the intruder measures distance"
+        default="euclidean", description="how the intruder measures distance"
     )
     pairing: Literal["all", "true"] = Field(
-        "all", description="pairs over which differences are standardised (distance_standardised)"
+        default="all",
+        description="pairs over which differences are standardised (distance_standardised)",
     )
     cross_covariance: Cross | tuple[tuple[float, ...], ...] = Field(
-        "strongest",
+        default="strongest",
         description="what a Mahalanobis intruder takes for the covariance of original and release: a reading or a matrix in the order of the columns",
     )
     rounds: PositiveInt = Field(
-        14, description="most rounds in which the intruder trains on own links (selftrain)"
+        default=14, description="most rounds in which the intruder trains on own links (selftrain)"
     )
-    kernel: Literal["polynomial", "rbf"] = Field("polynomial", description="the kernel (kernel)")
-    degree: PositiveInt = Field(2, le=6, description="degree of the polynomial kernel")
-    gamma: PositiveFloat = Field(1.0, description="factor of the inner product, or of the distance")
-    coef0: float = Field(1.0, ge=0, description="constant of the polynomial kernel")
+    kernel: Literal["polynomial", "rbf"] = Field(
+        default="polynomial", description="the kernel (kernel)"
+    )
+    degree: PositiveInt = Field(default=2, le=6, description="degree of the polynomial kernel")
+    gamma: PositiveFloat = Field(
+        default=1.0, description="factor of the inner product, or of the distance"
+    )
+    coef0: float = Field(default=1.0, ge=0, description="constant of the polynomial kernel")
     direction: Direction = Field(
-        "original_to_released",
+        default="original_to_released",
         description="look for the nearest released record of each original one, or the other way round",
     )
     ties: Ties = Field(
-        "expected",
+        default="expected",
         description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
     )
     missing: Literal["refuse", "drop_pair_attribute"] = Field(
-        "refuse",
+        default="refuse",
         description="refuse missing values, or compare a pair on the columns known in both and scale up",
     )
     one_to_one: bool = Field(
-        False, description="link no released record twice: the pairing of least total distance"
+        default=False,
+        description="link no released record twice: the pairing of least total distance",
     )
     probabilities: bool = Field(
-        False, description="add the chance that each link is right, by the Gaussian likelihood"
+        default=False,
+        description="add the chance that each link is right, by the Gaussian likelihood",
     )
 
     compares: ClassVar[bool] = True

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.data.block import maskable, named
+from tacit.data.block import named, shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
 from tacit.data.values import Flags, Floats, Ints
@@ -27,11 +27,6 @@ class Known:
 
     columns: tuple[str, ...]
     files: Files
-
-
-def numeric_candidates(original: Microdata, released: Microdata) -> list[str]:
-    """Return the numeric columns of both files that are neither identifiers nor design columns."""
-    return [c for c in shared_numeric(original, released) if c in maskable(original)]
 
 
 def changed_columns(columns: Sequence[str], both: Pairs) -> list[str]:
@@ -64,7 +59,7 @@ def known_files(
     Constant columns are left out with a warning. Links stay within records equal on ``block``.
     """
     check_shared(columns, original, released)
-    shared = numeric_candidates(original, released)
+    shared = shared_maskable(original, released)
     shared += [c for c in columns if c not in shared]
     both = pairs(original, released, shared, kind)
     if min(len(both.before), len(both.after), len(both.old)) < 2:
@@ -194,7 +189,7 @@ def knowable(original: Microdata, released: Microdata, kind: str) -> list[str]:
 
     Without either, all numeric columns.
     """
-    shared = numeric_candidates(original, released)
+    shared = shared_maskable(original, released)
     changed = changed_columns(shared, pairs(original, released, shared, kind)) if shared else []
     keys = [c for c in original.keys if c in released.columns]
     return list(dict.fromkeys([*keys, *changed])) or shared

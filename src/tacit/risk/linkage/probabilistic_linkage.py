@@ -85,42 +85,43 @@ class ProbabilisticLinkage(Measure):
 
     kind: Literal["probabilistic_linkage"] = "probabilistic_linkage"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns that the intruder knows, numeric or not; by default the keys and all numeric columns that were changed",
     )
     tolerances: tuple[PositiveFloat, ...] = Field(
-        (0.1,),
+        default=(0.1,),
         min_length=1,
         description="differences up to which numbers agree, in standard deviations; several give several levels of agreement",
     )
     interpolate: bool = Field(
-        True, description="let the weight of a number fall linearly with the difference"
+        default=True, description="let the weight of a number fall linearly with the difference"
     )
     block: tuple[ColumnName, ...] = Field(
-        (), description="compare only records that are equal on these columns"
+        default=(), description="compare only records that are equal on these columns"
     )
     near: ColumnName | None = Field(
-        None, description="compare only records that are close on this numeric column"
+        default=None, description="compare only records that are close on this numeric column"
     )
-    within: PositiveFloat = Field(0.5, description="how close, in standard deviations")
+    within: PositiveFloat = Field(default=0.5, description="how close, in standard deviations")
     estimate: Literal["em", "random_pairs", "true"] = Field(
-        "em",
+        default="em",
         description="fit m and u by EM; fit m, with u from a million random pairs; or, as the worst case, take m from the true pairs and u from the others",
     )
     false_match: Probability = Field(
-        0.01, description="share of the pairs of different persons that may become links"
+        default=0.01, description="share of the pairs of different persons that may become links"
     )
     false_nonmatch: Probability = Field(
-        0.1, description="share of the pairs of the same person that may become no links"
+        default=0.1, description="share of the pairs of the same person that may become no links"
     )
     ties: Ties = Field(
-        "expected",
+        default="expected",
         description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
     )
     one_to_one: bool = Field(
-        False, description="link no released record twice: the pairing of largest total weight"
+        default=False,
+        description="link no released record twice: the pairing of largest total weight",
     )
-    iterations: PositiveInt = Field(10_000, description="most steps of the EM algorithm")
+    iterations: PositiveInt = Field(default=10_000, description="most steps of the EM algorithm")
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

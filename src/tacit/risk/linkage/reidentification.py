@@ -98,23 +98,23 @@ class Reidentification(Measure):
 
     kind: Literal["reidentification"] = "reidentification"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns that an intruder may know; by default the keys and all numeric columns that were changed",
     )
     subsets: Literal["all", "single", "pairs"] = Field(
-        "single",
+        default="single",
         description="what is known: all columns together; also each by itself; also every pair",
     )
     known: Mapping[str, ColumnNames] = Field(
         default_factory=dict, description="further sets of columns that an intruder knows, by name"
     )
     attackers: tuple[Attacker, ...] = Field(
-        ("exact", "nearest", "mahalanobis", "kernel", "probabilistic", "interval"),
+        default=("exact", "nearest", "mahalanobis", "kernel", "probabilistic", "interval"),
         min_length=1,
         description="who attacks",
     )
     records: PositiveInt | None = Field(
-        None, ge=2, description="attack only a random sample of this many original records"
+        default=None, ge=2, description="attack only a random sample of this many original records"
     )
 
     compares: ClassVar[bool] = True

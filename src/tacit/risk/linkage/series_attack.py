@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.risk.linkage.attack import Ties
+from tacit.risk.linkage.attack import Files, Ties, standardised
+from tacit.risk.linkage.attack import attack as point_attack
 from tacit.risk.linkage.nearest import nearest, tie_limit
 from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.series.distances import Distance, distances, euclidean_forms, settled
@@ -200,3 +201,11 @@ def attack(
         # Rounding differs a little between the searches.
         hit[at] = gap <= links.limit[at] * (1 + 10 * TIE)
     return SeriesAttack(links, own, hit)
+
+
+def standard_attack(a: Panel, b: Panel, ties: Ties, truth: Ints | None = None) -> Floats:
+    """Return what an attacker finds who takes all points as variables, standardised in each file."""
+    own = np.arange(len(a)) if truth is None else truth
+    old = np.flatnonzero(own >= 0)
+    files = Files(a.points(), b.points(), old, own[old])
+    return point_attack(files, standardised(files)).correct(ties)

@@ -24,8 +24,7 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.linkage.attack import TIE_RULES, Ties
 from tacit.risk.linkage.series_advice import Advice, advise
-from tacit.risk.linkage.series_attack import SeriesAttack, attack
-from tacit.risk.linkage.series_experiment import standard_attack
+from tacit.risk.linkage.series_attack import SeriesAttack, attack, standard_attack
 from tacit.spec import Companions, Measure
 from tacit.stats.series.distances import Combine, Distance, Kind
 from tacit.stats.series.normalise import Normalisation, normalise
@@ -70,42 +69,43 @@ class SeriesLinkage(Measure):
 
     kind: Literal["series_linkage"] = "series_linkage"
     series: Mapping[str, ColumnNames] = Field(
-        ...,
+        default=...,
         min_length=1,
         description="the columns of each series in the order of time, by its name",
     )
     times: Times | Mapping[str, Times] | None = Field(
-        None,
+        default=None,
         description="when the points were taken, for all series or by name; by default at equal steps",
     )
     normalise: Normalisation = Field(
-        "series_standard",
+        default="series_standard",
         description="make series comparable: each by itself (series_), or each point in time over the records (component_)",
     )
-    distance: Kind = Field("minkowski", description="how two series are compared")
-    q: float = Field(2.0, ge=1, description="exponent of the Minkowski distance")
-    beta: PositiveFloat = Field(1.0, description="exponent of the correlation distance")
+    distance: Kind = Field(default="minkowski", description="how two series are compared")
+    q: float = Field(default=2.0, ge=1, description="exponent of the Minkowski distance")
+    beta: PositiveFloat = Field(default=1.0, description="exponent of the correlation distance")
     window: int | None = Field(
-        None, ge=0, description="positions by which aligned points may differ (dtw)"
+        default=None, ge=0, description="positions by which aligned points may differ (dtw)"
     )
-    root: bool = Field(True, description="take the root of the sum of squares (dtw)")
-    per_step: bool = Field(False, description="divide by the length of the path (dtw)")
+    root: bool = Field(default=True, description="take the root of the sum of squares (dtw)")
+    per_step: bool = Field(default=False, description="divide by the length of the path (dtw)")
     combine: Combine = Field(
-        "sum",
+        default="sum",
         description="put several series together: sum, root of the sum of squares, or largest",
     )
     weights: Mapping[str, float] | None = Field(
-        None, description="weight of each series by its name, 1 where none is given"
+        default=None, description="weight of each series by its name, 1 where none is given"
     )
     ties: Ties = Field(
-        "expected",
+        default="expected",
         description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
     )
     interpolate: bool = Field(
-        False, description="fill missing values inside a series linearly instead of refusing them"
+        default=False,
+        description="fill missing values inside a series linearly instead of refusing them",
     )
     resample: int | None = Field(
-        None, ge=2, description="compare series at so many equally spaced times"
+        default=None, ge=2, description="compare series at so many equally spaced times"
     )
 
     compares: ClassVar[bool] = True

@@ -45,13 +45,18 @@ class BlankingRisk(Measure):
 
     kind: Literal["blanking_risk"] = "blanking_risk"
     columns: ColumnNames = Field(description="the columns in which extreme values are risky")
-    lower: float = Field(0.0, ge=0, lt=1, description="share below the lower limit; 0 for none")
-    upper: float = Field(0.95, gt=0, le=1, description="share below the upper limit; 1 for none")
+    lower: float = Field(
+        default=0.0, ge=0, lt=1, description="share below the lower limit; 0 for none"
+    )
+    upper: float = Field(
+        default=0.95, gt=0, le=1, description="share below the upper limit; 1 for none"
+    )
     limits: Mapping[ColumnName, tuple[float | None, float | None]] = Field(
         default_factory=dict, description="limits of a column, instead of its quantiles"
     )
     expected: bool = Field(
-        False, description="divide by the expected number of risky records instead of their number"
+        default=False,
+        description="divide by the expected number of risky records instead of their number",
     )
 
     compares: ClassVar[bool] = True

@@ -135,7 +135,7 @@ class GlobalRisk(Measure):
 
     kind: Literal["global_risk"] = "global_risk"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the keys that the intruder knows; by default the declared keys"
+        default=(), description="the keys that the intruder knows; by default the declared keys"
     )
     kinds: Mapping[ColumnName, KindOfKey] = Field(
         default_factory=dict,
@@ -143,21 +143,22 @@ class GlobalRisk(Measure):
         "by default ordered for numbers and dates, else tree where there is a hierarchy, else unordered",
     )
     weights: WeightMatrix = Field(
-        "one_over_max",
+        default="one_over_max",
         description="weights of the weighted measure: min, max, diagonal, one_over_max, or a matrix by cluster size in "
         "the masked (rows) and the original file (columns)",
     )
     subsets: Literal["all"] | tuple[tuple[ColumnName, ...], ...] = Field(
-        "all", description="the subsets of keys that an intruder may use: all, or a list"
+        default="all", description="the subsets of keys that an intruder may use: all, or a list"
     )
     missing: Literal["refuse", "category"] = Field(
-        "refuse", description="whether missing key values are refused or are a value of their own"
+        default="refuse",
+        description="whether missing key values are refused or are a value of their own",
     )
     report: Literal["minimum", "weighted", "maximum"] = Field(
-        "maximum", description="the measure that is the value of the result"
+        default="maximum", description="the measure that is the value of the result"
     )
     link: ColumnName | None = Field(
-        None,
+        default=None,
         description="a column of both files that links their records; by default the hidden record number",
     )
 

@@ -53,23 +53,24 @@ class PramRisk(Measure):
 
     kind: Literal["pram_risk"] = "pram_risk"
     combinations: tuple[tuple[ColumnName, ...], ...] = Field(
-        (), description="the combinations of columns that are checked; by default all keys together"
+        default=(),
+        description="the combinations of columns that are checked; by default all keys together",
     )
     tau: PositiveFloat = Field(
-        100.0, description="a combination shared by fewer is rare; 100 suits a population"
+        default=100.0, description="a combination shared by fewer is rare; 100 suits a population"
     )
     fraction: float = Field(
-        1.0, gt=0, le=1, description="sampling fraction, by which tau is multiplied"
+        default=1.0, gt=0, le=1, description="sampling fraction, by which tau is multiplied"
     )
     weighted: bool = Field(
-        False, description="count by the weights, as estimates for the population"
+        default=False, description="count by the weights, as estimates for the population"
     )
     exclude: Mapping[ColumnName, tuple[Level, ...]] = Field(
         default_factory=dict,
         description="by column, categories whose combinations are not counted, such as unknown",
     )
     matrices: str | Mapping[str, Any] | None = Field(
-        None,
+        default=None,
         description="file with the matrices, or its content; by default those in the history of the data",
     )
 

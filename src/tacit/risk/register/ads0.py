@@ -49,14 +49,14 @@ class Ads0(Measure):
 
     kind: Literal["ads0"] = "ads0"
     quasi: str | None = Field(
-        None, description="one named quasi-identifier; by default all keys together"
+        default=None, description="one named quasi-identifier; by default all keys together"
     )
     subject: str | None = Field(
-        None,
+        default=None,
         description="identifier column found in the original and in the register, to tell subjects",
     )
     facts: ColumnNames | None = Field(
-        None,
+        default=None,
         description="columns whose truth matters; by default all without a role and the sensitive ones",
     )
 

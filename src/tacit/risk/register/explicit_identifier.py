@@ -48,17 +48,19 @@ class ExplicitIdentifier(Measure):
 
     kind: Literal["explicit_identifier"] = "explicit_identifier"
     sets: tuple[ColumnNames, ...] | None = Field(
-        None, description="the sets of columns; by default identifiers and keys, alone and in pairs"
+        default=None,
+        description="the sets of columns; by default identifiers and keys, alone and in pairs",
     )
     contact: tuple[ColumnNames, ...] | None = Field(
-        None,
+        default=None,
         description="direct ways to contact people, each with the columns it takes, e.g. name and phone; by default every set counts as one",
     )
     entity: ColumnName | None = Field(
-        None, description="column that tells people apart; by default every record is a person"
+        default=None,
+        description="column that tells people apart; by default every record is a person",
     )
     epsilon: PositiveFloat = Field(
-        0.01, description="how far mean and deviation may be from 1 and 0"
+        default=0.01, description="how far mean and deviation may be from 1 and 0"
     )
 
     def columns_named(self) -> tuple[str, ...]:

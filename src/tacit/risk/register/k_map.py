@@ -42,12 +42,12 @@ class KMap(Measure):
     """
 
     kind: Literal["k_map"] = "k_map"
-    k: ClassSize = Field(2, description="candidates that each record should have")
+    k: ClassSize = Field(default=2, description="candidates that each record should have")
     quasi: str | None = Field(
-        None, description="one named quasi-identifier; by default all keys together"
+        default=None, description="one named quasi-identifier; by default all keys together"
     )
     subject: str | None = Field(
-        None,
+        default=None,
         description="identifier column found in the original and in the register, to tell own subjects",
     )
 

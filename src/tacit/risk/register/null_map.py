@@ -32,10 +32,10 @@ class NullMap(Measure):
 
     kind: Literal["null_map"] = "null_map"
     quasi: str | None = Field(
-        None, description="one named quasi-identifier; by default all keys together"
+        default=None, description="one named quasi-identifier; by default all keys together"
     )
     subject: str | None = Field(
-        None,
+        default=None,
         description="identifier column found in the original and in the register, to tell subjects",
     )
 

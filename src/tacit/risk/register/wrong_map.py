@@ -36,10 +36,10 @@ class WrongMap(Measure):
 
     kind: Literal["wrong_map"] = "wrong_map"
     quasi: str | None = Field(
-        None, description="one named quasi-identifier; by default all keys together"
+        default=None, description="one named quasi-identifier; by default all keys together"
     )
     subject: str | None = Field(
-        None,
+        default=None,
         description="identifier column found in the original and in the register, to tell subjects",
     )
 

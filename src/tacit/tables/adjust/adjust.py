@@ -70,48 +70,54 @@ class Adjust(Method[Table]):
 
     kind: Literal["adjust"] = "adjust"
     norm: Literal["l1", "l2", "relative"] = Field(
-        "l1", description="l1: sum of |z|, relative: sum of |z| / |value|, l2: sum of squares"
+        default="l1",
+        description="l1: sum of |z|, relative: sum of |z| / |value|, l2: sum of squares",
     )
     cost: Literal["auto", "unit", "weight"] = Field(
-        "auto", description="weights: the table's own where it has some (auto), none, or required"
+        default="auto",
+        description="weights: the table's own where it has some (auto), none, or required",
     )
     keep: Literal["nothing", "grand_total", "totals"] = Field(
-        "nothing", description="totals that may not change: none, the grand total, or all"
+        default="nothing", description="totals that may not change: none, the grand total, or all"
     )
-    keep_cells: tuple[Cell, ...] = Field((), description="further cells that may not change")
+    keep_cells: tuple[Cell, ...] = Field(
+        default=(), description="further cells that may not change"
+    )
     keep_margins: tuple[tuple[str, ...], ...] = Field(
-        (), description="sets of dimensions; the totals by each of them may not change"
+        default=(), description="sets of dimensions; the totals by each of them may not change"
     )
     keep_levels: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        (), description="levels (0 is the grand total) whose cells may not change"
+        default=(), description="levels (0 is the grand total) whose cells may not change"
     )
     mean_within: NotNegative | None = Field(
-        None, description="largest |sum of z| over ground cells: 0 keeps their mean"
+        default=None, description="largest |sum of z| over ground cells: 0 keeps their mean"
     )
     slope_within: NotNegative | None = Field(
-        None,
+        default=None,
         description="largest |sum of (value - mean) z| over ground cells: 0 keeps the regression "
         "slope on the original at 1",
     )
     capacity: Positive | None = Field(
-        None, description="largest |z| of cells that are not unsafe, absolute"
+        default=None, description="largest |z| of cells that are not unsafe, absolute"
     )
     capacity_percent: Positive | None = Field(
-        None, description="the same, in per cent of the value"
+        default=None, description="the same, in per cent of the value"
     )
     capacity_errors: Positive | None = Field(
-        None, description='the same, in standard errors (the table\'s extra["se"]); usually 2'
+        default=None,
+        description='the same, in standard errors (the table\'s extra["se"]); usually 2',
     )
     beyond: bool = Field(
-        True, description="unsafe cells may move further than their levels, else exactly that far"
+        default=True,
+        description="unsafe cells may move further than their levels, else exactly that far",
     )
     method: Literal["exact", "heuristic"] = Field(
-        "exact", description="end with branch and bound, or with the reversals"
+        default="exact", description="end with branch and bound, or with the reversals"
     )
     time_limit: Positive = Field(
-        20.0, description="seconds; the best safe table so far is kept, with its gap"
+        default=20.0, description="seconds; the best safe table so far is kept, with its gap"
     )
-    gap: NotNegative = Field(1e-6, description="relative gap at which the search may end")
+    gap: NotNegative = Field(default=1e-6, description="relative gap at which the search may end")
 
     techniques: ClassVar[tuple[str, ...]] = ("controlled tabular adjustment",)
 
@@ -150,7 +156,7 @@ class Adjust(Method[Table]):
         del low, high
         down, up = needs(table)
         unsafe = table.primary
-        still = self._still(table)
+        still = self.kept_cells(table)
         clash = np.flatnonzero(still & unsafe)
         if len(clash):
             raise Infeasible(
@@ -196,7 +202,7 @@ class Adjust(Method[Table]):
         least = 1e-6 * weight[weight > 0].min(initial=1.0)
         return np.maximum(weight, least)
 
-    def _still(self, table: Table) -> Flags:
+    def kept_cells(self, table: Table) -> Flags:
         """Return the cells that may not change."""
         still = table.fixed | (table.empty & ~table.primary)
         still |= (table.value == 0) & ~table.primary

@@ -68,43 +68,47 @@ class AdjustMdi(Method[Table]):
 
     kind: Literal["adjust_mdi"] = "adjust_mdi"
     margins: Margins = Field(
-        "one_way",
+        default="one_way",
         description="the totals to keep: one_way (of every dimension), all, or a list of sets of "
         "dimensions, by name or number",
     )
     tol: Annotated[float, Field(gt=0)] = Field(
-        1e-8, description="relative gap of a kept total at which the fitting stops"
+        default=1e-8, description="relative gap of a kept total at which the fitting stops"
     )
-    max_iter: Annotated[int, Field(ge=1)] = Field(1000, description="cycles of fitting at most")
+    max_iter: Annotated[int, Field(ge=1)] = Field(
+        default=1000, description="cycles of fitting at most"
+    )
     paper_ipf: bool = Field(
-        False, description="stop fitting at a gap of 0.25, or after 25 cycles, as in the paper"
+        default=False,
+        description="stop fitting at a gap of 0.25, or after 25 cycles, as in the paper",
     )
     max_enum: Annotated[int, Field(ge=1, le=22)] = Field(
-        16, description="unsafe cells of a slab up to which all its choices are tried"
+        default=16, description="unsafe cells of a slab up to which all its choices are tried"
     )
     tie_rule: TieRule = Field(
-        "smaller_entropy_change",
+        default="smaller_entropy_change",
         description="for ties of the vote: the direction of the smaller entropy change, the one of the "
         "printed formula, of the smaller divergence, or evaluate_both of the first two",
     )
     flip_passes: Annotated[int, Field(ge=0)] | None = Field(
-        None, description="passes of one-cell flips; by default until nothing changes"
+        default=None, description="passes of one-cell flips; by default until nothing changes"
     )
     search: Literal["heuristic", "exhaustive"] = Field(
-        "heuristic",
+        default="heuristic",
         description=f"exhaustive: prove the best pattern (up to {MOST_EXHAUSTIVE} unsafe cells)",
     )
     random_search: Annotated[int, Field(ge=0)] | tuple[Share, Share] | None = Field(
-        None,
+        default=None,
         description="random patterns without success after which to stop: a number, or (p, alpha) to "
         "find one of the best share p with probability alpha",
     )
-    enough: float | None = Field(None, description="stop searching once K is at most this")
+    enough: float | None = Field(default=None, description="stop searching once K is at most this")
     objective_cells: Literal["all", "nonsensitive"] = Field(
-        "all", description="the cells that enter K (nonsensitive: sum A log(A/O) - A + O)"
+        default="all", description="the cells that enter K (nonsensitive: sum A log(A/O) - A + O)"
     )
     allow_zero_change: bool = Field(
-        False, description="let zeros change: a thousandth of the smallest cell stands in for them"
+        default=False,
+        description="let zeros change: a thousandth of the smallest cell stands in for them",
     )
 
     random: ClassVar[bool] = True

@@ -51,15 +51,16 @@ class AdjustmentReport(Measure[Table]):
 
     kind: Literal["adjustment_report"] = "adjustment_report"
     cells: Literal["ground", "all"] = Field(
-        "ground", description="the cells that are compared: ground cells, or totals as well"
+        default="ground", description="the cells that are compared: ground cells, or totals as well"
     )
     freedom: Literal["cells", "margins"] = Field(
-        "cells",
+        default="cells",
         description="degrees of freedom of chi-square: cells minus 1, or minus the one-way totals "
         "that are kept",
     )
     random_patterns: Annotated[int, Field(ge=0)] = Field(
-        0, description="random directions for the distribution of the discrimination information"
+        default=0,
+        description="random directions for the distribution of the discrimination information",
     )
 
     family: ClassVar[str] = "utility"

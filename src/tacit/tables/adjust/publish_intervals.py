@@ -44,10 +44,12 @@ class PublishIntervals(Method[Table]):
 
     kind: Literal["publish_intervals"] = "publish_intervals"
     widen_prob: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.5, description="chance that an interval gets one base more on the side of the true value"
+        default=0.5,
+        description="chance that an interval gets one base more on the side of the true value",
     )
     show_adjusted: bool = Field(
-        True, description="adjusted values go out beside their intervals, else the intervals alone"
+        default=True,
+        description="adjusted values go out beside their intervals, else the intervals alone",
     )
 
     random: ClassVar[bool] = True

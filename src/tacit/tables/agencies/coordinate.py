@@ -63,10 +63,11 @@ class Agencies(Method[Table]):
 
     region: str = Field(description="the dimension that says to which agency a cell belongs")
     agencies: tuple[str, ...] | None = Field(
-        None, description="codes of the agencies; by default the parts of the region's total"
+        default=None,
+        description="codes of the agencies; by default the parts of the region's total",
     )
     engine: dict[str, Any] = Field(
-        {"kind": "suppress_linear"},
+        default={"kind": "suppress_linear"},
         description="the suppression method, with its parameters (kind: suppress_exact, ...)",
     )
 
@@ -128,31 +129,32 @@ class Coordinate(Agencies):
     example: ClassVar[Mapping[str, Any]] = {"region": "region", "model": "decentral"}
 
     model: Literal["central", "decentral", "dec_w", "block", "partition"] = Field(
-        "central", description="who decides what: the model of co-ordination"
+        default="central", description="who decides what: the model of co-ordination"
     )
     previous: Any = Field(
-        None,
+        default=None,
         description="an earlier release, protected: a table, its .table file, or the codes of its "
         "secondary cells; these are preferred",
         json_schema_extra={"secret": True},
     )
     previous_cost: Annotated[float, Field(gt=0, le=1)] = Field(
-        0.1, description="factor for the cost of cells that were secondary before"
+        default=0.1, description="factor for the cost of cells that were secondary before"
     )
     alone: tuple[str, ...] | None = Field(
-        None,
+        default=None,
         description="agencies of the first block; by default those that make no federal cell secondary "
         "in a decentral trial",
     )
     depth: Annotated[int, Field(ge=0)] | None = Field(
-        None,
+        default=None,
         description="levels of the other dimensions down to which that counts; None: all",
     )
     weights: dict[str, Annotated[float, Field(gt=0)]] = Field(
-        {}, description="factors for the cost of cells by agency; the region's total: federal cells"
+        default={},
+        description="factors for the cost of cells by agency; the region's total: federal cells",
     )
     conflict: Literal["refuse", "mend"] = Field(
-        "refuse",
+        default="refuse",
         description="when federal cells do not suffice: name the agencies' cells that would help, or "
         "hide them",
     )

@@ -85,18 +85,18 @@ class MixedStrategy(Agencies):
     example: ClassVar[Mapping[str, Any]] = {"region": "region"}
 
     adjust: dict[str, Any] = Field(
-        {"kind": "adjust"}, description="the method of adjustment, with its parameters"
+        default={"kind": "adjust"}, description="the method of adjustment, with its parameters"
     )
     widen: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.5, description="probability of one more base on the side of the true value"
+        default=0.5, description="probability of one more base on the side of the true value"
     )
     cover: bool = Field(
-        True,
+        default=True,
         description="make intervals as wide as unsafe cells need them; else they are only rounded, and "
         "what they expose is suppressed",
     )
     least: Annotated[float, Field(gt=0)] = Field(
-        1.0,
+        default=1.0,
         description="level of a position that one agency hides only to protect others, in per cent of "
         "the agency's value",
     )

@@ -103,32 +103,35 @@ class Audit(Measure[Table]):
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
 
     scope: Literal["full", "subtable"] = Field(
-        "full", description="all relations together, or each subtable on its own"
+        default="full", description="all relations together, or each subtable on its own"
     )
     cells: Literal["hidden", "unsafe"] = Field(
-        "hidden",
+        default="hidden",
         description="the cells whose intervals are wanted: all hidden ones, or unsafe ones",
     )
     singletons: bool = Field(
-        True, description="also attack as the only respondent of a hidden cell"
+        default=True, description="also attack as the only respondent of a hidden cell"
     )
     standards: bool = Field(
-        False, description="also check the standards PS1, PS1*, PS2 and PS2* (slower)"
+        default=False, description="also check the standards PS1, PS1*, PS2 and PS2* (slower)"
     )
     nonnegative: bool = Field(
-        False, description="outsiders know that no value is negative, whatever the table's bounds"
+        default=False,
+        description="outsiders know that no value is negative, whatever the table's bounds",
     )
     rounding_base: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="published values that were changed lie less than this from the truth"
+        default=None,
+        description="published values that were changed lie less than this from the truth",
     )
     within: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        None, description="published values that were changed lie within this share of the truth"
+        default=None,
+        description="published values that were changed lie within this share of the truth",
     )
     processes: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="processes at most, for large tables; by default one a processor"
+        default=None, description="processes at most, for large tables; by default one a processor"
     )
     time_limit: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="seconds; intervals not finished by then are given as limits"
+        default=None, description="seconds; intervals not finished by then are given as limits"
     )
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> AuditResult:

@@ -45,16 +45,17 @@ class Complements(Measure[Table]):
 
     kind: Literal["complements"] = "complements"
     rule: Literal["p_percent", "pq", "dominance", "minimum_frequency"] = Field(
-        "p_percent", description="the rule by which the unions are judged"
+        default="p_percent", description="the rule by which the unions are judged"
     )
     parameters: Mapping[str, Any] = Field(
         default_factory=dict, description="the parameters of the rule, as far as they differ"
     )
     level: Level = Field(
-        "auto", description="judge records or holdings; auto takes holdings where they are known"
+        default="auto",
+        description="judge records or holdings; auto takes holdings where they are known",
     )
     least: Annotated[int, Field(ge=1)] = Field(
-        2,
+        default=2,
         description="hidden cells of a union; 1 reports single cells that can be subtracted as well",
     )
 

@@ -41,16 +41,16 @@ class GroupDisclosure(Measure[Table]):
 
     kind: Literal["group_disclosure"] = "group_disclosure"
     share: Annotated[float, Field(gt=0, le=1)] = Field(
-        1.0, description="share of a margin's units from which it is reported"
+        default=1.0, description="share of a margin's units from which it is reported"
     )
     categories: Annotated[int, Field(ge=1)] = Field(
-        1, description="number of categories in which they may fall together"
+        default=1, description="number of categories in which they may fall together"
     )
     dimensions: tuple[str, ...] = Field(
-        (), description="the dimensions whose categories disclose something; by default all"
+        default=(), description="the dimensions whose categories disclose something; by default all"
     )
     least: Annotated[int, Field(ge=1)] = Field(
-        1, description="margins with fewer units than this are left to other rules"
+        default=1, description="margins with fewer units than this are left to other rules"
     )
 
     def faults(self, data: object) -> list[SdcError]:

@@ -14,6 +14,7 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.tables.attack.attacker import Attacker
+from tacit.tables.attack.public import PublicRange, public_range
 from tacit.tables.attack.reach import Tick, Wants, answer
 from tacit.tables.attack.systems import System
 from tacit.tables.suppress.problem import Problem, problem_of
@@ -51,7 +52,8 @@ def knowledge_of(
     Parameters
     ----------
     table
-        The table; published intervals and changed values are read from it.
+        The table; published intervals and changed values are read from it. What outsiders know of
+        changed values follows from the public parameters in its history, unless it is given here.
     nonnegative
         It is known that no value is negative.
     rounding_base
@@ -70,14 +72,27 @@ def knowledge_of(
     if nonnegative:
         low = np.maximum(low, 0.0)
     hidden = table.hidden.copy()
+    told = public_range(table) if rounding_base is None and within is None else None
+    if told is not None:
+        low, high = np.maximum(low, told.low), np.minimum(high, told.high)
     if table.changed is not None:
         low, high = around(table, low, high, rounding_base, within)
-        hidden[:] = ~table.empty | table.hidden
+        hidden[:] = (~table.empty | table.hidden) & (low < high)
     if table.interval is not None:
         low = np.fmax(low, table.interval[:, 0])
         high = np.fmin(high, table.interval[:, 1])
     refuse_outside(table, low, high)
-    return Knowledge(stated(table, low, high, singletons=singletons), hidden)
+    problem = stated(table, low, high, singletons=singletons)
+    return Knowledge(anywhere_in_range(problem, told), hidden)
+
+
+def anywhere_in_range(problem: Problem, told: PublicRange | None) -> Problem:
+    """Return the needs of rounded counts as widths: a count can lie anywhere in its range."""
+    if told is None or not told.rounds or not problem.table.frequency:
+        return problem
+    none = np.zeros_like(problem.need_width)
+    width = np.maximum(problem.need_down + problem.need_up, problem.need_width)
+    return replace(problem, need_down=none, need_up=none, need_width=width)
 
 
 def around(

@@ -2,7 +2,7 @@
 
 A :class:`~tacit.Table`, an array or the counts of records are laid out as distributions (rows, most
 often areas) of cells (columns, most often a cross-classification). The measures say what a version of it has lost, the risk says what it still
-gives away, and :func:`compare_tables` puts both side by side.
+gives away, and :class:`TableComparison` measures both; :func:`tacit.compare` puts versions side by side.
 
 References
 ----------
@@ -12,6 +12,6 @@ PSD 2006, LNCS 4302, 68-81.
 
 from __future__ import annotations
 
-from tacit.tables.compare.compare import FrameworkResult, compare_tables
+from tacit.tables.compare.table_comparison import TableComparison, TableComparisonResult
 
-__all__ = ["FrameworkResult", "compare_tables"]
+__all__ = ["TableComparison", "TableComparisonResult"]

@@ -103,7 +103,7 @@ RISKS = ("percent_unchanged", "small_unchanged", "tau1", "tau2")
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user chose; see :func:`tacit.tables.compare.compare_tables`."""
+    """What the user chose; see :class:`tacit.TableComparison`."""
 
     impute: Rule | None = None
     along: Literal["rows", "columns"] = "rows"

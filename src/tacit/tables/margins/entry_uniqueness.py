@@ -58,37 +58,42 @@ class EntryUniqueness(Measure[Table]):
 
     kind: Literal["entry_uniqueness"] = "entry_uniqueness"
     margins: Literal["published"] | tuple[tuple[str, ...], ...] | None = Field(
-        None,
+        default=None,
         description="the dimensions of each released margin; by default all margins that sum over one "
         "dimension; published: the cells that the table's own pattern does not hide, for any table",
     )
     entries: Literal["all", "protected"] | tuple[Cell, ...] = Field(
-        "all", description="the entries to bound: all, the protected ones, or a list of their codes"
+        default="all",
+        description="the entries to bound: all, the protected ones, or a list of their codes",
     )
     protected: Literal["unsafe"] | tuple[Cell, ...] = Field(
-        "unsafe",
+        default="unsafe",
         description="entries that must not be unique: unsafe cells, or a list of their codes",
     )
     engine: Literal["auto", "mip", "nfold", "enumerate", "lp"] = Field(
-        "auto", description="how entries are bounded; lp gives bounds that are not exact"
+        default="auto", description="how entries are bounded; lp gives bounds that are not exact"
     )
     value_set: bool = Field(
-        False, description="find every value that occurs, gaps included, not only the bounds"
+        default=False,
+        description="find every value that occurs, gaps included, not only the bounds",
     )
     long_axis: str | None = Field(
-        None, description="the dimension along which layers lie (n-fold); by default the largest"
+        default=None,
+        description="the dimension along which layers lie (n-fold); by default the largest",
     )
     graver_complexity: Annotated[int, Field(ge=2)] | None = Field(
-        None, description="the Graver complexity of the layers (n-fold), where it is not known here"
+        default=None,
+        description="the Graver complexity of the layers (n-fold), where it is not known here",
     )
     time_limit: Annotated[float, Field(gt=0)] | None = Field(
-        60.0, description="seconds an entry; then it stays undecided"
+        default=60.0, description="seconds an entry; then it stays undecided"
     )
     groups: bool = Field(
-        True, description="where a margin sums over a hierarchy, its groups are published as well"
+        default=True,
+        description="where a margin sums over a hierarchy, its groups are published as well",
     )
     known_zeros: bool = Field(
-        False, description="cells of status empty are known to everybody to be empty"
+        default=False, description="cells of status empty are known to everybody to be empty"
     )
 
     family: ClassVar[str] = "attacks"

@@ -47,11 +47,11 @@ class MarginDisclosure(Measure[Table]):
     """
 
     kind: Literal["margin_disclosure"] = "margin_disclosure"
-    tau_up: Threshold = Field(1.0, description="a lower bound above this discloses")
-    tau_down: Threshold = Field(1.0, description="an upper bound below this discloses")
-    tau_approx: Threshold = Field(1.0, description="bounds closer than this disclose")
+    tau_up: Threshold = Field(default=1.0, description="a lower bound above this discloses")
+    tau_down: Threshold = Field(default=1.0, description="an upper bound below this discloses")
+    tau_approx: Threshold = Field(default=1.0, description="bounds closer than this disclose")
     method: Literal["auto", "lines", "cells"] = Field(
-        "auto",
+        default="auto",
         description="find lines from the totals (flat two-way tables), or look at every cell",
     )
 

@@ -80,13 +80,13 @@ class CellKey(Method[Table]):
         None, description="probability that a count stays as it is; by default the entropy decides"
     )
     scale_by: Literal["top", "mean", "range", "value"] = Field(
-        "top",
+        default="top",
         description="what scales the noise of a magnitude: the largest contributions, or the cell's "
         "mean, range or value",
     )
     top: PositiveInt = Secret(1, description="how many of the largest contributions draw noise")
     scaling: Literal["simple", "flex"] = Field(
-        "simple", description="noise in proportion, or in a share that falls beyond xstar"
+        default="simple", description="noise in proportion, or in a share that falls beyond xstar"
     )
     sigma1: Share = Secret(
         0.1, description="standard deviation of the noise as a share of a (small) contribution"
@@ -106,20 +106,22 @@ class CellKey(Method[Table]):
         (), description="weights of the 2nd, 3rd, ... largest contribution against the largest"
     )
     separation: bool = Field(
-        False, description="give noise of fixed size to contributions below the separation point"
+        default=False,
+        description="give noise of fixed size to contributions below the separation point",
     )
     zeros: bool = Field(
-        True, description="let records whose value is 0 take part in the key of a magnitude"
+        default=True, description="let records whose value is 0 take part in the key of a magnitude"
     )
     parity: bool = Field(
-        False,
+        default=False,
         description="use the even or odd rows of the perturbation table by number of contributors",
     )
     mu_c: Annotated[float, Field(ge=0)] = Secret(
         0.0, description="added to the absolute change of the largest contribution in unsafe cells"
     )
     digits: Annotated[int, Field(ge=2, le=15)] | None = Field(
-        None, description="decimals of the keys; by default as many as they have, at most 15"
+        default=None,
+        description="decimals of the keys; by default as many as they have, at most 15",
     )
 
     #: Only where the table has no keys.

@@ -70,33 +70,39 @@ class ControlledRounding(Method[Table]):
 
     kind: Literal["controlled_rounding"] = "controlled_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="the rounding base; by default 3 for counts and 5 otherwise"
+        default=None, description="the rounding base; by default 3 for counts and 5 otherwise"
     )
     mode: Mode = Field(
-        "near_feasible",
+        default="near_feasible",
         description="near_feasible; zero_restricted (totals adjacent too); unbiased_2d (random, keeps "
         "expectations); deterministic_flow (exact, one- and two-way); random, conventional (not additive)",
     )
-    free_zeros: bool = Field(False, description="multiples of the base may go up one base as well")
+    free_zeros: bool = Field(
+        default=False, description="multiples of the base may go up one base as well"
+    )
     secondary: Secondary = Field(
-        "nearest",
+        default="nearest",
         description="which table among those of least y: the nearest, any (none), near a random "
         "rounding, or nearest with distances times the table's weights",
     )
     count_totals: bool = Field(
-        False, description="totals count in the secondary objective as ground cells do"
+        default=False, description="totals count in the secondary objective as ground cells do"
     )
     protection: bool = Field(
-        False, description="existence intervals of unsafe cells must reach their protection levels"
+        default=False,
+        description="existence intervals of unsafe cells must reach their protection levels",
     )
     max_shift: Annotated[int, Field(ge=1)] = Field(
-        1, description="bases within which ground cells must stay; more may help linked tables"
+        default=1,
+        description="bases within which ground cells must stay; more may help linked tables",
     )
-    time_limit: Annotated[float, Field(gt=0)] = Field(60.0, description="seconds for the search")
+    time_limit: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="seconds for the search"
+    )
     strategy: Strategy = Field(
-        "auto", description="auto, flow (one- and two-way tables), mip, local_search"
+        default="auto", description="auto, flow (one- and two-way tables), mip, local_search"
     )
-    allow_negative: bool = Field(False, description="round negative values as well")
+    allow_negative: bool = Field(default=False, description="round negative values as well")
 
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("controlled rounding",)

@@ -41,9 +41,9 @@ class HalfRounding(Method[Table]):
     runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["half_rounding"] = "half_rounding"
-    base: Annotated[float, Field(gt=0)] = Field(5, description="the base")
+    base: Annotated[float, Field(gt=0)] = Field(default=5, description="the base")
     target: Literal["closest", "sequential", "unbiased"] = Field(
-        "closest", description="what the probabilities of going up are to be"
+        default="closest", description="what the probabilities of going up are to be"
     )
 
     random: ClassVar[bool] = True

@@ -46,15 +46,17 @@ class RandomRounding(Method[Table]):
 
     kind: Literal["random_rounding"] = "random_rounding"
     base: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="the rounding base; by default 3 for counts and 5 otherwise"
+        default=None, description="the rounding base; by default 3 for counts and 5 otherwise"
     )
     rule: Rule = Field(
-        "random", description="random (unbiased), conventional (nearest), up, down, semi_controlled"
+        default="random",
+        description="random (unbiased), conventional (nearest), up, down, semi_controlled",
     )
     totals: Literal["own", "sum"] = Field(
-        "own", description="own: totals are rounded by themselves; sum: from rounded ground cells"
+        default="own",
+        description="own: totals are rounded by themselves; sum: from rounded ground cells",
     )
-    allow_negative: bool = Field(False, description="round negative values as well")
+    allow_negative: bool = Field(default=False, description="round negative values as well")
 
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)

@@ -48,14 +48,14 @@ class RoundSmallCounts(Method[Table]):
     runs_on: ClassVar[Where] = "cells"
 
     kind: Literal["round_small_counts"] = "round_small_counts"
-    base: Annotated[int, Field(ge=2)] = Field(3, description="the rounding base b")
+    base: Annotated[int, Field(ge=2)] = Field(default=3, description="the rounding base b")
     margins: tuple[tuple[ColumnName, ...], ...] = Field(
-        (),
+        default=(),
         description="the crossings of dimensions that are published, each a list of names; by default "
         "all cells",
     )
     focus: Literal["sum", "largest"] = Field(
-        "sum", description="keep squared deviations small in sum, or the largest ones"
+        default="sum", description="keep squared deviations small in sum, or the largest ones"
     )
 
     random: ClassVar[bool] = True

@@ -39,9 +39,9 @@ class RoundingEffects(Measure[Table]):
     kind: Literal["rounding_effects"] = "rounding_effects"
     family: ClassVar[str] = "utility"
     runs_on: ClassVar[Where] = "cells"
-    base: Annotated[int, Field(ge=2)] = Field(5, description="the base B")
+    base: Annotated[int, Field(ge=2)] = Field(default=5, description="the base B")
     rule: RuleName = Field(
-        "zero_restricted_5050",
+        default="zero_restricted_5050",
         description="the rule whose expected chi-square is the compared value",
     )
 

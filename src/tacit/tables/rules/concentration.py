@@ -105,29 +105,32 @@ class Concentration(Rule):
     """Base of p%, pq and dominance: rules on the largest contributions of a cell."""
 
     level: Level = Field(
-        "auto",
+        default="auto",
         description="judge records or holdings; auto takes holdings where they are known",
     )
     weights: Literal["expand", "unknown"] = Field(
-        "expand",
+        default="expand",
         description="in a weighted table a contribution of weight w counts as w (expand), or intruders "
         "know contributions and not weights (unknown)",
     )
-    waivers: bool = Field(True, description="respondents who waived protection are not protected")
+    waivers: bool = Field(
+        default=True, description="respondents who waived protection are not protected"
+    )
     missing_safe: bool = Field(
-        False, description="cells of a code for missing values are never unsafe"
+        default=False, description="cells of a code for missing values are never unsafe"
     )
     protection: Literal["symmetric", "upper", "sliding"] = Field(
-        "symmetric",
+        default="symmetric",
         description="the level is asked for on both sides, above only, or as a width of twice its size",
     )
     shadow: Literal["share", "same"] = Field(
-        "share",
+        default="share",
         description="when a shadow variable is judged, its levels are asked for as a share of the value, "
         "or as they are (same), which is what tau-ARGUS does and right when both have the same unit",
     )
     mark_singletons: bool = Field(
-        False, description="give unsafe cells of one record or of one holding a status of their own"
+        default=False,
+        description="give unsafe cells of one record or of one holding a status of their own",
     )
 
     mark: ClassVar[Status] = Status.UNSAFE

@@ -31,7 +31,7 @@ class Dominance(Concentration):
     """
 
     kind: Literal["dominance"] = "dominance"
-    n: Annotated[int, Field(ge=1)] = Field(1, description="number of largest contributions")
+    n: Annotated[int, Field(ge=1)] = Field(default=1, description="number of largest contributions")
     k: Annotated[float, Field(gt=0, lt=100)] = Secret(
         75.0, description="share of the cell, in per cent, that they may not exceed"
     )

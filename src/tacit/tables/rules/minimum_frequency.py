@@ -30,21 +30,25 @@ class MinimumFrequency(Rule):
     """
 
     kind: Literal["minimum_frequency"] = "minimum_frequency"
-    n: Annotated[int, Field(ge=1)] = Field(3, description="contributors that a cell must have")
+    n: Annotated[int, Field(ge=1)] = Field(
+        default=3, description="contributors that a cell must have"
+    )
     range: Annotated[float, Field(ge=0)] = Field(
-        30.0, description="protection levels in per cent of the cell's value"
+        default=30.0, description="protection levels in per cent of the cell's value"
     )
     level: Level = Field(
-        "auto", description="count records or holdings; auto takes holdings where they are known"
+        default="auto",
+        description="count records or holdings; auto takes holdings where they are known",
     )
     weighted: bool = Field(
-        True, description="in a weighted table, count a record of weight w as w contributors"
+        default=True,
+        description="in a weighted table, count a record of weight w as w contributors",
     )
     missing_safe: bool = Field(
-        False, description="cells of a code for missing values are never unsafe"
+        default=False, description="cells of a code for missing values are never unsafe"
     )
     keep_levels: bool = Field(
-        False,
+        default=False,
         description="a cell that another rule calls unsafe keeps that rule's levels, as in tau-ARGUS; "
         "by default it gets the larger ones",
     )

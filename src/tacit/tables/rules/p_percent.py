@@ -35,7 +35,7 @@ class PPercent(Concentration):
         10.0, description="an estimate closer than p per cent of the contribution is too close"
     )
     n: Annotated[int, Field(ge=1)] = Field(
-        1, description="number of contributors who put their knowledge together"
+        default=1, description="number of contributors who put their knowledge together"
     )
 
     def _needed(self) -> int:

@@ -38,7 +38,7 @@ class Pq(Concentration):
         50.0, description="how closely, in per cent, contributions are known beforehand; above p"
     )
     n: Annotated[int, Field(ge=1)] = Field(
-        1, description="number of contributors who put their knowledge together"
+        default=1, description="number of contributors who put their knowledge together"
     )
 
     @model_validator(mode="after")

@@ -50,10 +50,10 @@ class RecodeTable(Method[Table]):
 
     dimension: str | int = Field(description="the dimension, by name or position")
     collapse: tuple[str, ...] = Field(
-        (), description="codes of a tree whose children are left out of the table"
+        default=(), description="codes of a tree whose children are left out of the table"
     )
     depth: Annotated[int, Field(ge=0)] | None = Field(
-        None, description="the deepest level to keep; the total is level 0"
+        default=None, description="the deepest level to keep; the total is level 0"
     )
     groups: Mapping[str, tuple[str, ...]] = Field(
         default_factory=dict, description="new code to the old codes that it merges"

@@ -32,22 +32,25 @@ class Request(Rule):
 
     kind: Literal["request"] = "request"
     share: Annotated[float, Field(gt=0, lt=100)] = Field(
-        70.0, description="share of the cell, in per cent, above which a requester is protected"
+        default=70.0,
+        description="share of the cell, in per cent, above which a requester is protected",
     )
     second_share: Annotated[float, Field(gt=0, lt=100)] | None = Field(
-        None, description="the share for requests with code 2; by default the same"
+        default=None, description="the share for requests with code 2; by default the same"
     )
     minimum: Annotated[int, Field(ge=0)] = Field(
-        0, description="with fewer contributors than this any requester is protected; 0: never"
+        default=0,
+        description="with fewer contributors than this any requester is protected; 0: never",
     )
     range: Annotated[float, Field(gt=0)] = Field(
-        20.0, description="protection levels in per cent of the cell's value"
+        default=20.0, description="protection levels in per cent of the cell's value"
     )
     level: Level = Field(
-        "auto", description="judge records or holdings; auto takes holdings where they are known"
+        default="auto",
+        description="judge records or holdings; auto takes holdings where they are known",
     )
     missing_safe: bool = Field(
-        False, description="cells of a code for missing values are never unsafe"
+        default=False, description="cells of a code for missing values are never unsafe"
     )
 
     mark: ClassVar[Status] = Status.UNSAFE_REQUEST

@@ -42,20 +42,20 @@ class SetStatus(Method[Table]):
         description="the cells: their codes in the order of the dimensions, or dimension to code"
     )
     status: Literal["safe", "unsafe", "protect", "keep"] = Field(
-        "keep",
+        default="keep",
         description="safe: no rule applies; unsafe; protect: must be published; keep: as it is",
     )
     range: Annotated[float, Field(ge=0)] = Field(
-        20.0, description="levels of an unsafe cell in per cent of its value"
+        default=20.0, description="levels of an unsafe cell in per cent of its value"
     )
     lower: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="the lower protection level, in units of the table"
+        default=None, description="the lower protection level, in units of the table"
     )
     upper: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="the upper protection level, in units of the table"
+        default=None, description="the upper protection level, in units of the table"
     )
     cost: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="the cost of hiding each of the cells"
+        default=None, description="the cost of hiding each of the cells"
     )
 
     def _apply(self, table: Table, ctx: Context) -> Table:

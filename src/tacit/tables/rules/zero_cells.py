@@ -30,13 +30,14 @@ class ZeroCells(Rule):
 
     kind: Literal["zero_cells"] = "zero_cells"
     range: Annotated[float, Field(gt=0)] = Field(
-        10.0, description="how large, in units of the table, outsiders must think it could be"
+        default=10.0,
+        description="how large, in units of the table, outsiders must think it could be",
     )
     empty: bool = Field(
-        False, description="judge empty cells as well, as in a ready table without counts"
+        default=False, description="judge empty cells as well, as in a ready table without counts"
     )
     missing_safe: bool = Field(
-        False, description="cells of a code for missing values are never unsafe"
+        default=False, description="cells of a code for missing values are never unsafe"
     )
 
     mark: ClassVar[Status] = Status.UNSAFE_ZERO

@@ -36,8 +36,10 @@ class BlockStructure(Measure[Table]):
     """
 
     kind: Literal["block_structure"] = "block_structure"
-    eps: Annotated[float, Field(ge=0)] = Field(0.1, description="imbalance allowed between blocks")
-    runs: Annotated[int, Field(ge=1)] = Field(4, description="descents from other starts")
+    eps: Annotated[float, Field(ge=0)] = Field(
+        default=0.1, description="imbalance allowed between blocks"
+    )
+    runs: Annotated[int, Field(ge=1)] = Field(default=4, description="descents from other starts")
 
     family: ClassVar[str] = "utility"
     runs_on: ClassVar[Where] = "cells"

@@ -48,16 +48,17 @@ class SuppressExact(Suppression):
     solves_again: ClassVar[bool] = True
 
     time_limit: Annotated[float, Field(gt=0)] = Field(
-        60.0, description="seconds after which the best safe pattern is returned with its gap"
+        default=60.0,
+        description="seconds after which the best safe pattern is returned with its gap",
     )
     gap: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.0, description="relative gap at which a pattern counts as good enough"
+        default=0.0, description="relative gap at which a pattern counts as good enough"
     )
     engine: Literal["auto", "highs", "scip"] = Field(
-        "auto", description="highs: a loop of cuts; scip: branch and cut (extra 'exact')"
+        default="auto", description="highs: a loop of cuts; scip: branch and cut (extra 'exact')"
     )
     allowed: tuple[Mapping[str, str | tuple[str, ...]], ...] | None = Field(
-        None,
+        default=None,
         description="only cells that match one of these masks (dimension to codes) may be hidden",
     )
 

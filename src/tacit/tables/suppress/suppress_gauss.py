@@ -38,11 +38,12 @@ class SuppressGauss(Suppression):
     kind: Literal["suppress_gauss"] = "suppress_gauss"
     repaired: ClassVar[bool] = True
     intervals: bool = Field(
-        True,
+        default=True,
         description="reach the protection levels too; else unsafe cells are only not deducible exactly",
     )
     clean_seconds: Annotated[float, Field(ge=0)] = Field(
-        60.0, description="seconds for publishing again what the levels do not need; 0: none"
+        default=60.0,
+        description="seconds for publishing again what the levels do not need; 0: none",
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:

@@ -64,32 +64,32 @@ class SuppressHypercube(Suppression):
 
     kind: Literal["suppress_hypercube"] = "suppress_hypercube"
     cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
-        "log",
+        default="log",
         description="what hiding a cell costs: its value, 1, its contributors, log(1 + value)",
     )
     variant: Literal["interval", "exact", "sequence"] = Field(
-        "interval",
+        default="interval",
         description=(
             "interval: the levels must be reached; exact (Hyper0): no value may be deduced exactly; "
             "sequence (HyperSeq): details first, higher cells hidden only as a last resort"
         ),
     )
     choose: Literal["fewest", "cheapest"] = Field(
-        "fewest",
+        default="fewest",
         description=(
             "the cube with fewest new cells (then fewest margins, then least cost), or of least cost"
         ),
     )
     apriori: Annotated[float, Field(gt=0)] | None = Field(
-        None,
+        default=None,
         description="outsiders know each value to this many per cent; None: the table's own bounds",
     )
     audit: Literal["auto", "full", "subtable"] = Field(
-        "auto",
+        default="auto",
         description="prove the pattern on all relations at once, or subtable by subtable",
     )
     size: Annotated[int, Field(ge=0)] = Field(
-        300_000, description="cells up to which audit='auto' means the full audit"
+        default=300_000, description="cells up to which audit='auto' means the full audit"
     )
 
     def faults(self, data: object) -> list[SdcError]:

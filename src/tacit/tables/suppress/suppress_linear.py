@@ -41,13 +41,15 @@ class SuppressLinear(Suppression):
     kind: Literal["suppress_linear"] = "suppress_linear"
     repaired: ClassVar[bool] = True
     clean: bool = Field(
-        True, description="after the first pattern, publish cells again where other ways cost less"
+        default=True,
+        description="after the first pattern, publish cells again where other ways cost less",
     )
     tries: Annotated[int, Field(ge=0)] = Field(
-        100, description="how often, after that, a part of the pattern is taken up and laid anew"
+        default=100,
+        description="how often, after that, a part of the pattern is taken up and laid anew",
     )
     time_limit: Annotated[float, Field(gt=0)] | None = Field(
-        None, description="seconds for that search; the best safe pattern so far is kept"
+        default=None, description="seconds for that search; the best safe pattern so far is kept"
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:

@@ -38,32 +38,35 @@ class SuppressModular(Suppression):
     kind: Literal["suppress_modular"] = "suppress_modular"
     repaired: ClassVar[bool] = True
     exact_cells: Annotated[int, Field(ge=0)] = Field(
-        200, description="subtables with at most so many cells to choose from are solved exactly"
+        default=200,
+        description="subtables with at most so many cells to choose from are solved exactly",
     )
     block_seconds: Annotated[float, Field(gt=0)] = Field(
-        5.0, description="seconds for one subtable; the best safe pattern so far is kept"
+        default=5.0, description="seconds for one subtable; the best safe pattern so far is kept"
     )
     exact_seconds: Annotated[float, Field(ge=0)] = Field(
-        60.0, description="seconds for all exact solves; the rest is done by cheapest movements"
+        default=60.0,
+        description="seconds for all exact solves; the rest is done by cheapest movements",
     )
     max_backtracks: Annotated[int, Field(ge=0)] = Field(
-        1000, description="how often a published margin may be hidden after all"
+        default=1000, description="how often a published margin may be hidden after all"
     )
     together: Annotated[int, Field(ge=0)] = Field(
-        0,
+        default=0,
         description="two unsafe cells alone in a sum with fewer respondents than this need a third",
     )
     distance: tuple[Cost, ...] = Field(
-        (),
+        default=(),
         max_length=STEPS,
         description="costs by steps from the nearest hidden cell in a subtable, in place of cost",
     )
     partition: str | None = Field(
-        None,
+        default=None,
         description="a dimension: its top level is solved first and then stands, part by part",
     )
     clean_seconds: Annotated[float, Field(ge=0)] = Field(
-        60.0, description="seconds for publishing again what the whole table does not need; 0: none"
+        default=60.0,
+        description="seconds for publishing again what the whole table does not need; 0: none",
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:

@@ -44,7 +44,7 @@ class SuppressNetwork(Suppression):
 
     kind: Literal["suppress_network"] = "suppress_network"
     passes: Annotated[int, Field(ge=0)] = Field(
-        3, description="clean-ups: needs routed again, cells published that none needs"
+        default=3, description="clean-ups: needs routed again, cells published that none needs"
     )
 
     def faults(self, data: object) -> list[SdcError]:

@@ -52,22 +52,22 @@ class SuppressPartial(Method[Table]):
     techniques: ClassVar[tuple[str, ...]] = ("partial cell suppression",)
 
     cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
-        "value",
+        default="value",
         description="what an interval as wide as the cell's value costs: its value, 1, ...",
     )
     power: Annotated[float, Field(ge=0)] = Field(
-        1.0, description="exponent of the cost; 0 takes log(1 + cost)"
+        default=1.0, description="exponent of the cost; 0 takes log(1 + cost)"
     )
     singletons: bool = Field(
-        True, description="protect unsafe cells from the only respondent of another cell"
+        default=True, description="protect unsafe cells from the only respondent of another cell"
     )
     rounded: bool = Field(
-        True,
+        default=True,
         description="move the ends of intervals outwards to round numbers, so that they do not "
         "give away the value from which they were computed",
     )
     time_limit: Annotated[float, Field(gt=0)] = Field(
-        60.0, description="seconds after which safe, possibly wider intervals are returned"
+        default=60.0, description="seconds after which safe, possibly wider intervals are returned"
     )
 
     def _apply(self, table: Table, ctx: Context) -> Table:

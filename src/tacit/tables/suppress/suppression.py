@@ -39,14 +39,14 @@ class Suppression(Method[Table]):
     repaired: ClassVar[bool] = False
 
     cost: Literal["value", "unit", "frequency", "log", "weight"] = Field(
-        "value",
+        default="value",
         description="what hiding a cell costs: its value, 1, its contributors, log(1 + value)",
     )
     power: Annotated[float, Field(ge=0)] = Field(
-        1.0, description="exponent of the cost; 0 takes log(1 + cost)"
+        default=1.0, description="exponent of the cost; 0 takes log(1 + cost)"
     )
     singletons: bool = Field(
-        True, description="protect unsafe cells from the only respondent of another cell"
+        default=True, description="protect unsafe cells from the only respondent of another cell"
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:

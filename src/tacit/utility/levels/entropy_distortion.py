@@ -51,7 +51,7 @@ class EntropyDistortion(Measure):
 
     kind: Literal["entropy_distortion"] = "entropy_distortion"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the columns compared; by default the keys, or all but the weight when no keys are declared",
     )
 

@@ -69,11 +69,12 @@ class Precision(Measure):
 
     kind: Literal["precision"] = "precision"
     accounting: Accounting = Field(
-        "strict",
+        default="strict",
         description="which tuples are charged: strict, legacy (Sweeney's Figure 34) or released",
     )
     columns: ColumnNames | None = Field(
-        None, description="the columns to count (N_A of them); by default every key of the original"
+        default=None,
+        description="the columns to count (N_A of them); by default every key of the original",
     )
 
     family: ClassVar[str] = "utility"

@@ -56,21 +56,21 @@ class AnalyticValidity(Measure):
 
     kind: Literal["analytic_validity"] = "analytic_validity"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric variables; by default all that are neither identifiers nor weight, household or stratum",
     )
     by: tuple[ColumnName, ...] = Field(
-        (), description="columns each of whose classes is a subdomain"
+        default=(), description="columns each of whose classes is a subdomain"
     )
     margins: tuple[tuple[ColumnName, ...], ...] = Field(
-        (),
+        default=(),
         description="tabulations whose cells are compared, each a list of columns; by default one of every column in 'by'",
     )
     tolerance: PositiveFloat = Field(
-        0.05, description="the change that still counts as about the same"
+        default=0.05, description="the change that still counts as about the same"
     )
     least: PositiveInt = Field(
-        10, description="records a subdomain needs in both files to be looked at"
+        default=10, description="records a subdomain needs in both files to be looked at"
     )
 
     family: ClassVar[str] = "utility"

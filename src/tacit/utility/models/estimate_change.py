@@ -78,31 +78,38 @@ class EstimateChange(Measure):
 
     kind: Literal["estimate_change"] = "estimate_change"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns estimated; by default all that are neither identifiers nor weight, household or stratum",
     )
     statistics: tuple[Statistic, ...] = Field(
-        ("mean", "median"), description="what is estimated in every group"
+        default=("mean", "median"), description="what is estimated in every group"
     )
-    quantiles: tuple[Probability, ...] = Field((), description="quantiles estimated as well")
+    quantiles: tuple[Probability, ...] = Field(
+        default=(), description="quantiles estimated as well"
+    )
     ratios: tuple[str, ...] = Field(
-        (),
+        default=(),
         description="ratios such as 'debt/income': estimated as a column, a ratio a record, and as the ratio of totals",
     )
-    by: tuple[ColumnName, ...] = Field((), description="columns each of whose classes is a group")
+    by: tuple[ColumnName, ...] = Field(
+        default=(), description="columns each of whose classes is a group"
+    )
     bands: Mapping[ColumnName, tuple[float, ...]] = Field(
         default_factory=dict,
         description="for numeric columns, the values at which a next group begins: age 35, 45, 55",
     )
     quantiles_of: ColumnName | None = Field(
-        None, description="the column whose distribution is cut into groups"
+        default=None, description="the column whose distribution is cut into groups"
     )
-    cuts: tuple[Probability, ...] = Field(QUINTILES, description="shares at which it is cut")
+    cuts: tuple[Probability, ...] = Field(
+        default=QUINTILES, description="shares at which it is cut"
+    )
     groups_from: Literal["each", "original"] = Field(
-        "each", description="form groups in each file from its own values, or from the original"
+        default="each",
+        description="form groups in each file from its own values, or from the original",
     )
     value: Literal["mean", "median", "largest"] = Field(
-        "mean", description="which absolute percent difference results are compared by"
+        default="mean", description="which absolute percent difference results are compared by"
     )
 
     family: ClassVar[str] = "utility"

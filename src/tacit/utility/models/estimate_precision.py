@@ -58,9 +58,10 @@ class EstimatePrecision(Measure):
     columns: ColumnNames = Field(
         description="the columns of the task; for a slope the response, the regressor, and columns held fixed"
     )
-    task: Task = Field("mean", description="what the user estimates")
+    task: Task = Field(default="mean", description="what the user estimates")
     coefficients: tuple[float, ...] = Field(
-        (), description="one number a column, for a combination: 1, -1 for a difference of means"
+        default=(),
+        description="one number a column, for a combination: 1, -1 for a difference of means",
     )
     lambda_squared: float | None = Secret(
         None,
@@ -68,7 +69,8 @@ class EstimatePrecision(Measure):
         description="noise multiplier of a masked regressor that the user is told; the slope is multiplied by 1 + lambda_squared",
     )
     relative: bool = Field(
-        True, description="divide by the utility of the original, so that 1 means nothing lost"
+        default=True,
+        description="divide by the utility of the original, so that 1 means nothing lost",
     )
 
     family: ClassVar[str] = "utility"

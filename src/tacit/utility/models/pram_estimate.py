@@ -76,23 +76,24 @@ class PramEstimate(Measure):
 
     kind: Literal["pram_estimate"] = "pram_estimate"
     tables: tuple[tuple[ColumnName, ...], ...] = Field(
-        (), description="the tables wanted; by default every randomised variable alone"
+        default=(), description="the tables wanted; by default every randomised variable alone"
     )
     method: Literal["unbiased", "likelihood"] = Field(
-        "unbiased", description="unbiased estimates, or maximum likelihood without negative cells"
+        default="unbiased",
+        description="unbiased estimates, or maximum likelihood without negative cells",
     )
-    weighted: bool = Field(False, description="use the survey weights")
+    weighted: bool = Field(default=False, description="use the survey weights")
     response: ColumnName | None = Field(
-        None, description="numeric column to regress on the randomised variables"
+        default=None, description="numeric column to regress on the randomised variables"
     )
     regressors: tuple[ColumnName, ...] = Field(
-        (), description="randomised columns of that regression; by default all"
+        default=(), description="randomised columns of that regression; by default all"
     )
     covariates: tuple[ColumnName, ...] = Field(
-        (), description="numeric columns, not randomised, that join the regression"
+        default=(), description="numeric columns, not randomised, that join the regression"
     )
     matrices: str | Mapping[str, Any] | None = Field(
-        None,
+        default=None,
         description="file with the matrices, or its content; by default those in the history of the data",
     )
 

@@ -75,15 +75,17 @@ class PramLoss(Measure):
 
     kind: Literal["pram_loss"] = "pram_loss"
     tables: tuple[tuple[ColumnName, ...], ...] = Field(
-        (),
+        default=(),
         description="the tables compared; by default every randomised variable alone, and every pair of them",
     )
     response: tuple[ColumnName, ...] = Field(
-        (), description="numeric columns whose means by category are compared (LRD)"
+        default=(), description="numeric columns whose means by category are compared (LRD)"
     )
-    base: float = Field(10.0, gt=1, description="base of the logarithm in the entropy losses")
+    base: float = Field(
+        default=10.0, gt=1, description="base of the logarithm in the entropy losses"
+    )
     matrices: str | Mapping[str, Any] | None = Field(
-        None,
+        default=None,
         description="file with the matrices, or its content; by default those in the history of the data",
     )
 

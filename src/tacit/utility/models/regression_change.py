@@ -75,16 +75,17 @@ class RegressionChange(Measure):
         min_length=1,
         description="the covariates: columns or terms such as age^2, log(income), age * sex",
     )
-    model: Family = Field("linear", description="the kind of regression")
+    model: Family = Field(default="linear", description="the kind of regression")
     implicate: ColumnName | None = Field(
-        None, description="the column that numbers the completed files of a multiple imputation"
+        default=None,
+        description="the column that numbers the completed files of a multiple imputation",
     )
     undefined: Literal["refuse", "skip"] = Field(
-        "refuse",
+        default="refuse",
         description="refuse, or leave out and count, records for which a term is not defined, such as the log of 0",
     )
     value: Literal["standardised", "percent", "overlap"] = Field(
-        "standardised",
+        default="standardised",
         description="results are compared by the mean absolute difference of coefficients in standard errors or in per cent, or by one minus the mean overlap of intervals",
     )
 

@@ -65,19 +65,19 @@ class Simex(Measure):
         description="variance of the noise in each covariate that has some, as the release tells",
     )
     probability: ColumnName | None = Field(
-        None, description="the column of retention probabilities, for weights"
+        default=None, description="the column of retention probabilities, for weights"
     )
-    model: Family = Field("linear", description="the regression model")
-    extrapolant: Extrapolant = Field("quadratic", description="the curve in lambda")
+    model: Family = Field(default="linear", description="the regression model")
+    extrapolant: Extrapolant = Field(default="quadratic", description="the curve in lambda")
     lambdas: tuple[float, ...] = Field(
-        LAMBDAS, description="multiples of the noise added, 0 among them"
+        default=LAMBDAS, description="multiples of the noise added, 0 among them"
     )
-    draws: PositiveInt = Field(50, description="draws of noise at each multiple")
+    draws: PositiveInt = Field(default=50, description="draws of noise at each multiple")
     bootstrap: int = Field(
-        200, ge=0, description="bootstrap samples for standard errors; 0 for none"
+        default=200, ge=0, description="bootstrap samples for standard errors; 0 for none"
     )
     max_weight: PositiveFloat | None = Field(
-        None, description="cut weights at this; fewer errors by chance for some bias"
+        default=None, description="cut weights at this; fewer errors by chance for some bias"
     )
 
     family: ClassVar[str] = "utility"

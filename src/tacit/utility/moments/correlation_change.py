@@ -48,10 +48,12 @@ class CorrelationChange(Measure):
 
     kind: Literal["correlation_change"] = "correlation_change"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the numeric columns; by default all that original and release share"
+        default=(),
+        description="the numeric columns; by default all that original and release share",
     )
     correlation: Correlation = Field(
-        "spearman", description="which of the two correlations gives the value and the chart"
+        default="spearman",
+        description="which of the two correlations gives the value and the chart",
     )
 
     family: ClassVar[str] = "utility"

@@ -48,16 +48,18 @@ class DecileChange(Measure):
 
     kind: Literal["decile_change"] = "decile_change"
     columns: tuple[ColumnName, ...] = Field(
-        (),
+        default=(),
         description="the numeric columns compared; by default every one that original and release share",
     )
-    by: tuple[ColumnName, ...] = Field((), description="the columns whose classes are the cells")
-    estimate: Literal["empirical", "kernel"] = Field(
-        "empirical", description="deciles of the values themselves or of a smooth estimate"
+    by: tuple[ColumnName, ...] = Field(
+        default=(), description="the columns whose classes are the cells"
     )
-    weighted: bool = Field(True, description="use the declared weight, where there is one")
+    estimate: Literal["empirical", "kernel"] = Field(
+        default="empirical", description="deciles of the values themselves or of a smooth estimate"
+    )
+    weighted: bool = Field(default=True, description="use the declared weight, where there is one")
     sizes: tuple[int, ...] = Field(
-        SIZES, description="limits between the classes of cell sizes in the summary"
+        default=SIZES, description="limits between the classes of cell sizes in the summary"
     )
 
     family: ClassVar[str] = "utility"

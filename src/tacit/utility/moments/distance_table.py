@@ -77,12 +77,14 @@ class DistanceTable(Measure):
 
     kind: Literal["distance_table"] = "distance_table"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns compared, at least two; by default all that are neither identifiers nor weight, household or stratum",
     )
-    objects: tuple[Object, ...] = Field((), description="the rows wanted; by default all six")
-    value: Object = Field("correlation", description="the row that results are compared by")
-    error: Error = Field("mae", description="the error that results are compared by")
+    objects: tuple[Object, ...] = Field(
+        default=(), description="the rows wanted; by default all six"
+    )
+    value: Object = Field(default="correlation", description="the row that results are compared by")
+    error: Error = Field(default="mae", description="the error that results are compared by")
 
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True

@@ -124,20 +124,23 @@ class InformationLoss(Measure):
 
     kind: Literal["information_loss"] = "information_loss"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the numeric columns compared; by default all that are neither identifiers nor weight, household or stratum",
     )
-    measures: tuple[Name, ...] = Field((), description="the measures wanted; by default all")
-    value: Name = Field("il1", description="the measure that results are compared by")
+    measures: tuple[Name, ...] = Field(
+        default=(), description="the measures wanted; by default all"
+    )
+    value: Name = Field(default="il1", description="the measure that results are compared by")
     response: ColumnName | None = Field(
-        None, description="the column regressed on the others for adlm; by default the first"
+        default=None,
+        description="the column regressed on the others for adlm; by default the first",
     )
     missing: Missing = Field(
-        "skip",
+        default="skip",
         description="leave out records with a missing value in either file, and count them, or refuse",
     )
     jackknife: NaturalInt = Field(
-        0,
+        default=0,
         description="groups of records left out in turn for standard errors of the measures; 0: no standard errors",
     )
 

@@ -50,14 +50,16 @@ class KullbackLeibler(Measure):
 
     kind: Literal["kullback_leibler"] = "kullback_leibler"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the columns compared; by default all of both files but identifiers, weight, household and stratum",
     )
     categorical: tuple[ColumnName, ...] = Field(
-        (), description="columns of numbers that are codes, each value a cell"
+        default=(), description="columns of numbers that are codes, each value a cell"
     )
-    order: Literal[1, 2] = Field(1, description="compare columns one by one, or all pairs of them")
-    bins: int = Field(10, ge=2, le=1000, description="cells of a column of numbers")
+    order: Literal[1, 2] = Field(
+        default=1, description="compare columns one by one, or all pairs of them"
+    )
+    bins: int = Field(default=10, ge=2, le=1000, description="cells of a column of numbers")
 
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.data.block import maskable, named
+from tacit.data.block import named, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
@@ -47,11 +47,8 @@ def compared_columns(
     original: Microdata, released: Microdata, columns: Sequence[str] | None, kind: str
 ) -> tuple[str, ...]:
     """Return the numeric columns to compare; by default all of both files that a method may mask."""
-    schema = released.frame.collect_schema()
     if columns is None:
-        found = tuple(
-            c for c in maskable(original) if c in released.columns and schema[c].is_numeric()
-        )
+        found = tuple(shared_maskable(original, released))
         if not found:
             raise InputError(f"{kind} needs a numeric column that is in original and release.")
         return found

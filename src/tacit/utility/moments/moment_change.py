@@ -47,7 +47,8 @@ class MomentChange(Measure):
 
     kind: Literal["moment_change"] = "moment_change"
     columns: tuple[ColumnName, ...] = Field(
-        (), description="the columns compared; by default all numeric ones of original and release"
+        default=(),
+        description="the columns compared; by default all numeric ones of original and release",
     )
 
     family: ClassVar[str] = "utility"

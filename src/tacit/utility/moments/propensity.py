@@ -83,26 +83,27 @@ class Propensity(Measure):
 
     kind: Literal["propensity"] = "propensity"
     columns: ColumnNames | None = Field(
-        None,
+        default=None,
         description="the columns the model sees; by default all of both files but identifiers, weight, household and stratum",
     )
     categorical: tuple[ColumnName, ...] = Field(
-        (), description="columns of numbers that are codes, and enter as dummies"
+        default=(), description="columns of numbers that are codes, and enter as dummies"
     )
-    model: Model = Field("logistic", description="the model of the propensity scores")
+    model: Model = Field(default="logistic", description="the model of the propensity scores")
     degree: Literal[1, 2, 3] = Field(
-        2, description="columns multiplied in a term of the logistic model: 1 for main effects only"
+        default=2,
+        description="columns multiplied in a term of the logistic model: 1 for main effects only",
     )
     leaf: PositiveInt | None = Field(
-        None,
+        default=None,
         description="smallest number of records in a leaf of a tree; by default 1 % of the pooled records and at least 5",
     )
     n_permutations: NaturalInt | None = Field(
-        None,
+        default=None,
         description="random exchanges of the labels for the null distribution; by default none for the logistic model, 20 for trees",
     )
     max_records: PositiveInt = Field(
-        1_000_000, description="records of each file used at most, drawn at random above"
+        default=1_000_000, description="records of each file used at most, drawn at random above"
     )
 
     family: ClassVar[str] = "utility"

@@ -23,6 +23,8 @@ Ints = npt.NDArray[np.int64]
 
 #: A limit is carried on when it shrinks below this share of what it was; so many relations are looked at.
 SHRINK, VISITS = 0.999, 4000
+#: Turns of the kernel's loop that cleaning up takes for each cell that may be hidden, at most.
+TURNS = 500
 #: A need beyond its limit by no more than this share is left to the program and its tolerances.
 SLACK = 1e-5
 
@@ -44,7 +46,7 @@ class Caps:
         self.columns = (as_ints(columns.indptr), as_ints(columns.indices))
         self.up = problem.up[cells].astype(np.float64)
         self.down = problem.down[cells].astype(np.float64)
-        self.tighten = KERNELS.pick(problem.n)["tightened"]
+        self.tighten = KERNELS.pick(TURNS * len(cells))["tightened"]
         self.shrink(np.arange(part.shape[0], dtype=np.int64), 50 * part.shape[0])
 
     def shrink(self, rows: Ints, visits: int = VISITS) -> None:

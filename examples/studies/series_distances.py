@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 import pyarrow as pa
 
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.series import share_lines
 from tacit.protect.microaggregate.grouping.series import microaggregated
-from tacit.risk.linkage.attack import Files, Ties, standardised
-from tacit.risk.linkage.attack import attack as point_attack
-from tacit.risk.linkage.series_attack import Tick, attack, no_tick
-from tacit.stats.moments import Floats, Ints
+from tacit.risk.linkage.attack import Ties
+from tacit.risk.linkage.series_attack import Tick, attack, no_tick, standard_attack
 from tacit.stats.series.distances import Distance
 from tacit.stats.series.normalise import Normalisation, normalise
 from tacit.stats.series.panel import Panel
@@ -121,11 +118,3 @@ def compare_distances(
         ]
     frame = nw.from_native(pa.Table.from_pylist(rows), eager_only=True)
     return Comparison(len(original), frame)
-
-
-def standard_attack(a: Panel, b: Panel, ties: Ties, truth: Ints | None = None) -> Floats:
-    """Return what an attacker finds who takes all points as variables, standardised in each file."""
-    own = np.arange(len(a)) if truth is None else truth
-    old = np.flatnonzero(own >= 0)
-    files = Files(a.points(), b.points(), old, own[old])
-    return point_attack(files, standardised(files)).correct(ties)
