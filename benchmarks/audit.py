@@ -1,7 +1,7 @@
 """The audit of large hierarchical tables: needs of unsafe cells, and whole intervals.
 
 Prints processor seconds, the number of programs that were solved, and, on a sample of cells, the
-seconds that one program a cell and direction over all hidden cells would take.
+seconds that one program per cell and direction over all hidden cells would take.
 
 Run: python benchmarks/audit.py [--unsafe 2000] [--sample 5] [--only 3-D]
 """

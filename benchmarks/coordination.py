@@ -123,8 +123,8 @@ def verdicts(found):
     central, apart = found.get(("linear", "central")), found.get(("linear", "decentral"))
     if central and apart:
         wide = apart["federal"] >= 2.5 * max(1, central["federal"])
-        dear = apart["value secondary (per cent)"] > central["value secondary (per cent)"]
-        print(f"     decentral federal >= 2.5 x central: {wide}; more value hidden: {dear}")
+        costly = apart["value secondary (per cent)"] > central["value secondary (per cent)"]
+        print(f"     decentral federal >= 2.5 x central: {wide}; more value hidden: {costly}")
         print(f"     at risk, central and decentral: {central['risk']:g}, {apart['risk']:g}")
     cubes = found.get(("hypercube", "central"))
     if central and cubes:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from scipy.spatial import cKDTree
 
 from tacit.risk.linkage.agreement import Comparison, candidates, count_patterns
-from tacit.risk.linkage.nearest import nearest
+from tacit.risk.linkage.nearest import find_nearest_rows
 
 
 def cpu(work):
@@ -35,7 +35,7 @@ def files(rng, n, p, kind):
 
 def search(n):
     rng = np.random.default_rng(1)
-    nearest(*files(rng, 500, 3, "uniform"))  # compile
+    find_nearest_rows(*files(rng, 500, 3, "uniform"))  # compile
     for size, p, kind, with_tree in (
         (n, 10, "uniform", True),
         (n, 10, "correlated", True),
@@ -43,7 +43,7 @@ def search(n):
         (10 * n, 5, "correlated", False),
     ):
         a, b = files(rng, size, p, kind)
-        links, ours, wall = cpu(lambda a=a, b=b: nearest(a, b))
+        links, ours, wall = cpu(lambda a=a, b=b: find_nearest_rows(a, b))
         line = f"nearest of {size:,} among {size:,}, {p} columns, {kind}: {ours:.1f} CPU s, {wall:.1f} s"
         if with_tree:
             (_, found), tree, _ = cpu(lambda a=a, b=b: cKDTree(b).query(a, k=2, workers=-1))

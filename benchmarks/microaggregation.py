@@ -17,7 +17,7 @@ import numpy as np
 from tacit.protect.microaggregate.grouping import loss
 from tacit.protect.microaggregate.grouping.blocking import automatic_blocks, blocked_mdav
 from tacit.protect.microaggregate.grouping.improve import improve
-from tacit.protect.microaggregate.grouping.mdav_groups import mdav, scanning
+from tacit.protect.microaggregate.grouping.mdav_groups import form_groups_by_scan, mdav
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 
 
@@ -66,7 +66,7 @@ def main():
     print("                               records x columns  CPU s    loss %")
     small = normal(options.scan, options.columns)
     slow, scan_seconds = timed(
-        "MDAV, scan", small, lambda x: whole(scanning(x, k, 2, 2 * k, silent))
+        "MDAV, scan", small, lambda x: whole(form_groups_by_scan(x, k, 2, 2 * k, silent))
     )
     fast, _ = timed("MDAV, tree", small, exact)
     assert (slow == fast).all()

@@ -17,7 +17,7 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import roll_up
 from tacit.data.table import Contributors
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.propose_gauss import chosen
+from tacit.tables.suppress.propose_gauss import choose_hidden_cells
 from tacit.tables.suppress.propose_modular import Modular, Options, blocks_of
 
 SHAPES = [(25, 25), (7, 7, 7), (80, 80), (16, 16, 16), (240, 240), (35, 35, 35)]
@@ -75,7 +75,7 @@ def engines(table):
         )
 
     for name, engine in (
-        ("gauss", lambda: chosen(problem, Context.start(1)).hidden),
+        ("gauss", lambda: choose_hidden_cells(problem, Context.start(1)).hidden),
         ("modular", modular),
     ):
         begun = time.process_time()

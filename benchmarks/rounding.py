@@ -12,7 +12,7 @@ import numpy as np
 
 import tacit
 from tacit.data.cells.relations import roll_up
-from tacit.tables.rounding.controlled_rounding import naive, solve_rounding
+from tacit.tables.rounding.controlled_rounding import round_ground_naively, solve_rounding
 
 #: Name to (shape, densities, y that is asked for).
 SIZES = {
@@ -60,7 +60,7 @@ def report(name, table, base, target, seconds):
     off = table.is_additive(found.values)
     print(
         f"{name:18} {len(table):>9,} cells  {found.strategy:12} {found.status:9} y={found.y} "
-        f"(target {target}, bound {found.y_bound}, nearest {naive(table, base)['nearest']})  "
+        f"(target {target}, bound {found.y_bound}, nearest {round_ground_naively(table, base)['nearest']})  "
         f"objective {found.objective:,.0f}  {spent:6.1f} CPU s  additive {off}",
         flush=True,
     )

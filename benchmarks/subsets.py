@@ -1,5 +1,5 @@
 """Count all two- and three-way subsets of eight keys: shared passes on coded cells against one
-group-by a subset on the rows in DuckDB.
+group-by per subset on the rows in DuckDB.
 
 Run: python benchmarks/subsets.py [rows] [--parquet FILE]   (default 1,000,000 rows)
 """

@@ -8,7 +8,12 @@ import time
 
 import numpy as np
 
-from tacit.tables.margins.entry_bounds import Options, answer, linear_is_wrong, question_of_margins
+from tacit.tables.margins.entry_bounds import (
+    Options,
+    bound_entries,
+    linear_is_wrong,
+    question_of_margins,
+)
 from tacit.tables.margins.margins import MarginSet
 
 #: Shape and mean count.
@@ -42,7 +47,7 @@ def report(shape, mean, seconds):
 
     name = f"{'x'.join(map(str, shape))} Poisson({mean:g})"
     try:
-        found, way = answer(question, every, Options(), tick)
+        found, way = bound_entries(question, every, Options(), tick)
     except OutOfTime as error:
         print(f"{name:28} not finished in {seconds:g} CPU s: {error}", flush=True)
         return

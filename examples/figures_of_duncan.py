@@ -32,7 +32,7 @@ def medical(r_squared):
 
 
 def figure_1():
-    """Mean salary and extra income; an intruder shall be wrong by 5 thousand dollars at least."""
+    """Mean salary and extra income; an intruder should be wrong by 5 thousand dollars at least."""
     return teachers().plot(
         [MEAN, DIFFERENCE],
         "salary",

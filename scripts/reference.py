@@ -249,7 +249,7 @@ def plan_page() -> str:
             "## Reading a file",
             "`source` and `register` are a path, or a mapping with `path` and any of:",
             table(("option", "default", "meaning"), reading),
-            f"Known endings: {', '.join(f'`{e}`' for e in FORMATS)}.",
+            f"Known extensions: {', '.join(f'`{e}`' for e in FORMATS)}.",
             "## Steps and measures",
             f"Under `steps`: {kinds['protect']}.",
             f"Under `measures`: {kinds['risk']}; {kinds['utility']}.",

@@ -26,7 +26,7 @@ from tacit.plot.lines import lines
 from tacit.protect.channels.candidates import random_candidates
 from tacit.protect.channels.problem import Floats, Ints, Problem
 from tacit.protect.channels.solve import solve
-from tacit.protect.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scaled
+from tacit.protect.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scale_limits
 
 Progress = Callable[[str, float], None]
 
@@ -89,7 +89,8 @@ def by_tolerance(
         base = simulate(size.n_channels, size.subjects, q, 1.0, seed)
         drawn = random_candidates(base, size.candidates[-1], 8, seed)
         found = timed(
-            scaled(base, rt) if rt != 1 else base, drawn if candidates == "random" else "exact"
+            scale_limits(base, rt) if rt != 1 else base,
+            drawn if candidates == "random" else "exact",
         )
         rows.append({"proportion at risk": q, "risk tolerance": rt, **found})
     return frame_of(rows)

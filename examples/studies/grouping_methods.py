@@ -73,7 +73,7 @@ class Comparison(Result):
     rows: tuple[Row, ...] = ()
 
     def plot(self) -> Chart:
-        """Return one bar a line: the loss."""
+        """Return one bar per line: the loss."""
         several = len({(r.records, r.columns, r.k, r.column) for r in self.rows}) > 1
         items = [(label_of(r) if several else r.method, r.percent) for r in self.rows]
         return bars(items, title=self.title, y="100 SSE / SST")

@@ -14,7 +14,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.series import share_lines
 from tacit.protect.microaggregate.grouping.series import microaggregated
 from tacit.risk.linkage.attack import Ties
-from tacit.risk.linkage.series_attack import Tick, attack, no_tick, standard_attack
+from tacit.risk.linkage.series_attack import Tick, attack, ignore_progress, standard_attack
 from tacit.stats.series.distances import Distance
 from tacit.stats.series.normalise import Normalisation, normalise
 from tacit.stats.series.panel import Panel
@@ -39,7 +39,7 @@ class Comparison:
     records
         The number of records attacked.
     frame
-        One row a distance, number of series a record and k: ``distance``, ``series``, ``k``, ``correct``,
+        One row per distance, number of series per record and k: ``distance``, ``series``, ``k``, ``correct``,
         ``share``.
     """
 
@@ -47,7 +47,7 @@ class Comparison:
     frame: nw.DataFrame[Any]
 
     def table(self, value: str = "correct") -> nw.DataFrame[Any]:
-        """Return one row a distance and one column a number of series and k, as the paper prints it."""
+        """Return one row per distance and one column per number of series and k, as the paper prints it."""
         wide: dict[str, dict[str, float]] = {}
         for row in self.frame.iter_rows(named=True):
             label = f"{row['series']} series, k = {row['k']}"
@@ -56,7 +56,7 @@ class Comparison:
         return nw.from_native(pa.Table.from_pylist(rows), eager_only=True)
 
     def plot(self) -> Chart:
-        """Return the share of records found over k, one line a distance, one panel a number of series."""
+        """Return the share of records found over k, one line per distance, one panel per number of series."""
         return share_lines(self.frame.rows(named=True), records=self.records)
 
 
@@ -68,7 +68,7 @@ def compare_distances(
     pieces: Sequence[int] = (1,),
     how: Normalisation = "series_standard",
     ties: Ties = "expected",
-    tick: Tick = no_tick,
+    tick: Tick = ignore_progress,
 ) -> Comparison:
     """Return how many records each distance finds again after microaggregation.
 

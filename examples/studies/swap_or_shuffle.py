@@ -13,11 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.protect.swap.shuffling import conditional, handed_out, scores_of, wanted
-from tacit.stats.conditional import conditional_of, found_again, nearest
+from tacit.protect.swap.shuffling import (
+    compute_target_correlations,
+    conditional,
+    reassign_values,
+    scores_of,
+)
+from tacit.stats.conditional import compute_found_chance, conditional_of, find_most_likely
 from tacit.stats.moments import Floats
 from tacit.stats.rank_pairs import rank_partners
-from tacit.stats.ranks import pearson, placed, rank, spearman
+from tacit.stats.ranks import pearson, rank, restore_record_order, spearman
 
 Mask = Callable[[Floats, np.random.Generator], Floats]
 
@@ -28,15 +33,19 @@ def swap_columns(x: Floats, percent: float, rng: np.random.Generator) -> Floats:
     columns = []
     for column in x.T:
         order = rank(column, rng).order
-        columns.append(placed(order, column[order][rank_partners(len(x), window, rng)]))
+        columns.append(
+            restore_record_order(order, column[order][rank_partners(len(x), window, rng)])
+        )
     return np.column_stack(columns)
 
 
 def shuffle_columns(x: Floats, rng: np.random.Generator) -> Floats:
     """Return x shuffled with exact moments and Pearson correlations, given nothing."""
     scores = scores_of(x, np.empty((len(x), 0)), (), normal=False, rng=rng)
-    found = conditional(scores, wanted(scores, normal=False)[0], rng, exact=True)
-    origin, _ = handed_out(scores, found, rng)
+    found = conditional(
+        scores, compute_target_correlations(scores, normal=False)[0], rng, exact=True
+    )
+    origin, _ = reassign_values(scores, found, rng)
     return np.column_stack([column[at] for column, at in zip(x.T, origin, strict=True)])
 
 
@@ -101,6 +110,8 @@ def linkage_study(
             y = mask(x, rng)
             distribution = conditional_of(x, y)
             masked = distribution.masked(y)
-            hits = found_again(nearest(distribution.expected(x), masked), masked, own)
+            hits = compute_found_chance(
+                find_most_likely(distribution.expected(x), masked), masked, own
+            )
             found[name] += float(hits.mean()) / replications
     return found

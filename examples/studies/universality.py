@@ -69,7 +69,7 @@ def lift(a: npt.ArrayLike, b: npt.ArrayLike, bound: int) -> Lifted:
     matrix = np.atleast_2d(np.asarray(a, dtype=np.int64))
     right = np.atleast_1d(np.asarray(b, dtype=np.int64))
     if matrix.shape[0] != len(right):
-        raise InputError("A must have one row a right-hand side")
+        raise InputError("A must have one row per right-hand side")
     if bound < 1:
         raise InputError("the bound of the variables must be a positive whole number")
     triples = squares(matrix)

@@ -14,8 +14,8 @@ from tacit.streams import KeyedSequence, Sequences, block_rng, fresh_seed, gener
 Progress = Callable[[str, float | None], None]
 
 
-def silent(_message: str, _share: float | None) -> None:
-    """Report progress to nobody."""
+def ignore_progress(_message: str, _share: float | None) -> None:
+    """Ignore progress."""
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Context:
 
     rng: np.random.Generator
     seed: int
-    progress: Progress = silent
+    progress: Progress = ignore_progress
     should_stop: Callable[[], bool] = lambda: False
     details: dict[str, Any] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Context:
         *,
         step: int = 0,
         key: bytes | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Context:
         """Start a context.

@@ -15,8 +15,8 @@ the level below; the single top is the suppressed value. Give one for a column w
 
 **Readers** return a :class:`Hierarchy` from a file (``read_grc`` returns a rule)::
 
-    read_csv("age.csv")                     one path a line, as ARX writes them
-    read_hrc("nace.hrc")                    tau-ARGUS: one code a line, depth by leading marks
+    read_csv("age.csv")                     one path per line, as ARX writes them
+    read_hrc("nace.hrc")                    tau-ARGUS: one code per line, depth by leading marks
     read_grc(["age.grc", "age3.grc"])       mu-ARGUS global recodes, one level each
     read_yaml("country.yaml")               nested mappings and lists
     from_tree(...), from_levels(...)        the same from Python objects

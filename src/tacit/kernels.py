@@ -66,11 +66,11 @@ class Kernels:
         REGISTERED[self.module] = self
 
     def pick(self, turns: float) -> Functions:
-        """Return the kernels by name, compiled or not, for loops of about so many turns in all."""
+        """Return the kernels by name, compiled or not, for loops of about this many turns in all."""
         return self.compiled() if self.pays(turns) else self.plain()
 
     def pays(self, turns: float) -> bool:
-        """Return True when compiled kernels finish so many turns sooner, loading or compiling included."""
+        """Return True when compiled kernels finish this many turns sooner, loading or compiling included."""
         mode = current_mode()
         if mode != "plain" and not has_numba():
             warn_of_slowness(turns)

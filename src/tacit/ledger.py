@@ -11,7 +11,7 @@ from typing import Any
 from tacit.data.base import Data
 from tacit.kinds import kind_of
 from tacit.registry import lookup
-from tacit.result import plain
+from tacit.result import as_json_number
 from tacit.spec import Method
 
 PACKAGES = (
@@ -125,7 +125,7 @@ class Ledger:
             "source_fingerprint": self.source_fingerprint,
             "records": self.records,
             "versions": dict(self.versions),
-            "steps": [plain(vars(entry)) for entry in self.entries],
+            "steps": [as_json_number(vars(entry)) for entry in self.entries],
         }
 
 

@@ -30,14 +30,14 @@ def format_number(value: Any) -> str:
     return str(value)
 
 
-def plain(value: Any) -> Any:
+def as_json_number(value: Any) -> Any:
     """Return a value as JSON can hold it."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): as_json_number(v) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(v) for v in value]
+        return [as_json_number(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else format_number(value)
     return value

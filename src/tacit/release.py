@@ -34,7 +34,7 @@ from tacit.folders import Manifest, refuse_target, write_folders
 from tacit.kinds import Kind, kind_of
 from tacit.ledger import Ledger
 from tacit.registry import lookup
-from tacit.result import Result, Summary, format_number, plain
+from tacit.result import Result, Summary, as_json_number, format_number
 from tacit.signing import sign_folder
 from tacit.spec import is_risk
 from tacit.statement import statement, statement_text
@@ -196,7 +196,7 @@ class Release:
 
     @property
     def order_drawn(self) -> bool:
-        """Return True when the records go out in a drawn order and not in that of the source."""
+        """Return True when the records are published in a drawn order and not in that of the source."""
         dropped = any(e.changes.get("dropped") for e in self.ledger.entries)
         return self.plan.output.order == "drawn" and (self.random or dropped)
 
@@ -212,7 +212,7 @@ class Release:
 
     def panel(self, family: str) -> Panel:
         """Return the results about risk or about utility."""
-        return Panel(family, keyed(self.before, family), keyed(self.after, family))
+        return Panel(family, key_results(self.before, family), key_results(self.after, family))
 
     def summary(self) -> Summary:
         """Return what was done in a few lines."""
@@ -270,7 +270,7 @@ class Release:
         Raises
         ------
         DisclosureRefused
-            When the data hold what may not go out, a claim does not hold on the file as written, a
+            When the data hold what may not be published, a claim does not hold on the file as written, a
             requirement of the plan is not met, the seed of a public release was given, the target is or
             holds the source, or a release is there already and ``force`` is not set.
         """
@@ -311,7 +311,7 @@ class Release:
 
         output = self.plan.output.model_copy(update={"format": form})
         plan = self.plan.with_absolute_paths().with_(output=output)
-        write_text(folder / "plan.yaml", to_yaml(plain(plan.to_dict())))
+        write_text(folder / "plan.yaml", to_yaml(as_json_number(plan.to_dict())))
         ledger = {
             "release": manifest.release,
             "written": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
@@ -323,21 +323,21 @@ class Release:
             "before": [r.to_dict() for r in self.before],
             "after": [r.to_dict() for r in self.after],
         }
-        text = json.dumps(plain(ledger), indent=2, ensure_ascii=False, default=str)
+        text = json.dumps(as_json_number(ledger), indent=2, ensure_ascii=False, default=str)
         write_text(folder / "ledger.json", text)
         write_report(board(self), folder / "board", self.plan.output.reports)
         self.kind.write_private(self.data, folder)
 
 
 def write_papers(release: Release, folder: Path) -> None:
-    """Write what goes out beside the data: plan, statement and report."""
-    from tacit.report import public
+    """Write what is published beside the data: plan, statement and report."""
+    from tacit.report import build_public_report
 
     facts = statement(release)
     write_text(folder / "plan.yaml", to_yaml(release.plan.to_dict(public=True)))
     write_text(folder / "statement.json", json.dumps(facts, indent=2, ensure_ascii=False))
     write_text(folder / "statement.md", statement_text(facts))
-    write_report(public(release), folder / "report", release.plan.output.reports)
+    write_report(build_public_report(release), folder / "report", release.plan.output.reports)
 
 
 def write_report(document: Document, stem: Path, formats: Sequence[str]) -> None:
@@ -361,7 +361,7 @@ def to_yaml(document: Mapping[str, Any]) -> str:
     return str(yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True, width=100))
 
 
-def keyed(results: Sequence[Result], family: str) -> dict[str, Result]:
+def key_results(results: Sequence[Result], family: str) -> dict[str, Result]:
     """Return the results of a family under stable keys (a measure may stand twice in a plan)."""
     found: dict[str, Result] = {}
     for result in results:

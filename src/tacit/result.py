@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.numbers import format_number, plain
+from tacit.numbers import as_json_number, format_number
 
-__all__ = ["Result", "Summary", "format_number", "plain"]
+__all__ = ["Result", "Summary", "as_json_number", "format_number"]
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -90,8 +90,8 @@ class Result:
         """Return the result without its detail, as plain data."""
         return {
             "kind": self.kind,
-            "value": plain(self.value),
-            "numbers": {k: plain(v) for k, v in self.numbers.items()},
+            "value": as_json_number(self.value),
+            "numbers": {k: as_json_number(v) for k, v in self.numbers.items()},
         }
 
     def __repr__(self) -> str:

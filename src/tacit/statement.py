@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import tacit
 from tacit.governance import AccessClass
 from tacit.kinds import kind_named, kind_of
-from tacit.result import format_number, plain
+from tacit.result import as_json_number, format_number
 
 if TYPE_CHECKING:
     from tacit.release import Release
@@ -31,7 +31,7 @@ def statement(release: Release) -> dict[str, Any]:
             }
             for a in release.history
         ],
-        "claims": [plain(claim.to_dict()) for claim in release.claims],
+        "claims": [as_json_number(claim.to_dict()) for claim in release.claims],
         "attention": list(release.attention),
     }
 

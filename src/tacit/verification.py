@@ -96,7 +96,7 @@ def claim_checks(target: Path, manifest: Manifest, kind: Kind[Any], secret: Path
     checks: list[Check] = []
     if full is not None:
         refusals = kind.check(full)
-        checks.append(("nothing goes out that may not", not refusals, "; ".join(refusals)))
+        checks.append(("nothing is released that may not be", not refusals, "; ".join(refusals)))
         claims = list(claims_of(full))
     else:
         claims = [Claim.from_dict(entry) for entry in read_statement(target)["claims"]]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.protect.channels.belief_audit import audit, fitted_assignment, repeated
+from tacit.protect.channels.belief_audit import audit, fit_assignment, intersect_dealings
 from tacit.protect.channels.table import ChannelTable
 
 TABLE = ChannelTable.of([6, 8, 4], [[0], [1], [3]], ["ill"])
@@ -26,14 +26,14 @@ def test_the_limits_bound_whoever_knows_the_assignment():
 
 def test_proportional_fitting_meets_both_sizes():
     answer = STUDY.evaluate(TABLE, [{1: 3, 3: 2}, {2: 4, 3: 2}])
-    x = fitted_assignment(answer)
+    x = fit_assignment(answer)
     assert np.asarray(x.sum(axis=0)).reshape(-1) == pytest.approx(answer.subjects)
     assert np.asarray(x.sum(axis=1)).reshape(-1) == pytest.approx(TABLE.m)
 
 
 def test_two_dealings_by_simulation():
     answer = STUDY.evaluate(TABLE, [{1: 3, 3: 2}, {2: 4, 3: 2}])
-    exact = repeated(answer).max()
+    exact = intersect_dealings(answer).max()
     assert exact > answer.shares.max()
     # Channel 3's people are the only ones that can be in {1, 3} once and in {2, 3} the other time.
     assert exact == pytest.approx(0.75)
@@ -41,7 +41,7 @@ def test_two_dealings_by_simulation():
 
 def test_wholly_dealt_channels_give_nothing_to_a_second_dealing():
     answer = STUDY.evaluate(TABLE, [[1, 3]])
-    assert repeated(answer).max() == pytest.approx(answer.shares.max())
+    assert intersect_dealings(answer).max() == pytest.approx(answer.shares.max())
 
 
 def test_audits_are_repeatable():

@@ -185,8 +185,8 @@ def test_the_search_tree_agrees_with_listing_all_rays(simulated, rt):
         where, rays = full_rays(cone, sets)
         worth = (optimum.prices[sets[where]] * rays).sum(axis=1)
         assert (worth <= cone.psi(sets[where]) * (1 + 1e-8)).all()
-    dearer = optimum.prices * 1.02
-    assert price(cone, dearer).n_found > 0
+    costlier = optimum.prices * 1.02
+    assert price(cone, costlier).n_found > 0
     assert price(cone, optimum.prices / 1.0001).slack == 0
 
 

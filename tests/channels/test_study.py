@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.protect.channels.study import proposed
+from tacit.protect.channels.study import parse_proposal
 from tacit.protect.channels.table import ChannelTable, group
 
 PEOPLE = {
@@ -89,7 +89,7 @@ def test_grouped_tables_are_checked(m, counts, message):
 )
 def test_proposals_are_checked(given, message):
     with pytest.raises(InputError, match=message):
-        proposed(ChannelTable.of([2, 3], [[0], [1]], ["x"]), given)
+        parse_proposal(ChannelTable.of([2, 3], [[0], [1]], ["x"]), given)
 
 
 def test_a_proposal_may_split_and_name_without_giving():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.plot.flows import Node, flows, stacked
+from tacit.plot.flows import Node, flows, stack_nodes
 from tacit.protect.channels import views
 from tacit.protect.channels.table import ChannelTable
 
@@ -78,4 +78,4 @@ def test_bands_leave_and_arrive_in_full():
         if row["x"] in (0.03, 0.97)
     }
     assert widths["0-0", "left"] == pytest.approx(3 * widths["1-0", "left"], abs=1e-4)
-    assert stacked([]) == []
+    assert stack_nodes([]) == []

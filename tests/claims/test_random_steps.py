@@ -1,6 +1,6 @@
 """Random small tables under random steps: whatever passes the gate and the claims is safe.
 
-Safety is computed anew from the definition in plain SciPy: of every unsafe cell, what is published must
+Safety is recomputed from the definition in plain SciPy: of every unsafe cell, what is published must
 leave the interval that its levels ask for.
 """
 
@@ -64,7 +64,7 @@ def released(seed):
 
 
 def unsafe_as_published(table):
-    """Unsafe cells that go out too closely known, given what the last method lets outsiders know."""
+    """Unsafe cells that are published too closely known, given what the last method lets outsiders know."""
     claims = {c.model: c.parameters for a in table.history for c in a.claims}
     unsafe = np.flatnonzero(table.primary)
     hidden = np.isnan(table.published)

@@ -157,7 +157,7 @@ def test_missing_file_folder_and_ending(tmp_path, csv):
         tacit.read(tmp_path / "hospitl.csv")
     with pytest.raises(UnreadableFile, match="is a folder"):
         tacit.read(tmp_path)
-    with pytest.raises(UnreadableFile, match="Known endings"):
+    with pytest.raises(UnreadableFile, match="Known extensions"):
         tacit.read(path.rename(tmp_path / "data.xyz"))
 
 

@@ -346,7 +346,7 @@ def test_to_dict_is_the_inverse(file):
         ({"kind": "flat", "top": ["*"]}, "top: Input should be a valid string"),
         ({"format": "%Y"}, "needs 'kind' or 'path'"),
         ({"kind": "paths", "paths": [["a", "*"]], "where": "x"}, "no option 'where'"),
-        ("age.xlsx", "Known endings"),
+        ("age.xlsx", "Known extensions"),
         ("nowhere.csv", "no file"),
         (["a.csv", "b.csv"], "only .grc files"),
         (7, "is given as a rule"),

@@ -43,8 +43,8 @@ def test_attach_counts(frame):
 
 
 def test_distinct_is_sorted_and_without_null(frame):
-    assert relational.distinct(frame, "b").to_pylist() == [1, 2, 3]
-    assert relational.distinct(frame, "a").to_pylist() == sorted({"x", "y", "ß", "日"})
+    assert relational.fetch_distinct(frame, "b").to_pylist() == [1, 2, 3]
+    assert relational.fetch_distinct(frame, "a").to_pylist() == sorted({"x", "y", "ß", "日"})
 
 
 def test_recode_keeps_null_and_column_order(frame, engine):
@@ -83,10 +83,10 @@ def test_parquet_written_and_scanned_again(frame, engine, tmp_path):
 
 def test_without_drops_key_tuples_and_a_null_equals_a_null(frame, engine):
     gone = pa.table({"a": pa.array([None, "ß", "x"]), "b": pa.array([2, 3, None], pa.int64())})
-    left = relational.without(frame, ["a", "b"], gone, engine).sort(ROW).collect("pyarrow")
+    left = relational.drop_matching(frame, ["a", "b"], gone, engine).sort(ROW).collect("pyarrow")
     assert left.get_column("w").to_list() == [1.0, 3.5, 4.0, 8.0]
     assert left.columns == frame.collect_schema().names()
     plain = pa.table({"a": ["y"], "s": ["p"]})
-    assert len(relational.without(frame, ["a", "s"], plain, engine).collect("pyarrow")) == len(
-        TABLE
-    )
+    assert len(
+        relational.drop_matching(frame, ["a", "s"], plain, engine).collect("pyarrow")
+    ) == len(TABLE)

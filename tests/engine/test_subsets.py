@@ -18,7 +18,7 @@ from tacit.engine.subsets import (
     sizes_by_sorting,
     subset_counts,
     unordered_cells,
-    unravelled,
+    unravel_ids,
 )
 
 
@@ -107,7 +107,7 @@ def test_sorting_and_dense_tables_agree():
 def test_unravelled_counts_back():
     sizes = [3, 4, 5]
     tuples = list(itertools.product(*map(range, sizes)))
-    columns = unravelled(np.arange(60), sizes)
+    columns = unravel_ids(np.arange(60), sizes)
     assert list(zip(*columns, strict=True)) == tuples
 
 

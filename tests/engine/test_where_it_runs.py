@@ -64,7 +64,7 @@ def test_records_are_gathered_only_by_specs_that_say_so(kind, fetched, many_peop
 
 
 def table_of_page():
-    """Return what the page's table must say, one row a place."""
+    """Return what the page's table must say, one row per place."""
     on_data = {k: specs()[k].runs_on for k in (*method_kinds(), *measure_kinds())}
     rows = []
     for where in ("engine", "cells", "records"):

@@ -11,7 +11,7 @@ import tacit
 from conftest import FIXTURES
 from tacit.stats.correction.retention import (
     cumulative,
-    estimated_probabilities,
+    estimate_probabilities,
     hajek_mean,
     horvitz_thompson_total,
     retention_probability,
@@ -75,5 +75,5 @@ def test_probabilities_can_be_estimated(family):
     rng = np.random.default_rng(4)
     x = rng.normal(size=(4000, 1))
     p = 1 / (1 + np.exp(-(0.5 + x[:, 0])))
-    found = estimated_probabilities(rng.random(len(p)) < p, x, family)
+    found = estimate_probabilities(rng.random(len(p)) < p, x, family)
     assert np.abs(found - p).mean() < 0.03

@@ -10,7 +10,7 @@ from conftest import FIXTURES
 from tacit.errors import Approximate
 from tacit.stats.correction.simex_fit import (
     errors_in_variables,
-    extrapolated,
+    extrapolate_curve,
     linear_simex,
     regression_estimator,
     reliability,
@@ -28,9 +28,9 @@ def test_extrapolants_on_exact_curves(case):
     curve = given["beta"] * v / (v + (1 + grid) * s2)
     assert curve == pytest.approx(expected["naive_curve"], abs=1e-12)
     for name in ("linear", "quadratic", "cubic"):
-        found = extrapolated(grid, curve[:, None], name).corrected[0]
+        found = extrapolate_curve(grid, curve[:, None], name).corrected[0]
         assert found == pytest.approx(expected[name], abs=1e-9)
-    found = extrapolated(grid, curve[:, None], "rational").corrected[0]
+    found = extrapolate_curve(grid, curve[:, None], "rational").corrected[0]
     assert found == pytest.approx(expected["rational_linear"], abs=1e-6)
     assert curve[0] == pytest.approx(given["beta"] * reliability(v, s2))
 
@@ -85,10 +85,10 @@ def test_a_nonlinear_model():
 def test_a_curve_without_a_pole_falls_back():
     grid = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
     with pytest.warns(Approximate, match="quadratic one"):
-        found = extrapolated(grid, (grid**2)[:, None], "rational")
+        found = extrapolate_curve(grid, (grid**2)[:, None], "rational")
     assert found.fell_back.all()
     assert found.corrected[0] == pytest.approx(1)
-    flat = extrapolated(grid, np.full((5, 1), 2.0), "rational")
+    flat = extrapolate_curve(grid, np.full((5, 1), 2.0), "rational")
     assert flat.corrected[0] == pytest.approx(2)
 
 
@@ -96,7 +96,7 @@ def test_refusals():
     with pytest.raises(tacit.SdcError, match="must hold 0"):
         linear_simex(*noisy(50)[:2], np.ones(50), np.eye(2), rng=None, lambdas=[0.5, 1])
     with pytest.raises(tacit.SdcError, match="at least 3 lambdas"):
-        extrapolated(np.array([0.0, 1.0]), np.ones((2, 1)), "quadratic")
+        extrapolate_curve(np.array([0.0, 1.0]), np.ones((2, 1)), "quadratic")
     x, y, _ = noisy(50)
     with pytest.raises(tacit.SdcError, match="given too large"):
         errors_in_variables(x, y, np.ones(50), np.diag([50.0, 0.0]))

@@ -71,7 +71,7 @@ def test_identical_version_has_no_loss(original):
 
 
 def test_association_of_chosen_variables(found, original):
-    table = from_array(original, columns=COLUMNS).layout.rearranged(original, ["sex"], ["age"])
+    table = from_array(original, columns=COLUMNS).layout.rearrange_cells(original, ["sex"], ["age"])
     other = compare_tables(table, {"same": table})
     assert other.original["total"] == original.sum()
     assert found.original["CV"] == pytest.approx(other.original["CV"])

@@ -51,7 +51,7 @@ def test_declared_variables():
     )
     layout = table.layout
     assert layout.columns.labels()[:4] == ["f / 1", "f / 2", "f / 3", "m / 1"]
-    turned = layout.rearranged(table.cells, ["sex"], ["area"])
+    turned = layout.rearrange_cells(table.cells, ["sex"], ["area"])
     assert turned.tolist() == [[0 + 1 + 2, 6 + 7 + 8], [3 + 4 + 5, 9 + 10 + 11]]
     assert layout.columns.pick({"sex": "m", "age": [1, 3]}).tolist() == [False] * 3 + [
         True,
@@ -180,7 +180,7 @@ REFUSED = [
     (lambda: laid([[1, 2]]).layout.columns.pick(7), "no line 7"),
     (lambda: laid([[1, 2]]).layout.columns.pick({"column": "9"}), "no category"),
     (lambda: laid([[1, 2]]).layout.columns.pick({"sex": "9"}), "no column 'sex'"),
-    (lambda: laid([[1, 2]]).layout.rearranged(np.ones((1, 2)), ["x"], ["row"]), "no column 'x'"),
+    (lambda: laid([[1, 2]]).layout.rearrange_cells(np.ones((1, 2)), ["x"], ["row"]), "no column 'x'"),
     (lambda: laid(pd.DataFrame({"a": [1, 1], "b": [2, 2], "n": [3, 4]}), rows=["a"], columns=["b"], value="n"), "listed twice"),
     (lambda: laid(pd.DataFrame({"a": [1], "n": [3]}), rows=["a"], value="n"), "needs columns="),
     (lambda: laid(pd.DataFrame({"a": ["T"], "b": ["T"], "n": [3]}), rows=["a"], columns=["b"], value="n", total="T"), "nothing but totals"),

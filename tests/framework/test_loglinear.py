@@ -8,7 +8,12 @@ import pytest
 from tacit.errors import ColumnNotFound, InputError
 from tacit.tables.compare.distributions import from_array
 from tacit.tables.compare.layout import Layout, Side
-from tacit.tables.compare.loglinear import deviance, maximal, proportional_fitting, separators
+from tacit.tables.compare.loglinear import (
+    deviance,
+    find_maximal_margins,
+    proportional_fitting,
+    separators,
+)
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ def test_closed_form_equals_fitting(table, model):
     fit = deviance(table.layout, table.cells, model)
     assert fit.rounds == 0
     fitted, _, converged = proportional_fitting(
-        table.layout, table.cells, maximal(table.layout, model)
+        table.layout, table.cells, find_maximal_margins(table.layout, model)
     )
     assert converged
     o = table.cells.ravel()
@@ -76,11 +81,13 @@ def test_decomposable_models():
 
 
 def test_models_name_variables_of_the_table(table):
-    assert maximal(table.layout, [["sex"], ["job", "sex"], ["sex", "job"]]) == [("sex", "job")]
+    assert find_maximal_margins(table.layout, [["sex"], ["job", "sex"], ["sex", "job"]]) == [
+        ("sex", "job")
+    ]
     with pytest.raises(ColumnNotFound, match="no column 'sx'"):
-        maximal(table.layout, [["sx"]])
+        find_maximal_margins(table.layout, [["sx"]])
     with pytest.raises(InputError, match="at least one margin"):
-        maximal(table.layout, [])
+        find_maximal_margins(table.layout, [])
 
 
 def test_empty_margins_and_structural_zeros(table):

@@ -17,11 +17,11 @@ from tacit.protect.generalise import clusters_greedy, clusters_local
 from tacit.protect.generalise.clusters_space import build
 from tacit.protect.microaggregate.grouping import blocking, mdav_groups
 from tacit.protect.microaggregate.grouping.automaton import omma
-from tacit.protect.microaggregate.grouping.exhaustive import optimal
+from tacit.protect.microaggregate.grouping.exhaustive import find_optimal_groups
 from tacit.protect.microaggregate.grouping.forest import mu_approximation
 from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
 from tacit.protect.microaggregate.grouping.improve import improve
-from tacit.protect.microaggregate.grouping.pairs import Space, cheapest
+from tacit.protect.microaggregate.grouping.pairs import Space, find_cheapest_pairing
 from tacit.protect.microaggregate.grouping.spanning_tree import spanning_tree
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate, path_groups
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
@@ -46,7 +46,7 @@ def rng(seed=1):
 
 
 def quiet(*_):
-    """Report progress to nobody."""
+    """Ignore progress."""
 
 
 def records(n=60, p=2, seed=1):
@@ -119,7 +119,7 @@ def swapped():
 
 def linked():
     a, b = records(300, 3, 1), records(280, 3, 2)
-    found = nearest.nearest(a, b)
+    found = nearest.find_nearest_rows(a, b)
     chance = nearest.match_probability(a, b, found)
     return found.nearest, found.distance, found.second, found.ties, chance
 
@@ -216,8 +216,8 @@ ALGORITHMS = {
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
     "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
     "improvement": improved,
-    "exhaustive": lambda: optimal(records(10), 3, rng=rng(), tick=quiet),
-    "pairs": lambda: cheapest(Space.of_records(records(12)), "sse", quiet).value,
+    "exhaustive": lambda: find_optimal_groups(records(10), 3, rng=rng(), tick=quiet),
+    "pairs": lambda: find_cheapest_pairing(Space.of_records(records(12)), "sse", quiet).value,
     "mdav": lambda: mdav_groups.mdav(records(150, 3), 3, rng=rng(), tick=quiet),
     "mdav, one seed": lambda: mdav_groups.mdav_one_seed(records(150), 4, rng=rng(), tick=quiet),
     "v_mdav": lambda: v_mdav(records(150, 3), 3, rng=rng(), tick=quiet, gamma=0.8),

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from tacit.errors import InputError
 from tacit.risk.linkage.assignment import assign
-from tacit.risk.linkage.attack import Files, attack, standardised, true_covariance, zero_covariance
+from tacit.risk.linkage.attack import (
+    Files,
+    attack,
+    make_standardised_metric,
+    true_covariance,
+    zero_covariance,
+)
 
 
 def files_of(a, b, old=None, new=None, **more):
@@ -22,7 +28,7 @@ def files_of(a, b, old=None, new=None, **more):
 def test_tie_rules():
     a = [[0.0], [1.0], [2.0], [10.0]]
     b = [[0.5], [0.5], [2.0], [11.0]]
-    found = attack(files_of(a, b), standardised(files_of(b, b)))
+    found = attack(files_of(a, b), make_standardised_metric(files_of(b, b)))
     assert found.links.ties.tolist() == [2, 2, 1, 1]
     assert found.correct("first").tolist() == [1, 0, 1, 1]
     assert found.correct("unique").tolist() == [0, 0, 1, 1]
@@ -41,7 +47,7 @@ def test_rules_are_ordered_and_bounded(seed, n, direction):
     rng = np.random.default_rng(seed)
     a = np.round(rng.normal(size=(n, 2)), 1)
     files = files_of(a, np.round(a + 0.5 * rng.normal(size=a.shape)), direction=direction)
-    found = attack(files, standardised(files))
+    found = attack(files, make_standardised_metric(files))
     unique, first, always = (found.count(r) for r in ("unique", "first", "any"))
     assert unique <= found.count("expected") <= always
     assert unique <= first <= always
@@ -56,10 +62,10 @@ def test_group_masking_own_record_and_any_parent():
     b[order] = a[order].reshape(100, 3, 2).mean(axis=1).repeat(3, axis=0)
     for direction in ("original_to_released", "released_to_original"):
         files = files_of(a, b, direction=direction)
-        found = attack(files, standardised(files))
+        found = attack(files, make_standardised_metric(files))
         assert found.count("expected") <= found.parent.sum()
         brute = []
-        gap = standardised(files)
+        gap = make_standardised_metric(files)
         x = gap.coordinates(files.original, "original", np.arange(2))
         y = gap.coordinates(files.released, "released", np.arange(2))
         for i in range(300):
@@ -75,17 +81,17 @@ def test_group_masking_own_record_and_any_parent():
 def test_records_that_are_not_released_are_never_correct():
     a = np.array([[0.0], [1.0], [2.0], [3.0]])
     files = files_of(a, a[[3, 1]], old=[1, 3], new=[1, 0])
-    found = attack(files, standardised(files_of(a, a)))
+    found = attack(files, make_standardised_metric(files_of(a, a)))
     assert files.truth.tolist() == [-1, 1, -1, 0]
     assert found.correct("first").tolist() == [0, 1, 0, 1]
     back = Files(
         files.original, files.released, files.old, files.new, direction="released_to_original"
     )
     assert back.truth.tolist() == [3, 1]
-    assert attack(back, standardised(files_of(a, a))).count("unique") == 2
+    assert attack(back, make_standardised_metric(files_of(a, a))).count("unique") == 2
 
 
-@pytest.mark.parametrize("metric", [standardised, zero_covariance, true_covariance])
+@pytest.mark.parametrize("metric", [make_standardised_metric, zero_covariance, true_covariance])
 def test_missing_values_are_left_out_pair_by_pair(metric):
     rng = np.random.default_rng(2)
     a = rng.normal(size=(40, 3))
@@ -117,7 +123,7 @@ def test_links_stay_within_blocks(direction):
     b = a + 0.5 * rng.normal(size=a.shape)
     block = (rng.integers(0, 5, 60), rng.integers(1, 6, 60))
     files = files_of(a, b, direction=direction, block=block)
-    metric = standardised(files)
+    metric = make_standardised_metric(files)
     found = attack(files, metric)
     x, y = (
         metric.coordinates(z, s, np.arange(2)) for z, s in zip((a, b), files.sides, strict=True)
@@ -148,7 +154,7 @@ def test_some_of_the_queries():
             block=(np.arange(40) % 2, np.arange(5, 50) % 2),
         )  # fmt: skip
         few = rows[rows < len(files.queries)]
-        whole, part = (attack(f, standardised(files)) for f in (files, files.some(few)))
+        whole, part = (attack(f, make_standardised_metric(files)) for f in (files, files.some(few)))
         assert part.links.nearest.tolist() == whole.links.nearest[few].tolist()
         assert part.truth.tolist() == whole.truth[few].tolist()
         assert part.hit.tolist() == whole.hit[few].tolist()
@@ -157,7 +163,7 @@ def test_some_of_the_queries():
 def test_a_record_without_any_value_has_no_link():
     a = np.array([[np.nan], [1.0], [2.0]])
     files = files_of(a, a)
-    found = attack(files, standardised(files))
+    found = attack(files, make_standardised_metric(files))
     assert found.links.nearest.tolist() == [-1, 1, 2]
     assert found.count("any") == 2
     assert found.parent.tolist() == [False, True, True]
@@ -168,7 +174,7 @@ def test_one_to_one_has_the_least_total_distance():
     a = rng.normal(size=(6, 2))
     b = a + rng.normal(size=a.shape)
     files = files_of(a, b)
-    metric = standardised(files)
+    metric = make_standardised_metric(files)
     found = attack(files, metric, one_to_one=True)
     x = metric.coordinates(a, "original", np.arange(2))
     y = metric.coordinates(b, "released", np.arange(2))
@@ -194,4 +200,4 @@ def test_one_to_one_leaves_somebody_out_and_has_a_limit():
     rows = np.zeros((6000, 1))
     files = files_of(rows, rows)
     with pytest.raises(InputError, match="one-to-one links need all 6,000 x 6,000 pairs at once"):
-        attack(files, standardised(files), one_to_one=True)
+        attack(files, make_standardised_metric(files), one_to_one=True)

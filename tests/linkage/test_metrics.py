@@ -13,10 +13,10 @@ from tacit.risk.linkage.attack import (
     attack,
     distance_standardised,
     given_covariance,
+    make_standardised_metric,
     polynomial,
     projections,
     radial,
-    standardised,
     true_covariance,
     zero_covariance,
 )
@@ -49,7 +49,7 @@ def small():
 
 
 METRICS = {
-    "DBRL1": standardised,
+    "DBRL1": make_standardised_metric,
     "DBRL2": lambda f: distance_standardised(f, "all"),
     "DBRL2_paired": lambda f: distance_standardised(f, "true"),
     "DBRLM_COV0": zero_covariance,
@@ -71,7 +71,7 @@ def test_small_example_to_the_digit(small, name):
 
 def test_kernel_of_degree_one_is_the_euclidean_distance(small):
     one = polynomial(small, degree=1, gamma=1.0, coef0=1.0)
-    np.testing.assert_allclose(matrix(small, one), matrix(small, standardised(small)))
+    np.testing.assert_allclose(matrix(small, one), matrix(small, make_standardised_metric(small)))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_kernel_features_give_the_kernel(small, degree, gamma, coef0):
 
 def test_radial_kernel_ranks_as_the_euclidean_distance(small):
     metric = radial(small, gamma=0.3)
-    gap = matrix(small, standardised(small))
+    gap = matrix(small, make_standardised_metric(small))
     np.testing.assert_allclose(matrix(small, metric), 2 - 2 * np.exp(-0.3 * gap), rtol=1e-12)
     assert attack(small, metric).links.nearest.tolist() == SMALL["links_first"]["DBRL1"]
 
@@ -155,7 +155,7 @@ def test_a_column_released_as_it_is_gives_records_away():
 def test_an_unchanged_file_is_linked_completely():
     a = np.random.default_rng(3).normal(size=(50, 3))
     files = files_of(a, a)
-    for metric in (true_covariance, zero_covariance, standardised):
+    for metric in (true_covariance, zero_covariance, make_standardised_metric):
         assert attack(files, metric(files)).count("unique") == 50
     assert np.allclose(whitening(np.zeros((1, 1)), np.eye(1)), [[1.0]])
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.kernels import run_kernels
-from tacit.risk.linkage.nearest import TIE, match_probability, nearest
+from tacit.risk.linkage.nearest import TIE, find_nearest_rows, match_probability
 from tacit.risk.linkage.rows import distinct_rows
 
 
@@ -20,7 +20,7 @@ def brute(a, b):
 
 
 def check(a, b):
-    found = nearest(a, b)
+    found = find_nearest_rows(a, b)
     link, best, second, ties = brute(a, b)
     np.testing.assert_array_equal(found.nearest, link)
     np.testing.assert_allclose(found.distance, best, rtol=1e-9, atol=1e-15)
@@ -53,7 +53,7 @@ def test_groups_of_equal_records(way):
 
 def test_one_target(way):
     a = np.array([[0.0, 1.0], [2.0, 2.0]])
-    found = nearest(a, np.array([[0.0, 0.0]]))
+    found = find_nearest_rows(a, np.array([[0.0, 0.0]]))
     assert found.nearest.tolist() == [0, 0]
     assert found.ties.tolist() == [1, 1]
     assert np.isinf(found.second).all()
@@ -61,7 +61,7 @@ def test_one_target(way):
 
 def test_ties_between_distinct_targets_count_their_copies(way):
     b = np.array([[1.0], [-1.0], [1.0], [5.0]])
-    found = nearest(np.array([[0.0]]), b)
+    found = find_nearest_rows(np.array([[0.0]]), b)
     assert found.nearest.tolist() == [0]
     assert found.ties.tolist() == [3]
 
@@ -91,7 +91,7 @@ def test_distinct_rows():
 def test_rows_that_hash_alike_are_told_apart(monkeypatch):
     from tacit.risk.linkage import rows
 
-    monkeypatch.setattr(rows, "hashed", lambda x: np.zeros(len(x), dtype=np.uint64))
+    monkeypatch.setattr(rows, "hash_rows", lambda x: np.zeros(len(x), dtype=np.uint64))
     assert len(distinct_rows(np.array([[1.0], [2.0], [1.0]]))) == 2
 
 
@@ -99,7 +99,7 @@ def test_match_probability_is_the_share_of_the_likelihood(way):
     rng = np.random.default_rng(3)
     a = rng.normal(size=(60, 2)) * 3
     b = np.concatenate([a + rng.normal(size=a.shape), a[:20]])
-    links = nearest(a, b)
+    links = find_nearest_rows(a, b)
     likely = np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / 2)
     np.testing.assert_allclose(
         match_probability(a, b, links),
@@ -116,7 +116,7 @@ def test_large_files_against_a_tree(p):
     rng = np.random.default_rng(p)
     a = rng.normal(size=(30_000, 3)) @ rng.normal(size=(3, p)) + 0.3 * rng.normal(size=(30_000, p))
     b = a + 0.3 * rng.normal(size=a.shape)
-    found = nearest(a, b)
+    found = find_nearest_rows(a, b)
     distance, link = cKDTree(b).query(a, k=2, workers=-1)
     np.testing.assert_array_equal(found.nearest, link[:, 0])
     np.testing.assert_allclose(found.second, distance[:, 1] ** 2, rtol=1e-9)

@@ -46,7 +46,9 @@ def test_groups_respect_blocks_and_sizes(n, k, blocks, seeds, seed):
     assert found.blocks <= blocks
     assert found.gap >= 0
     if found.blocks > 1:
-        outer = blocking.outermost(x, k, seeds, max(2 * k, int((1 - blocking.OUTER) * n)), silent)
+        outer = blocking.form_outer_groups(
+            x, k, seeds, max(2 * k, int((1 - blocking.OUTER) * n)), silent
+        )
         rest = np.flatnonzero(outer < 0)
         assert (found.labels[outer >= 0] == outer[outer >= 0]).all()
         block = np.empty(n, dtype=int)

@@ -11,12 +11,12 @@ from tacit.errors import InputError
 from tacit.protect.microaggregate.grouping import clustering
 from tacit.protect.microaggregate.grouping.clustering import (
     cluster_labels,
+    group_within_clusters,
     influence,
-    joined,
-    transformed,
-    within,
+    join_small_clusters,
+    transform_columns,
 )
-from tacit.protect.microaggregate.grouping.sorting import simple
+from tacit.protect.microaggregate.grouping.sorting import group_in_file_order
 
 METHODS = list(clustering.CLUSTERS)
 
@@ -80,13 +80,13 @@ def test_logarithms_of_nothing_are_refused_by_column():
     x = np.array([[1.0, 2.0], [3.0, 0.0]])
     for transform in ("log", "boxcox"):
         with pytest.raises(InputError, match="needs values above 0, and column 'debt' has others"):
-            transformed(x, transform, ("income", "debt"))
-    assert transformed(x, "none") is x
+            transform_columns(x, transform, ("income", "debt"))
+    assert transform_columns(x, "none") is x
 
 
 def test_boxcox_leaves_a_constant_column():
     x = np.column_stack([rng().lognormal(size=40), np.full(40, 2.0)])
-    out = transformed(x, "boxcox")
+    out = transform_columns(x, "boxcox")
     assert out[:, 1].tolist() == [2.0] * 40
     assert abs(np.mean((out[:, 0] - out[:, 0].mean()) ** 3)) < 0.5
 
@@ -97,7 +97,7 @@ def test_small_clusters_join_until_all_are_large_enough(seed, k):
     generator = np.random.default_rng(seed)
     z = generator.normal(size=(30, 2))
     labels = np.unique(generator.integers(0, 12, 30), return_inverse=True)[1]
-    found = joined(z, labels, k)
+    found = join_small_clusters(z, labels, k)
     assert np.bincount(found).min() >= k
     # No cluster is torn.
     assert len({*zip(labels.tolist(), found.tolist(), strict=True)}) == labels.max() + 1
@@ -105,7 +105,15 @@ def test_small_clusters_join_until_all_are_large_enough(seed, k):
 
 def test_the_nearest_centre_takes_a_small_cluster():
     z = np.array([0.0, 0.1, 0.2, 9.0, 9.1, 9.2, 7.5])[:, None]
-    assert joined(z, np.array([0, 0, 0, 1, 1, 1, 2]), 2).tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert join_small_clusters(z, np.array([0, 0, 0, 1, 1, 1, 2]), 2).tolist() == [
+        0,
+        0,
+        0,
+        1,
+        1,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("n_medoids", [1, 2, 3])
@@ -142,5 +150,5 @@ def test_influence_sorts_each_cluster_by_its_most_unusual_column():
 def test_groups_stay_within_clusters():
     x = rng().normal(size=(40, 2))
     clusters = rng().integers(0, 3, 40)
-    labels = within(x, clusters, lambda part: simple(part, 3))
+    labels = group_within_clusters(x, clusters, lambda part: group_in_file_order(part, 3))
     assert len({*zip(labels.tolist(), clusters.tolist(), strict=True)}) == labels.max() + 1

@@ -10,12 +10,16 @@ from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
 from tacit.errors import Approximate, Cancelled, InputError, LimitReached, SolverError
-from tacit.protect.microaggregate.grouping.exhaustive import lower_bound, optimal, over_subsets
+from tacit.protect.microaggregate.grouping.exhaustive import (
+    find_optimal_groups,
+    lower_bound,
+    over_subsets,
+)
 from tacit.protect.microaggregate.grouping.factor import two_microaggregation
 from tacit.protect.microaggregate.grouping.loss import loss
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
 from tacit.protect.microaggregate.grouping.near import Space
-from tacit.protect.microaggregate.grouping.pairs import cheapest
+from tacit.protect.microaggregate.grouping.pairs import find_cheapest_pairing
 
 CASES = json.loads((FIXTURES / "psd12-two-microaggregation" / "small_cases.json").read_text())[
     "cases"
@@ -24,7 +28,7 @@ RNG = np.random.default_rng(0)
 
 
 def best(x, k):
-    return optimal(x, k, rng=RNG, tick=quiet)
+    return find_optimal_groups(x, k, rng=RNG, tick=quiet)
 
 
 def matrices(low, high, p=2):
@@ -64,7 +68,7 @@ def test_brute_force(x, k):
 @settings(max_examples=30, deadline=None)
 def test_pairs_and_triples_are_the_same_optimum(x):
     d = Space.of_records(x)
-    found = cheapest(d, "sse", quiet)
+    found = find_cheapest_pairing(d, "sse", quiet)
     assert found.proven
     assert found.value == pytest.approx(loss(x, over_subsets(d.squared, 2)).within, abs=1e-7)
     assert found.value == pytest.approx(loss(x, found.labels).within, abs=1e-7)
@@ -92,11 +96,11 @@ def test_casc_files(name, value):
 
 def test_distances_are_computed_as_needed(monkeypatch):
     x = casc("eia600")
-    kept = cheapest(Space.of_records(x), "sse", quiet)
+    kept = find_cheapest_pairing(Space.of_records(x), "sse", quiet)
     monkeypatch.setattr("tacit.protect.microaggregate.grouping.near.KEPT", 10)
     space = Space.of_records(x)
     assert not len(space.squared)
-    assert cheapest(space, "sse", quiet).value == pytest.approx(kept.value)
+    assert find_cheapest_pairing(space, "sse", quiet).value == pytest.approx(kept.value)
 
 
 def test_one_column_is_solved_at_any_size():
@@ -134,14 +138,14 @@ def test_the_last_program_can_be_stopped():
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        cheapest(Space.of_records(casc("eia600")[:100]), "sse", stop)
+        find_cheapest_pairing(Space.of_records(casc("eia600")[:100]), "sse", stop)
 
 
 def test_a_failed_warm_start_is_repeated(monkeypatch):
     from tacit.protect.microaggregate.grouping import pairs as _pairs
 
     x = casc("eia600")[:120]
-    expected = cheapest(Space.of_records(x), "sse", quiet).value
+    expected = find_cheapest_pairing(Space.of_records(x), "sse", quiet).value
     solve, calls = _pairs.Highs.solve, []
 
     def failing(self, **options):
@@ -151,14 +155,14 @@ def test_a_failed_warm_start_is_repeated(monkeypatch):
         return solve(self, **options)
 
     monkeypatch.setattr(_pairs.Highs, "solve", failing)
-    assert cheapest(Space.of_records(x), "sse", quiet).value == pytest.approx(expected)
+    assert find_cheapest_pairing(Space.of_records(x), "sse", quiet).value == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("far", [1e3, 1e5, 1e7])
 def test_outliers_do_not_blur_the_rest(far):
     x = np.random.default_rng(8).normal(size=(200, 3))
     y = np.vstack([x, far * np.eye(3)[[0, 0]]])
-    found = cheapest(Space.of_records(y), "sse", quiet)
+    found = find_cheapest_pairing(Space.of_records(y), "sse", quiet)
     assert found.proven
     assert found.labels[-1] == found.labels[-2]
     assert loss(x, found.labels[:-2]).within == pytest.approx(loss(x, best(x, 2)).within)

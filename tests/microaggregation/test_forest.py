@@ -11,12 +11,12 @@ from tacit.errors import InputError
 from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
 from tacit.protect.microaggregate.grouping.forest import (
     bound,
-    grown_forest,
+    grow_forest,
     mu_approximation,
     split_forest,
 )
 from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.near import Space, nearest
+from tacit.protect.microaggregate.grouping.near import Space, find_nearest_records
 
 RNG = np.random.default_rng(0)
 
@@ -72,8 +72,8 @@ def test_bound_holds_against_the_optimum(n, k, seed):
 @settings(max_examples=40, deadline=None)
 def test_forest_has_trees_of_k_and_one_edge_out(n, k, seed):
     x = np.random.default_rng(seed).normal(size=(n, 2))
-    near = nearest(x, k - 1)[0]
-    target = grown_forest(near, k)
+    near = find_nearest_records(x, k - 1)[0]
+    target = grow_forest(near, k)
     graph = np.zeros((n, n))
     out = np.flatnonzero(target >= 0)
     graph[out, target[out]] = 1
@@ -87,7 +87,7 @@ def test_trees_are_split_to_the_largest_size():
     rng = np.random.default_rng(5)
     for k in (2, 3, 5, 8):
         x = rng.normal(size=(400, 2))
-        target = grown_forest(nearest(x, k - 1)[0], k)
+        target = grow_forest(find_nearest_records(x, k - 1)[0], k)
         labels = split_forest(target, k, max(2 * k - 1, 3 * k - 5))
         assert np.bincount(labels).min() >= k
 

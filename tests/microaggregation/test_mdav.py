@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tacit.kernels import run_kernels
 from tacit.protect.microaggregate.grouping import group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import (
-    asking_a_tree,
+    form_groups_by_scan,
+    form_outer_groups,
+    grow_groups_by_tree,
     mdav,
     mdav_one_seed,
-    outermost,
-    scanning,
 )
 from tacit.protect.microaggregate.grouping.tree import neighbours
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
@@ -90,7 +90,7 @@ def data(kind, n, p, seed):
 def test_both_ways_are_the_definition(kind, n, p, k, seeds, seed):
     x = data(kind, n, p, seed)
     expected = by_definition(x, k, seeds)
-    for way in (scanning, asking_a_tree):
+    for way in (form_groups_by_scan, grow_groups_by_tree):
         labels = way(x, k, seeds, 2 * k, silent)
         labels[labels < 0] = labels.max() + 1
         assert (labels == expected).all(), way.__name__
@@ -99,7 +99,7 @@ def test_both_ways_are_the_definition(kind, n, p, k, seeds, seed):
 @pytest.mark.parametrize("kind", ["grid", "duplicates", "lognormal"])
 def test_both_ways_agree_on_larger_files(kind):
     x = data(kind, 7000, 4, 1)
-    ways = [way(x, 4, 2, 8, silent) for way in (scanning, asking_a_tree)]
+    ways = [way(x, 4, 2, 8, silent) for way in (form_groups_by_scan, grow_groups_by_tree)]
     assert (ways[0] == ways[1]).all()
 
 
@@ -172,7 +172,7 @@ def test_eleven_points():
 
 def test_what_is_left_continues_as_mdav_of_the_rest():
     x = data("lognormal", 500, 3, 2)
-    labels = outermost(x, 3, 2, 300, silent)
+    labels = form_outer_groups(x, 3, 2, 300, silent)
     rest = np.flatnonzero(labels < 0)
     labels[rest] = mdav(x[rest], 3, rng=RNG, tick=silent) + labels.max() + 1
     assert (labels == mdav(x, 3, rng=RNG, tick=silent)).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tacit.protect.microaggregate.grouping import sorting
 from tacit.protect.microaggregate.grouping.aggregates import aggregate
 from tacit.stats.moments import scale_of
-from tacit.stats.projection import first_component, pursued
+from tacit.stats.projection import first_component, pursue_directions
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SIX = json.loads((FIXTURES / "psd29-sdc-in-r" / "microaggregation_methods.json").read_text())
@@ -32,8 +32,8 @@ def groups(labels):
 @pytest.mark.parametrize(
     ("name", "function"),
     [
-        ("simple", sorting.simple),
-        ("single", sorting.single),
+        ("simple", sorting.group_in_file_order),
+        ("single", sorting.group_by_column),
         ("pca", sorting.pca),
         ("pppca", sorting.projection_pursuit),
     ],
@@ -58,7 +58,9 @@ def test_directions_of_twelve_records():
     x = np.array(SIX["input"]["X"])
     z = scale_of(x, ddof=1).there(x)
     assert first_component(np.cov(z.T)) == pytest.approx(SIX["conventions"]["pca_first_loading"])
-    assert pursued(z, rng())[0][0] == pytest.approx(SIX["conventions"]["pppca_first_direction"])
+    assert pursue_directions(z, rng())[0][0] == pytest.approx(
+        SIX["conventions"]["pppca_first_direction"]
+    )
 
 
 def test_projections_of_the_combinations_paper():
@@ -96,7 +98,9 @@ def test_ties_stay_in_record_order(name):
 
 def test_single_sorts_by_the_column_named():
     x = rng().normal(size=(30, 3))
-    assert sorting.single(x, 3, sort_by=2).tolist() == sorting.by_score(x[:, 2], 3).tolist()
+    assert (
+        sorting.group_by_column(x, 3, sort_by=2).tolist() == sorting.by_score(x[:, 2], 3).tolist()
+    )
 
 
 @pytest.mark.parametrize("covariance", ["mcd", "mve", "ogk"])

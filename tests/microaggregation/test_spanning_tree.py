@@ -51,7 +51,7 @@ def test_tree_of_far_clusters():
 
 
 def naive_cut(n, edges, k):
-    """Remove edges in turn, counting the sides afresh each time."""
+    """Remove edges in turn, counting the sides again each time."""
     kept = list(map(tuple, edges.tolist()))
     for edge in list(kept):
         rest = [e for e in kept if e != edge]

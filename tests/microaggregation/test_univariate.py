@@ -11,7 +11,7 @@ from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
 from tacit.protect.microaggregate.grouping.sorting import by_score
 from tacit.protect.microaggregate.grouping.univariate import (
-    along,
+    group_along_order,
     optimal_univariate,
     path,
     path_groups,
@@ -123,4 +123,4 @@ def test_path_visits_nearest_next():
 def test_groups_along_an_order_are_consecutive():
     x = np.random.default_rng(2).normal(size=(50, 3))
     order = np.random.default_rng(3).permutation(50)
-    assert (np.diff(along(x, order, 4)[order]) >= 0).all()
+    assert (np.diff(group_along_order(x, order, 4)[order]) >= 0).all()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tacit.protect.microaggregate.grouping import group_sizes
 from tacit.protect.microaggregate.grouping import v_mdav_groups as module
-from tacit.protect.microaggregate.grouping.mdav_groups import squared
+from tacit.protect.microaggregate.grouping.mdav_groups import compute_squared_distances
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 
 RNG = np.random.default_rng(0)
@@ -29,8 +29,11 @@ def silent(_message, _share):
 def test_both_ways_agree(n, p, k, gamma, grid, seed):
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 5, (n, p)).astype(float) if grid else rng.normal(size=(n, p))
-    seeds = np.argsort(-squared(x.T, x.mean(axis=0)), kind="stable")
-    ways = [f(x, k, gamma, seeds, silent) for f in (module.scanning, module.asking_a_tree)]
+    seeds = np.argsort(-compute_squared_distances(x.T, x.mean(axis=0)), kind="stable")
+    ways = [
+        f(x, k, gamma, seeds, silent)
+        for f in (module.form_variable_groups, module.grow_groups_by_tree)
+    ]
     assert (ways[0] == ways[1]).all()
     assert (ways[0] < 0).sum() < k
     sizes = group_sizes(ways[0][ways[0] >= 0]) if n >= k else np.array([k])

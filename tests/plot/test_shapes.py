@@ -75,7 +75,7 @@ CHARTS = {
         [("a", "agrees", 2.0), ("a", "disagrees", -9.0)], title="Weights", y="bits"
     ),
     "columns": families.columns([("1", 12, True), ("2", 0, False)], title="Records", x="size"),
-    "fitted": paired.fitted(
+    "fitted": paired.draw_fitted_points(
         np.arange(5.0),
         np.arange(5.0) + 1,
         np.array([False, True, False, False, True]),
@@ -112,7 +112,7 @@ def test_many_lines_are_grey_and_without_legend():
 
 
 def test_counting_takes_every_finite_value():
-    counts, edges = lines.counted(np.array([1.0, 2.0, np.inf, 3.0]), 2)
+    counts, edges = lines.count_bins(np.array([1.0, 2.0, np.inf, 3.0]), 2)
     assert counts.sum() == 3
     assert edges.tolist() == [1.0, 2.0, 3.0]
 

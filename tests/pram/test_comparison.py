@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
 from tacit.protect.pram import cell_risk, equal, expected, parse, rate_matrices
-from tacit.protect.pram.comparison import dense_table, simulated
+from tacit.protect.pram.comparison import dense_table, simulate_table
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_simulated_tables_have_the_expected_counts():
     rng = np.random.default_rng(4)
     table = np.array([[50.0, 10.0], [5.0, 20.0], [30.0, 8.0]])
     matrices = [parse("3B(0.6;2)"), equal(2, 0.8)]
-    runs = np.mean([simulated(table, matrices, rng) for _ in range(400)], axis=0)
+    runs = np.mean([simulate_table(table, matrices, rng) for _ in range(400)], axis=0)
     assert runs == pytest.approx(expected(table, matrices), abs=1.0)
 
 

@@ -223,7 +223,7 @@ def test_relative_differences_count_empty_cells_as_the_paper_does():
 
 
 def test_bad_shapes_and_thresholds_are_refused():
-    with pytest.raises(InvalidParameter, match="one matrix an axis"):
+    with pytest.raises(InvalidParameter, match="one matrix per axis"):
         expected(np.ones((2, 2)), [None])
     with pytest.raises(InvalidParameter, match="axis 0 of the table has 2 categories"):
         expected(np.ones(2), [equal(3, 0.5)])

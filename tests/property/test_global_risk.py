@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.risk.models import global_search as searching
-from tacit.risk.models.global_search import Search, Side, merged_links
+from tacit.risk.models.global_search import Search, Side, merge_links
 from tacit.risk.models.global_weights import shape_fault, weights_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "global_risk_experiments.py"
@@ -49,7 +49,7 @@ def tables(original, masked, r):
     sizes = np.maximum(original.max(axis=0), masked.max(axis=0)) + 1
     left, there = Side.of(list(original.T), sizes.tolist(), np.ones(len(original), dtype=np.int64))
     right, here = Side.of(list(masked.T), sizes.tolist(), np.ones(len(masked), dtype=np.int64))
-    return merged_links(left, right, there[:r], here[:r], np.ones(r, dtype=np.int64))
+    return merge_links(left, right, there[:r], here[:r], np.ones(r, dtype=np.int64))
 
 
 def classification(original, masked, r, subset):
@@ -164,7 +164,7 @@ def test_dense_and_sorted_numbering_agree():
         rng.integers(0, 9, 50) * 10**12,
         np.zeros(0, dtype=np.int64),
     ):
-        into, size = searching.compact(ids)
+        into, size = searching.compact_ids(ids)
         assert size == len(np.unique(ids))
         assert len(set(zip(into, ids, strict=True))) == size
 

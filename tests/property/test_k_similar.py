@@ -156,11 +156,11 @@ def test_local_search_keeps_its_books(space, k):
     if space.total < k:
         return
     start, _ = _clusters_greedy.greedy(space, k)
-    state = _clusters_local.begin(space, k, start)
+    state = _clusters_local.make_state(space, k, start)
     state_cost = price(space, start, space.unit)
     for _ in range(5):
         _clusters_local.look_at(state, k, 8, 0, len(space))
-        now = _clusters_local.finish(state)
+        now = _clusters_local.read_partition(state)
         assert is_valid(space, k, now.tidy())
         for c in np.unique(now.cluster):
             mine = now.cluster == c

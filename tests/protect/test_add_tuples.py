@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, WeakProtection
-from tacit.protect.synthesise.add_tuples import moved_to_mean, moved_to_total
+from tacit.protect.synthesise.add_tuples import move_to_mean, move_to_total
 
 
 def data(**roles):
@@ -25,7 +25,7 @@ def data(**roles):
 @given(st.lists(st.integers(-5, 9), min_size=1, max_size=20), st.floats(0, 1))
 def test_whole_numbers_reach_any_total_in_range(values, share):
     total = round(-5 * len(values) + share * 14 * len(values))
-    found = moved_to_total(np.array(values), total, -5, 9, np.random.default_rng(1))
+    found = move_to_total(np.array(values), total, -5, 9, np.random.default_rng(1))
     assert found.sum() == total
     assert found.min() >= -5
     assert found.max() <= 9
@@ -34,7 +34,7 @@ def test_whole_numbers_reach_any_total_in_range(values, share):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(-5, 9), min_size=1, max_size=20), st.floats(-5, 9))
 def test_numbers_reach_any_mean_in_range(values, mean):
-    found = moved_to_mean(np.array(values), mean, -5.0, 9.0)
+    found = move_to_mean(np.array(values), mean, -5.0, 9.0)
     assert found.mean() == pytest.approx(mean, abs=1e-9)
     assert found.min() >= -5 - 1e-9
     assert found.max() <= 9 + 1e-9

@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.errors import Approximate, DisclosureRefused, Infeasible, InputError, InvalidParameter
-from tacit.protect.channels.channel_expansion import CHANNEL, MEMBERS, deal, unbroken
+from tacit.protect.channels.channel_expansion import CHANNEL, MEMBERS, deal_channels, is_unbroken
 from tacit.protect.channels.table import ChannelTable
 from tacit.release import refuse_identifiers
 
@@ -87,7 +87,9 @@ def test_dealing_does_not_look_at_the_confidential_value():
     study = tacit.ChannelExpansion(related=["channel"], confidential="v", u={"x": 0.25})
     judged = study.evaluate(table, [{1: 2, 2: 6}, {1: 2, 3: 6}])
     channels = np.repeat(np.arange(3), table.m)
-    dealt = np.array([deal(channels, judged, np.random.default_rng(s)) for s in range(1000)])
+    dealt = np.array(
+        [deal_channels(channels, judged, np.random.default_rng(s)) for s in range(1000)]
+    )
     assert ((dealt[:, :4] == 0).sum(axis=1) == 2).all()
     assert np.abs((dealt[:, :4] == 0).mean(axis=0) - 0.5).max() < 0.06
     assert np.abs((dealt[:, 4:12] == 0).mean(axis=0) - 0.75).max() < 0.06
@@ -206,8 +208,8 @@ def test_unbroken():
         itertools.combinations(range(4), k) for k in (1, 2, 3)
     ):
         gap = any(b - a > 1 for a, b in itertools.pairwise(picked))
-        assert unbroken(np.array(picked)) == (not gap)
-    assert unbroken(np.array([-1, 2]))
+        assert is_unbroken(np.array(picked)) == (not gap)
+    assert is_unbroken(np.array([-1, 2]))
 
 
 @pytest.mark.parametrize(
@@ -270,7 +272,7 @@ def test_rounding_keeps_to_ordered_and_listed_sets():
     answer = study.solve(data)
     place = answer.table.combinations.column("site").to_numpy()
     assert answer.answer.integer
-    assert all(unbroken(place[list(members)]) for members in answer.sets)
+    assert all(is_unbroken(place[list(members)]) for members in answer.sets)
 
 
 def test_no_safe_channel():

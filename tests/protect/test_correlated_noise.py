@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.context import Context
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.noise.correlated_noise import CorrelatedNoise, correlated_draws
+from tacit.protect.noise.correlated_noise import CorrelatedNoise, draw_correlated
 from tacit.risk.disclosure.index_disclosure import IndexDisclosure
 from tacit.stats.moments import factor
 from tacit.utility.models.estimate_precision import EstimatePrecision
@@ -28,7 +28,7 @@ def array(data, columns="abc"):
 
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "laplace"])
 def test_draws_have_the_covariance(distribution):
-    z = correlated_draws(300_000, SIGMA, distribution, Context.start(3))
+    z = draw_correlated(300_000, SIGMA, distribution, Context.start(3))
     assert z.mean(axis=0) == pytest.approx(0, abs=0.03)
     scale = np.sqrt(np.outer(np.diag(SIGMA), np.diag(SIGMA)))
     assert np.cov(z, rowvar=False) / scale == pytest.approx(SIGMA / scale, abs=0.015)

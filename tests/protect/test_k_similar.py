@@ -24,7 +24,7 @@ from tacit.protect.generalise import clusters_exact as _clusters_exact
 from tacit.protect.generalise import clusters_greedy as _clusters_greedy
 from tacit.protect.generalise import clusters_local as _clusters_local
 from tacit.protect.generalise import k_similar
-from tacit.protect.generalise.clusters_space import build, nearest, price
+from tacit.protect.generalise.clusters_space import build, find_nearest_cells, price
 
 AGES = Hierarchy.from_paths(
     [[str(a), f"{a // 5 * 5}-{a // 5 * 5 + 4}", "*"] for a in range(20, 40)]
@@ -222,9 +222,9 @@ def test_blocks_are_used_above_the_limit(monkeypatch):
 
 def test_nearest_finds_what_all_pairs_find(monkeypatch):
     space = random_space(400, 1, 5)
-    everyone = nearest(space, 6)
+    everyone = find_nearest_cells(space, 6)
     monkeypatch.setattr("tacit.protect.generalise.clusters_space.CHUNK", 1000)
-    some = nearest(space, 6)
+    some = find_nearest_cells(space, 6)
     assert np.array_equal(some[:, 0], np.arange(len(space)))
     from tacit.protect.generalise.clusters_space import common_levels
 
@@ -249,14 +249,14 @@ def test_time_limit_and_cancellation():
 def test_compiled_kernels_do_what_the_plain_ones_do():
     space = random_space(400, 2, 7)
     start, _ = _clusters_greedy.greedy(space, 3)
-    plain, fast = (_clusters_local.begin(space, 3, start) for _ in range(2))
+    plain, fast = (_clusters_local.make_state(space, 3, start) for _ in range(2))
     look = _clusters_local.KERNELS.compiled()["look_at"]
     for _ in range(3):
         changes = _clusters_local.look_at(plain, 3, 8, 0, len(space))
         assert changes == look(fast, 3, 8, 0, len(space))
     for one, two in zip(
-        _clusters_local.finish(plain).__dict__.values(),
-        _clusters_local.finish(fast).__dict__.values(),
+        _clusters_local.read_partition(plain).__dict__.values(),
+        _clusters_local.read_partition(fast).__dict__.values(),
         strict=True,
     ):
         assert np.array_equal(one, two)

@@ -82,15 +82,17 @@ def test_strict_gives_classes_of_k(codes, k):
 @given(tables(), st.integers(2, 3))
 @settings(max_examples=30, deadline=None)
 def test_compiled_and_plain_kernels_agree(codes, k):
-    rows, _ = local.start(codes, k)
+    rows, _ = local.find_rare_rows(codes, k)
     bits = np.arange(1, 1 << codes.shape[1], dtype=np.int64)
     plain = local.enough_arrays(rows.codes, rows.size, rows.rare, bits, k, codes.shape[1])
-    assert (local.enough(rows.codes, rows.size, rows.rare, bits, k, codes.shape[1]) == plain).all()
+    assert (
+        local.mark_enough(rows.codes, rows.size, rows.rare, bits, k, codes.shape[1]) == plain
+    ).all()
     for at in rows.rare:
-        new = local.without(rows.codes[at], [0])
+        new = local.blank_columns(rows.codes[at], [0])
         assert local.count_agreeing(rows.codes, rows.size, new) == rows.count(new)
         found = local.newly_agreeing(rows.codes, rows.rare, rows.codes[at], new)
-        assert found.tolist() == rows.gained(int(at), new).tolist()
+        assert found.tolist() == rows.find_gained_rows(int(at), new).tolist()
 
 
 def people(n=400, seed=3):

@@ -15,8 +15,8 @@ from tacit.protect.suppress import mu_argus
 from tacit.protect.suppress.mu_argus import (
     Session,
     by_weight,
-    checked_combinations,
     greedy_sets,
+    list_checked_combinations,
     smallest_sets,
 )
 
@@ -53,10 +53,10 @@ def test_rounds_follow_from_one_another(engine):
 
 
 def test_ratings_in_words_numbers_and_from_metadata():
-    assert checked_combinations({"a": 1, "b": 1}, 3) == [("a",), ("b",)]
-    assert ("a", "b", "c") not in checked_combinations({"a": 2, "b": 2, "c": 2}, 3)
-    assert ("a", "b", "c") in checked_combinations({"a": 3, "b": 3, "c": 1}, 3)
-    assert ("a", "b", "c") not in checked_combinations({"a": 3, "b": 1, "c": 1}, 3)
+    assert list_checked_combinations({"a": 1, "b": 1}, 3) == [("a",), ("b",)]
+    assert ("a", "b", "c") not in list_checked_combinations({"a": 2, "b": 2, "c": 2}, 3)
+    assert ("a", "b", "c") in list_checked_combinations({"a": 3, "b": 3, "c": 1}, 3)
+    assert ("a", "b", "c") not in list_checked_combinations({"a": 3, "b": 1, "c": 1}, 3)
     data = tacit.read(ROWS, keys=["a", "b", "c"])
     words = tacit.MuArgus(ratings={"a": "most", "b": "more", "c": "not"})
     numbers = tacit.MuArgus(ratings={"a": 3, "b": 2, "c": 0})

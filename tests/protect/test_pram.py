@@ -316,7 +316,7 @@ def test_stay_of_one_is_said_to_protect_nothing():
         ({}, "give column, or columns"),
         ({"columns": ["sex", "sex"]}, "each column once"),
         ({"column": "sex", "joint": True}, "at least two columns"),
-        ({"columns": ["sex", "age"], "levels": ["a"]}, "one step a column"),
+        ({"columns": ["sex", "age"], "levels": ["a"]}, "one step per column"),
         ({"column": "sex", "by": ["sex"]}, "must not name a column that is randomised"),
         (
             {"column": "age", "forbidden": [{"to": [1], "when": "age < 5"}]},

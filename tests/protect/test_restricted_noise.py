@@ -24,7 +24,7 @@ def test_small_samples_keep_their_sum_of_squares_on_average():
     x = x_of(6)
     method = tacit.RestrictedNoise(columns=["a"], share=1.0)
     column = Numbers(x, np.ones(6, dtype=bool), pa.float64())
-    draws = [method.noisy("a", column, Context.start(seed))[0] for seed in range(3000)]
+    draws = [method.add_noise_to("a", column, Context.start(seed))[0] for seed in range(3000)]
     about = [((y - x.mean()) ** 2).sum() for y in draws]
     wanted = ((x - x.mean()) ** 2).sum()
     assert np.mean(about) == pytest.approx(wanted, rel=0.05)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.generalise.round_values import one_rounded, rounded, rounded_whole
+from tacit.protect.generalise.round_values import one_rounded, round_column, round_integers
 
 
 def one(value, base, direction="nearest", kind=None):
     array = pa.chunked_array([pa.array([value], kind)])
-    return rounded(
+    return round_column(
         array, Fraction(repr(base)), direction, np.random.default_rng(1), "x"
     ).to_pylist()[0]
 
@@ -82,7 +82,7 @@ def test_decimals():
 
 def test_random_rounding_has_no_bias():
     values = np.full(20_000, 12, dtype=np.int64)
-    new = rounded_whole(values, 5, "random", np.random.default_rng(3))
+    new = round_integers(values, 5, "random", np.random.default_rng(3))
     assert set(new.tolist()) == {10, 15}
     assert new.mean() == pytest.approx(12, abs=0.1)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Approximate, InputError, InvalidParameter, WeakProtection
-from tacit.protect.swap.shuffling import conditional, scores_of, wanted
+from tacit.protect.swap.shuffling import compute_target_correlations, conditional, scores_of
 from tacit.stats.dummies import cross
 from tacit.stats.ranks import pearson, spearman
 
@@ -76,7 +76,7 @@ def test_exact_moments(q, r, category, normal, seed):
     x, u = base + rng.normal(size=(n, q)), base + rng.normal(size=(n, r))
     codes = [rng.integers(0, 3, n)] if category else []
     scores = scores_of(np.exp(x), u, codes, normal=normal, rng=rng)
-    target, repair = wanted(scores, normal=normal)
+    target, repair = compute_target_correlations(scores, normal=normal)
     found = conditional(scores, target, rng, exact=True)
     assert repair == 0
     assert found.mean(axis=0) == pytest.approx(0, abs=1e-9)
@@ -94,7 +94,7 @@ def test_pearson_targets_are_those_of_the_sample():
     rng = np.random.default_rng(4)
     x = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 500)
     scores = scores_of(x, x[:, :0], (), normal=False, rng=rng)
-    assert wanted(scores, normal=False)[0] == pytest.approx(pearson(x))
+    assert compute_target_correlations(scores, normal=False)[0] == pytest.approx(pearson(x))
 
 
 def test_independent_draws_keep_moments_in_expectation_only():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.protect.identifiers.substitute import substituted, template
+from tacit.protect.identifiers.substitute import substitute_values, template
 
 
 def rng():
@@ -28,7 +28,7 @@ def rng():
 )
 def test_one_to_one_same_format_nothing_old(values):
     old = pa.array(sorted(values), pa.string())
-    new = substituted(old, rng(), "x").to_pylist()
+    new = substitute_values(old, rng(), "x").to_pylist()
     assert len(set(new)) == len(new)
     assert not set(new) & values
     assert [template(t) for t in new] == [template(t) for t in old.to_pylist()]
@@ -38,20 +38,20 @@ def test_one_to_one_same_format_nothing_old(values):
 @given(st.sets(st.integers(-10_000, 10_000).filter(lambda v: abs(v) > 99), max_size=20))
 def test_whole_numbers_keep_sign_and_length(values):
     old = pa.array(sorted(values), pa.int32())
-    new = substituted(old, rng(), "x")
+    new = substitute_values(old, rng(), "x")
     assert new.type == pa.int32()
     assert [len(str(a)) for a in new.to_pylist()] == [len(str(a)) for a in old.to_pylist()]
 
 
 def test_tight_space_is_used_to_the_last_value():
-    new = substituted(pa.array([str(i) for i in range(5)]), rng(), "x").to_pylist()
+    new = substitute_values(pa.array([str(i) for i in range(5)]), rng(), "x").to_pylist()
     assert sorted(new) == ["5", "6", "7", "8", "9"]
 
 
 @pytest.mark.parametrize("values", [[str(i) for i in range(6)], ["-"], [""]])
 def test_refused_when_the_format_has_too_few_values(values):
     with pytest.raises(Infeasible):
-        substituted(pa.array(values), rng(), "x")
+        substitute_values(pa.array(values), rng(), "x")
 
 
 def test_spec(engine):

@@ -17,7 +17,7 @@ from tacit.errors import (
     RoleMissing,
     WeakProtection,
 )
-from tacit.protect.swap.record_pairs import add, before, find, quotas, swap_partners
+from tacit.protect.swap.record_pairs import add, find, quotas, sum_weights_before, swap_partners
 from tacit.protect.swap.swap_records import check_partners
 
 
@@ -243,7 +243,7 @@ def test_tree_of_partial_sums(weights):
     for place, weight in enumerate(weights):
         add(tree, place, weight)
     sums = np.r_[0, np.cumsum(weights)]
-    assert [before(tree, i) for i in range(len(weights) + 1)] == sums.tolist()
+    assert [sum_weights_before(tree, i) for i in range(len(weights) + 1)] == sums.tolist()
     for amount in range(int(sums[-1])):
         assert find(tree, amount) == np.searchsorted(sums, amount, side="right") - 1
 

@@ -12,7 +12,7 @@ import tacit
 from conftest import FIXTURES
 from tacit import Table
 from tacit.tables import read_wide
-from tacit.tables.compare.impute import imputed
+from tacit.tables.compare.impute import impute_rows
 from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 
 FOLDER = FIXTURES / "psd07-risk-utility-framework"
@@ -145,10 +145,10 @@ def test_imputation_examples_of_section_2_1():
     mask = np.array([[False, True, True]])
     cells = np.array([[simple["known_sum"], 0.0, 0.0]])
     totals = np.array([simple["row_total"]], dtype=float)
-    assert imputed(cells, mask, "row_average", totals)[0, 1:].tolist() == simple["imputed"]
+    assert impute_rows(cells, mask, "row_average", totals)[0, 1:].tolist() == simple["imputed"]
     weighted = EXPECTED["imputation"]["paper_example_weighted"]
     margins = np.array([1.0, *weighted["column_averages"]])
-    ours = imputed(cells, mask, "weighted_row_average", totals, margins)[0, 1:]
+    ours = impute_rows(cells, mask, "weighted_row_average", totals, margins)[0, 1:]
     assert ours.tolist() == near(weighted["imputed"])
 
 
@@ -159,7 +159,7 @@ def test_imputation_examples_of_section_2_1():
 def test_imputation_of_a_whole_table(rule, name):
     full = EXPECTED["imputation"]["full"]
     cells = np.array(full["table"], dtype=float)
-    ours = imputed(
+    ours = impute_rows(
         cells,
         np.isnan(cells),
         rule,

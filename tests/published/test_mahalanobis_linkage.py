@@ -11,10 +11,10 @@ from tacit.risk.linkage.attack import (
     Files,
     attack,
     distance_standardised,
+    make_standardised_metric,
     polynomial,
     projections,
     self_trained,
-    standardised,
     true_covariance,
     zero_covariance,
 )
@@ -51,7 +51,7 @@ def released(data, replaced, mask):
 
 def five_methods(files):
     return {
-        "DBRL1": standardised(files),
+        "DBRL1": make_standardised_metric(files),
         "DBRL2": distance_standardised(files, "all"),
         "DBRLM_COV0": zero_covariance(files),
         "DBRLM_COV": true_covariance(files),
@@ -133,7 +133,7 @@ def test_reverse_direction_of_table_3(eia):
         back = Files(
             files.original, files.released, files.old, files.new, direction="released_to_original"
         )
-        counts.append(attack(back, standardised(back)).count("first"))
+        counts.append(attack(back, make_standardised_metric(back)).count("first"))
     assert counts == [155, 104, 102, 98, 36]
 
 
@@ -143,7 +143,7 @@ def test_ipso_b_stays_close_to_a(eia, seed):
     z = np.random.default_rng(seed).standard_normal((len(data), len(replaced)))
     files = released(data, replaced, lambda fit: ipso_b(fit, z)).columns(np.array(replaced))
     assert 3150 <= attack(files, true_covariance(files)).count("first") <= 3230
-    assert attack(files, standardised(files)).count("first") == pytest.approx(65, abs=8)
+    assert attack(files, make_standardised_metric(files)).count("first") == pytest.approx(65, abs=8)
     assert attack(files, distance_standardised(files, "all")).count("first") == pytest.approx(
         120, abs=8
     )

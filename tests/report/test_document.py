@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from tacit.plot.families import bars
-from tacit.report.charts import narrowed, needs_paper, without_title
+from tacit.report.charts import narrow_chart, needs_paper, without_title
 from tacit.report.document import (
     Callout,
     Code,
@@ -148,8 +148,8 @@ def test_a_wide_chart_is_drawn_again_for_a_narrow_screen():
     found = without_title(chart("Head"))
     assert (found.title, found.subtitle) == ("Head", TEXT)
     assert "title" not in found.chart.spec
-    assert narrowed(found.chart, 400) is None
-    assert narrowed(found.chart, 600).spec["width"] == found.chart.spec["width"] - (600 - 352)
+    assert narrow_chart(found.chart, 400) is None
+    assert narrow_chart(found.chart, 600).spec["width"] == found.chart.spec["width"] - (600 - 352)
 
 
 def test_shaded_cells_keep_their_paper_in_the_dark():

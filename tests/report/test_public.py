@@ -12,14 +12,14 @@ from tacit.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline
-from tacit.report import facts, public, record_words
+from tacit.report import build_public_report, facts, record_words
 
 N, SEED = 1_500, 987_654_321
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 
 
 def html_of(release):
-    return public(release).to_html()
+    return build_public_report(release).to_html()
 
 
 class Page(HTMLParser):
@@ -239,10 +239,10 @@ def test_several_quasi_identifiers_are_told_apart():
 
 def test_small_counts_are_not_told(release):
     found = dataclasses.replace(facts.changes(release), cells={"sex": 3, "cost": 0})
-    from tacit.report.record_words import fate
+    from tacit.report.record_words import describe_column_fate
 
-    assert fate("sex", found) == "fewer than 5 values changed"
-    assert fate("cost", found) == "as collected"
+    assert describe_column_fate("sex", found) == "fewer than 5 values changed"
+    assert describe_column_fate("cost", found) == "as collected"
 
 
 def test_counts_of_secret_steps_are_withheld(release, monkeypatch):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InvalidParameter
-from tacit.risk.classes.summaries import attacker_interval, protect, small, with_margins
+from tacit.risk.classes.summaries import attacker_interval, find_small_counts, protect, with_margins
 
 
 def microdata(table, engine="duckdb"):
@@ -60,7 +60,7 @@ def test_attack_against_brute_force(counts, flags):
 def test_no_hidden_count_can_be_worked_out(table, threshold):
     full = with_margins(np.array(table, dtype=np.int64))
     hidden = protect(full, threshold)
-    primary = small(full, threshold)
+    primary = find_small_counts(full, threshold)
     assert hidden[primary].all()
     if not primary.any():
         assert not hidden.any()

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import tacit
-from tacit.context import silent
+from tacit.context import ignore_progress
 from tacit.errors import Cancelled, InputError, InvalidParameter, PlanError
 from tacit.plan.run import Desk, protect
 from tacit.rumap import Point, RUMap, chain, grid
@@ -58,7 +58,7 @@ def noise_map(**options):
 
 
 def studied(candidate, data, seed):
-    return protect(candidate.plan, data, Desk(seed, silent, lambda: False))[1]
+    return protect(candidate.plan, data, Desk(seed, ignore_progress, lambda: False))[1]
 
 
 def coordinates(result):
@@ -114,7 +114,7 @@ def test_what_other_processes_cannot_import_is_done_here():
 
 @pytest.mark.slow
 def test_what_other_processes_cannot_find_again_is_done_here():
-    # This module can be pickled by name, but not found again by a process that was started afresh.
+    # This module can be pickled by name, but not found again by a process that was newly started.
     ru, data = noise_map(workers=2, replicates=1), people(40)
     assert coordinates(ru.run(data, seed=1)) == coordinates(
         noise_map(replicates=1).run(data, seed=1)

@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 from scipy import fft
 from scipy.optimize import minimize
 
-from tacit.stats.deconvolution import convolve, counted, deconvolve, solve, spread_count, to_simplex
+from tacit.stats.deconvolution import (
+    compute_grid_shares,
+    convolve,
+    deconvolve,
+    solve,
+    spread_count,
+    to_simplex,
+)
 
 
 def quiet(_message, _share):
@@ -77,4 +84,6 @@ def test_moved_records_are_counted_as_expected():
     rng = np.random.default_rng(3)
     moved = np.repeat(x, 100_000, axis=0)
     moved = moved + (rng.random(moved.shape) - 0.5) * step
-    assert spread_count(x, low, step, 12) == pytest.approx(counted(moved, low, step, 12), abs=0.004)
+    assert spread_count(x, low, step, 12) == pytest.approx(
+        compute_grid_shares(moved, low, step, 12), abs=0.004
+    )

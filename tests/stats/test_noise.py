@@ -6,10 +6,10 @@ from scipy import integrate, stats
 
 from tacit.errors import InputError
 from tacit.stats.noise import (
+    assign_leaves,
     corrected_moments,
     eigenvalue_influence,
     factor_variance,
-    leaves,
     local_draws,
     lognormal_factors,
     lost_covariance,
@@ -115,7 +115,7 @@ def test_decomposition_identity():
 @settings(max_examples=30, deadline=None)
 def test_leaves_are_even_and_boxes(p, parts, n):
     x = np.random.default_rng(p * parts * n).normal(size=(n, p))
-    labels = leaves(x, parts)
+    labels = assign_leaves(x, parts)
     sizes = np.bincount(labels)
     assert len(sizes) == parts
     assert sizes.max() - sizes.min() <= 1 + np.ceil(np.log2(parts))

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tacit.errors import InputError, InvalidParameter
 from tacit.stats import regression
 from tacit.stats.designs import (
-    clashes,
     count_terms,
     design_matrix,
     dummies,
+    has_clashing_dummies,
     parse_term,
     polynomial,
 )
@@ -160,7 +160,7 @@ def test_shifts_and_units_only_move_coefficients(seed, n):
         ([0.0, -2.0, 1.0], None, "poisson", "not negative"),
         ([0.0, np.nan, 1.0], None, "linear", "missing or infinite"),
         ([0.0, 1.0, 1.0], [1.0, -1.0, 1.0], "linear", "weights must not be negative"),
-        ([0.0, 1.0], None, "linear", "one row a record"),
+        ([0.0, 1.0], None, "linear", "one row per record"),
     ],
 )
 def test_refusals(y, w, family, words):
@@ -188,8 +188,8 @@ def test_dummies_are_not_multiplied_with_themselves():
     design = polynomial(x, 2, groups)
     assert design.terms == ((0,), (1,), (2,), (0, 0), (0, 1), (0, 2))
     assert term_count(groups, 2) == len(design.terms)
-    assert clashes([0, 0])
-    assert not clashes([-1, -1, 0])
+    assert has_clashing_dummies([0, 0])
+    assert not has_clashing_dummies([-1, -1, 0])
 
 
 @given(st.lists(st.integers(-1, 2), min_size=1, max_size=6), st.integers(1, 3))

@@ -12,7 +12,7 @@ from scipy import optimize
 
 from tacit.errors import InputError
 from tacit.stats import projection, robust
-from tacit.stats.projection import first_component, pursued, scales_of, upright
+from tacit.stats.projection import first_component, orient_direction, pursue_directions, scales_of
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "psd29-sdc-in-r" / "mad_onestep.json"
 METHODS = ["mcd", "mve", "ogk", "m_estimate"]
@@ -87,18 +87,18 @@ def test_spatial_median_minimises_the_sum_of_distances():
 
 def test_mcd_finds_the_best_half_of_all():
     x = np.vstack([generator().normal(size=(9, 2)), generator().normal(size=(4, 2)) + 40])
-    h = robust.half(*x.shape)
+    h = robust.choose_subset_size(*x.shape)
     halves = [x[list(rows)] for rows in itertools.combinations(range(len(x)), h)]
     best = min(halves, key=lambda part: np.linalg.det(np.cov(part.T)))
     centre, covariance = robust.mcd(x, generator())
-    expected = robust.finished(x, *robust.moments(best))
+    expected = robust.scale_and_reweight(x, *robust.moments(best))
     assert centre == pytest.approx(expected[0])
     assert covariance == pytest.approx(expected[1])
 
 
 def test_mcd_of_one_column_is_the_shortest_half():
     x = np.append(generator().normal(size=14), [30.0, 31.0, 32.0, 33.0])
-    h = robust.half(len(x), 1)
+    h = robust.choose_subset_size(len(x), 1)
     best = min(itertools.combinations(sorted(x), h), key=np.var)
     centre, variance = robust.shortest_half(x)
     assert (centre[0], variance[0, 0]) == pytest.approx((np.mean(best), np.var(best)))
@@ -114,7 +114,7 @@ def test_mve_is_no_larger_than_any_resampled_ellipsoid():
     assert volume <= min(every) + 1e-9
     assert volume == pytest.approx(np.linalg.slogdet(covariance)[1])
     covered = robust.mahalanobis_squared(x, centre, covariance) <= 1 + 1e-9
-    assert covered.sum() >= robust.half(*x.shape)
+    assert covered.sum() >= robust.choose_subset_size(*x.shape)
     assert not covered[9:].any()
 
 
@@ -213,7 +213,7 @@ def test_half_of_the_records_in_one_plane():
 
 
 def test_directions_stand_upright():
-    assert upright(np.array([0.5, -2.0])) == pytest.approx([-0.5, 2.0])
+    assert orient_direction(np.array([0.5, -2.0])) == pytest.approx([-0.5, 2.0])
     assert first_component(np.diag([1.0, 5.0, 2.0])) == pytest.approx([0, 1, 0])
 
 
@@ -230,7 +230,7 @@ def test_pursued_directions_are_orthogonal_and_find_the_long_axis(scale, n, monk
     monkeypatch.setattr(projection, "CANDIDATES", 500)
     monkeypatch.setattr(projection, "SCREEN_RECORDS", 400)
     x = generator().normal(size=(n, 3)) * [1.0, 6.0, 2.5] + 50
-    directions, scales = pursued(x, generator(), scale=scale, components=3)
+    directions, scales = pursue_directions(x, generator(), scale=scale, components=3)
     assert directions @ directions.T == pytest.approx(np.eye(3), abs=1e-8)
     assert abs(directions[0, 1]) > 0.97
     assert scales == pytest.approx([6, 2.5, 1], rel=0.15)
@@ -241,12 +241,12 @@ def test_pursuit_ignores_outliers_that_turn_the_classical_component(middle):
     x = generator().normal(size=(400, 2)) * [5.0, 1.0]
     x[:40] = [0.0, 200.0]
     assert abs(first_component(np.cov(x.T))[1]) > 0.99
-    assert abs(pursued(x, generator(), middle=middle)[0][0][0]) > 0.95
+    assert abs(pursue_directions(x, generator(), middle=middle)[0][0][0]) > 0.95
 
 
 def test_pursuit_refuses_records_that_are_all_alike():
     with pytest.raises(InputError, match="share one value"):
-        pursued(np.ones((20, 2)), generator())
+        pursue_directions(np.ones((20, 2)), generator())
     mostly = np.vstack([np.zeros((15, 2)), np.eye(2)])
     with pytest.raises(InputError, match="share one value"):
-        pursued(mostly, generator())
+        pursue_directions(mostly, generator())

@@ -22,10 +22,10 @@ from tacit.tables.adjust.cta import (
     Clock,
     Relaxation,
     Squares,
+    make_undoing_cuts,
     needs,
-    relaxed_bound,
     side_costs,
-    undoing,
+    solve_relaxed_bound,
 )
 from tacit.tables.adjust.publish_intervals import published_interval
 
@@ -83,7 +83,7 @@ def test_every_pattern_of_the_investment_table(case):
         for s in range(3):
             other = points[tuple(b ^ (i == s) for i, b in enumerate(up))]
             assert point.value - other.value <= gain[s] + 1e-7
-    assert relaxed_bound(a) <= min(p.value for p in points.values()) + 1e-9
+    assert solve_relaxed_bound(a) <= min(p.value for p in points.values()) + 1e-9
 
 
 def test_example_of_the_manual():
@@ -352,7 +352,7 @@ def test_squares_agree_with_their_relaxation_and_prices():
 @settings(max_examples=15, deadline=None)
 def test_cuts_of_the_relaxation_hold_for_all_signs(seed):
     a = tacit.Adjust()._model(small(seed)).problem
-    cuts, bound, program = undoing(a), relaxed_bound(a), Absolute(a)
+    cuts, bound, program = make_undoing_cuts(a), solve_relaxed_bound(a), Absolute(a)
     for signs in itertools.product([False, True], repeat=len(a.open)):
         up = a.can_rise.copy()
         up[a.open] = signs
@@ -367,7 +367,7 @@ def test_a_dive_ends_with_signs_and_a_bound():
     a = tacit.Adjust()._model(grown(shape=(8, 8), unsafe=12)).problem
     clock = Clock(60, lambda: None, lambda: False)
     up, bound = Relaxation(a).dive(a.open, a.can_rise, clock)
-    assert bound == pytest.approx(relaxed_bound(a))
+    assert bound == pytest.approx(solve_relaxed_bound(a))
     value = Absolute(a).solve(up).value
     assert bound <= value < Absolute(a).solve(a.can_rise).value
     # A reversal that fails leaves the program as it was.

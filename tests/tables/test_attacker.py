@@ -11,10 +11,10 @@ from tables.random_tables import by_hand, random_table
 from tacit.context import Context
 from tacit.errors import Cancelled, SolverError
 from tacit.tables.attack import reach as _reach
-from tacit.tables.attack.attacker import CLOSE, Attacker, enough, shortfalls
+from tacit.tables.attack.attacker import CLOSE, Attacker, is_need_met, shortfalls
 from tacit.tables.attack.exactness import deducing_pairs, determined, parallel_classes
 from tacit.tables.attack.knowledge import intervals_of
-from tacit.tables.attack.systems import propagated, system_of
+from tacit.tables.attack.systems import propagate_bounds, system_of
 from tacit.tables.suppress.problem import problem_of
 
 SEEDS = st.integers(0, 10**6)
@@ -45,7 +45,7 @@ def test_shortfalls_are_those_of_single_programs(seed):
     expected = set()
     for cell in np.flatnonzero(problem.primary).tolist():
         down, up = (by_hand(problem, hidden, cell, s) for s in (-1, 1))
-        if not enough(problem, cell, down, up):
+        if not is_need_met(problem, cell, down, up):
             expected.add((cell, -1))
     pairs = problem.pairs[:12]
     problem = problem_of(table).__class__(**{**vars_of(problem), "pairs": pairs})
@@ -68,7 +68,7 @@ def test_the_reduced_system_has_the_intervals_of_the_whole_one(seed):
     p = problem_of(table)
     small = system_of(p.by_cell, table.hidden, p.down, p.up)
     for s in (small, system_of(p.by_cell, table.hidden, p.down, p.up, reduced=False)):
-        _reach.answer(s, [_reach.Wants.everything(b) for b in s.blocks], lambda _share: None)
+        _reach.answer_wants(s, [_reach.Wants.everything(b) for b in s.blocks], lambda _share: None)
         low, high = s.interval()
         outer_low, outer_high = s.interval(inner=False)
         slack = 1e-6 * np.abs(table.value).max(initial=1e-9)
@@ -185,6 +185,8 @@ def test_respondents_deduce_across_relations():
 
 def test_bounds_propagate_through_a_chain():
     m = sparse.csr_array(np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]))
-    low, high = propagated(m, np.array([-1.0, -5.0, -np.inf]), np.array([2.0, np.inf, np.inf]))
+    low, high = propagate_bounds(
+        m, np.array([-1.0, -5.0, -np.inf]), np.array([2.0, np.inf, np.inf])
+    )
     np.testing.assert_array_equal(low, [-1, -1, -1])
     np.testing.assert_array_equal(high, [2, 2, 2])

@@ -237,7 +237,7 @@ def test_counts_and_their_rules(folder):
     assert table.frequency
     assert table.value[0] == 300
     assert (table.status[table.primary] == Status.UNSAFE_FREQUENCY).all()
-    with pytest.raises(InputError, match="cannot judge a table of counts"):
+    with pytest.raises(InputError, match="do not apply to a table of counts"):
         run_batch(batch(folder, text.format("P(10,1)")))
 
 

@@ -47,9 +47,11 @@ def test_limits_are_no_tighter_than_the_truth(seed):
     without[gone] = False
     smaller, cells = Attacker(problem, without), np.flatnonzero(without).tolist()
     reach = np.array([smaller.reach(c, up=True) for c in cells])
-    assert not caps.exceeded(gone, cells, np.maximum(reach, 1e-12).tolist())[reach > 0].any()
+    assert not caps.find_exceeded_cells(gone, cells, np.maximum(reach, 1e-12).tolist())[
+        reach > 0
+    ].any()
     before = caps.up.copy()
-    caps.exceeded(gone, cells, [1.0] * len(cells))
+    caps.find_exceeded_cells(gone, cells, [1.0] * len(cells))
     assert np.array_equal(caps.up, before)
 
 
@@ -61,6 +63,6 @@ def test_compiled_and_plain_agree():
     cells = np.flatnonzero(caps.place >= 0).tolist()
     answers = []
     for kernels in (KERNELS.plain(), KERNELS.compiled()):
-        caps.tighten = kernels["tightened"]
-        answers.append(caps.exceeded(gone, cells, [5.0] * len(cells)))
+        caps.tighten = kernels["tighten_caps"]
+        answers.append(caps.find_exceeded_cells(gone, cells, [5.0] * len(cells)))
     assert np.array_equal(*answers)

@@ -18,8 +18,8 @@ from tacit.tables.noise.cell_key import CellKey
 from tacit.tables.noise.cell_keys import (
     cell_key_study,
     digits_of,
-    propagated,
-    rotated,
+    narrow_integer_bounds,
+    rotate_digits,
     with_cell_keys,
 )
 from tacit.tables.noise.cell_noise import Scaling, magnitude_changes
@@ -225,8 +225,8 @@ def test_zero_records_and_ranges():
 
 
 def test_digits_turn_to_the_left():
-    assert rotated(np.array([0.08301544]), 1, 8) == pytest.approx([0.8301544])
-    assert rotated(np.array([0.12345678]), 3, 8) == pytest.approx([0.45678123])
+    assert rotate_digits(np.array([0.08301544]), 1, 8) == pytest.approx([0.8301544])
+    assert rotate_digits(np.array([0.12345678]), 3, 8) == pytest.approx([0.45678123])
     assert digits_of(np.array([0.25, 0.5])) == 2
     assert digits_of(np.random.default_rng(1).random(50)) == 15
 
@@ -505,7 +505,7 @@ def test_parameters_that_do_not_fit_are_refused():
 def test_propagation_is_sound_and_finds_what_is_certain():
     # x0 = x1 + x2, x0 <= 3, x1 >= 2, x2 >= 1: all are certain.
     m = sparse.csr_array(np.array([[-1.0, 1.0, 1.0]]))
-    low, high = propagated(m, np.array([0.0, 2, 1]), np.array([3.0, 9, 9]), 20)
+    low, high = narrow_integer_bounds(m, np.array([0.0, 2, 1]), np.array([3.0, 9, 9]), 20)
     assert low.tolist() == [3, 2, 1]
     assert high.tolist() == [3, 2, 1]
 
@@ -516,10 +516,10 @@ def test_intervals_of_differencing_always_hold_the_truth(seed):
     rng = np.random.default_rng(seed)
     table = tacit.Table.from_array(rng.poisson(1.5, (3, 3)), totals=False, frequency=True)
     result = CellKey(maximum=1, variance=0.6, small=0).apply(table, seed=seed)
-    from tacit.tables.noise.cell_key import stored
+    from tacit.tables.noise.cell_key import read_stored_ptable
 
-    low, high = truths(stored(result), result.published)
-    low, high = propagated(table.equations, low, high, 50)
+    low, high = truths(read_stored_ptable(result), result.published)
+    low, high = narrow_integer_bounds(table.equations, low, high, 50)
     assert ((low <= table.value) & (table.value <= high)).all()
     study = cell_key_study(result)
     assert study["width_with_sums"] <= study["width_alone"]

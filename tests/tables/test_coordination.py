@@ -23,7 +23,7 @@ from tacit.data.table import Contributors
 from tacit.errors import Infeasible, InputError, InvalidParameter
 from tacit.examples.firms import activity_tree, firms, region_tree
 from tacit.tables.agencies.coordination import block_of, causes, part_of, regions_of
-from tacit.tables.agencies.mixed_strategy import rounded_interval
+from tacit.tables.agencies.mixed_strategy import round_interval
 from tacit.tables.compare.cell_loss import EDGES
 from tacit.tables.suppress.pattern_reports import (
     information_loss,
@@ -141,7 +141,7 @@ def test_intervals_for_publication():
     for case in fixture("interval_publication")["cases"]:
         ends = {}
         for widen in (False, True):
-            low, high = rounded_interval(
+            low, high = round_interval(
                 np.array([float(case["original"])]),
                 np.array([float(case["adjusted"])]),
                 np.array([widen]),
@@ -286,8 +286,8 @@ def test_costs_by_agency(small):
         return safe.value[safe.secondary & mine].sum(), safe.history[-1].details["price"]
 
     usual, price = hidden_value()
-    dear, other = hidden_value(weights={"region1": 100.0})
-    assert dear <= usual
+    costly, other = hidden_value(weights={"region1": 100.0})
+    assert costly <= usual
     assert other >= price
     hidden_value(weights={"region0": 0.01})
 

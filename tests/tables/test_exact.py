@@ -150,7 +150,7 @@ def test_no_cut_removes_a_safe_pattern(kind):
         points = [rng.random(n) * rng.random() for _ in range(6)]
         try:
             cuts = [c for x in points for c in separator.fractional(x)]
-            cuts += [c for x in points for c in separator.integral(np.round(x))]
+            cuts += [c for x in points for c in separator.cut_binary_point(np.round(x))]
         except Infeasible:
             continue
         cuts += separator.lines()
@@ -301,7 +301,7 @@ def larger(seed=0):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_time_limit_keeps_a_safe_pattern_with_its_gap(solver):
-    with pytest.warns(Approximate, match="dearer"):
+    with pytest.warns(Approximate, match="more expensive"):
         safe = SuppressExact(time_limit=0.01, engine=solver).apply(larger())
     details = safe.history[-1].details
     assert not details["proven"]

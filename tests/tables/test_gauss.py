@@ -133,7 +133,7 @@ def deducible_in_fractions(table):
 @given(st.integers(0, 10_000), st.booleans())
 def test_the_choice_is_the_literal_greedy(seed, singletons):
     problem = problem_of(random_table(seed), singletons=singletons)
-    choice = _gauss.chosen(problem, Context.start(1))
+    choice = _gauss.choose_hidden_cells(problem, Context.start(1))
     assert choice.hidden.tolist() == literal(problem).tolist()
 
 
@@ -247,7 +247,7 @@ def test_a_safe_cell_of_one_respondent_can_be_the_known_one():
         rng = np.random.default_rng(seed)
         pairs = np.unique([[rng.choice(others), rng.choice(unsafe)] for _ in range(6)], axis=0)
         wide = replace(problem, pairs=pairs)
-        choice = _gauss.chosen(wide, Context.start(1))
+        choice = _gauss.choose_hidden_cells(wide, Context.start(1))
         v, span = vectors(problem.table), Span()
         for c in np.flatnonzero(~choice.hidden):
             span = span.plus(v[c])

@@ -234,9 +234,9 @@ def test_no_single_respondent_learns_another(seed):
     table = hierarchical(seed)
     safe = quiet(tacit.SuppressHypercube(audit="subtable"), table)
     grid = cubes.grid_of(table.dimensions)
-    from tacit.tables.suppress.suppress_hypercube import identified
+    from tacit.tables.suppress.suppress_hypercube import identify_respondents
 
-    known = identified(table)
+    known = identify_respondents(table)
     for i in range(cubes.n_subtables(grid)):
         part, cells = part_of(known, grid, i, safe.hidden)
         assert not shortfalls(problem_of(part), safe.hidden[cells])

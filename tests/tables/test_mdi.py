@@ -188,7 +188,7 @@ def test_scans_agree_and_never_rule_out_a_flip_that_helps():
     now = search.fit(next(starts(m, "printed", 16)))
     steps = search.steps(now)
     order = m.open
-    fits = np.array([search.flipped(now, int(s), None).information for s in order])
+    fits = np.array([search.flip_cells(now, int(s), None).information for s in order])
     better = set(np.flatnonzero(fits < now.information - 1e-9).tolist())
     for name in ("scan_loop", "scan_numpy", None):
         scan = _ipf.KERNELS.compiled()["scan_loop"] if name is None else getattr(_ipf, name)
@@ -237,7 +237,7 @@ def test_slab_sweep_is_near_its_enumeration():
         rest = float(rng.uniform(1, 5) * o.sum())
         slab = Slab(o.sum() + rest, rest, low, high, low * np.log(low / o), high * np.log(high / o))
         cost = []
-        for up in (slab.enumerated(), slab.swept()):
+        for up in (slab.enumerate_choices(), slab.sweep_choices()):
             moved = np.where(up, high, low).sum()
             cost.append(float(slab.cost(moved, np.where(up, slab.above, slab.below).sum())[()]))
         assert cost[0] <= cost[1] + 1e-9

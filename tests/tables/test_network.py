@@ -46,7 +46,7 @@ def table_of(seed, *, rows=TREE, columns=FLAT, share=0.15, turned=False, sliding
 def test_the_network_has_the_relations_of_the_table(rows, turned):
     """The incidence matrix and the relations span the same space, hierarchy and all."""
     table = table_of(1, rows=rows, turned=turned)
-    tail, head, n = _network.ends(table.dimensions)
+    tail, head, n = _network.find_arc_ends(table.dimensions)
     cells = np.arange(len(table))
     ones = np.ones(len(table))
     incidence = sparse.csr_array(

@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.noise.split_noise import D1, D2, SplitNoise, balanced_directions, multipliers
+from tacit.protect.noise.split_noise import D1, D2, SplitNoise, balance_directions, multipliers
 from tacit.tables.noise.noise_study import (
     calibrate,
     companies_of,
@@ -223,7 +223,7 @@ def test_balanced_directions_cancel():
     company = np.arange(200)
     cell = rng.integers(0, 4, 200)
     x = rng.lognormal(0, 1, 200)
-    up = balanced_directions(company, cell, x, rng)
+    up = balance_directions(company, cell, x, rng)
     drift = np.abs(np.bincount(cell, weights=np.where(up, x, -x)))
     coin = np.abs(np.bincount(cell, weights=np.where(rng.random(200) < 0.5, x, -x)))
     assert drift.sum() < coin.sum()

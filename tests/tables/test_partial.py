@@ -13,7 +13,7 @@ from tacit.context import Context
 from tacit.errors import Approximate, Infeasible
 from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.suppress_partial import SuppressPartial, narrowest, widths
+from tacit.tables.suppress.suppress_partial import SuppressPartial, find_narrowest_intervals, widths
 
 
 def in_one_piece(problem):
@@ -87,7 +87,7 @@ def test_the_loss_is_the_least(kind, seed):
     # Without an upper bound a singleton's target can move up whenever it can move at all.
     expected = in_one_piece(problem) if np.isinf(problem.up).all() or not len(problem.pairs) else -1
     try:
-        found = narrowest(problem, Context.start(0))
+        found = find_narrowest_intervals(problem, Context.start(0))
     except Infeasible:
         assert expected in (None, -1)
         return

@@ -18,7 +18,7 @@ from tacit.errors import Cancelled, Infeasible, InputError, InvalidParameter, Li
 from tacit.kernels import run_kernels
 from tacit.tables.rounding.controlled_rounding import (
     existence_interval,
-    naive,
+    round_ground_naively,
     round_unbiased,
     solve_rounding,
 )
@@ -157,7 +157,7 @@ def test_all_cells_in_the_objective():
 def test_naive_baselines_of_the_largest_type():
     table = random_table((3,) * 6 + (2,) * 2, 100)
     assert len(table) - int(table.ground.sum()) == 33_948
-    y = naive(table, 5)
+    y = round_ground_naively(table, 5)
     assert 1_380 < y["down"] < 1_530
     assert 1_380 < y["up"] < 1_530
 

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import InputError, InvalidParameter
 from tacit.tables.rounding.effects import RULES, RoundingRule, averaging_posterior, chi2_test
-from tacit.tables.rounding.half import closest_halves, every_rounding, halves_possible, scaled, walk
+from tacit.tables.rounding.half import (
+    closest_halves,
+    every_rounding,
+    halves_possible,
+    scale_to_bases,
+    walk,
+)
 
 HOME = Path(__file__).parents[1] / "fixtures/psd05-rounding-effects"
 
@@ -89,7 +95,7 @@ def test_fair_coins(case):
     assert len(roundings) == case["n_zero_restricted_controlled_roundings"]
     assert halves_possible(table, case["B"]) == case["half_marginals_possible"]
     point = closest_halves(table, case["B"])
-    _, low, high = scaled(table.value, case["B"])
+    _, low, high = scale_to_bases(table.value, case["B"])
     counted = (low < high) & table.ground
     gap = np.abs(point - low - 0.5)[counted].sum()
     assert gap == pytest.approx(case["min_sum_abs_dev_from_half"])
@@ -126,7 +132,7 @@ def test_two_way_tables_end_additive_and_adjacent(m, n, base, seed, target):
 
 def test_unbiased_in_every_cell():
     table = tacit.Table.from_array([[1, 2, 8], [3, 3, 4]], totals=False)
-    t, low, high = scaled(table.value, 5)
+    t, low, high = scale_to_bases(table.value, 5)
     rng = np.random.default_rng(1)
     runs = np.array([walk(table, t, low, high, rng) for _ in range(4000)])
     error = runs.std(axis=0) / np.sqrt(len(runs))

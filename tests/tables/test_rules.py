@@ -23,7 +23,7 @@ def published(folder, name):
 
 
 def cells_of(contributions, *, weights=None, waived=None, asked=None):
-    """A one-way table with one cell a list of contributions; the total stands last."""
+    """A one-way table with one cell per list of contributions; the total stands last."""
     everyone = [x for c in contributions for x in c]
     lists = [*contributions, everyone]
     t = max(len(c) for c in lists) or 1
@@ -344,8 +344,8 @@ def test_decisions_by_hand():
     assert (asked.lower_level[0], asked.upper_level[0]) == (1, 2)
     kept = tacit.SetStatus(cells=[["2"]], status="protect").apply(judged)
     assert kept.status[1] == Status.PROTECTED
-    dear = tacit.SetStatus(cells=[["2"]], cost=1e6).apply(judged)
-    assert dear.costs()[1] == 1e6
+    costly = tacit.SetStatus(cells=[["2"]], cost=1e6).apply(judged)
+    assert costly.costs()[1] == 1e6
     with pytest.raises(InputError, match="not unsafe"):
         tacit.SetStatus(cells=[["2"]], lower=1).apply(judged)
     with pytest.raises(InputError, match="no code"):

@@ -11,7 +11,7 @@ import tacit
 from tacit.data.cells.relations import roll_up
 from tacit.errors import Infeasible, InputError
 from tacit.tables.rounding.random_rounding import RandomRounding
-from tacit.tables.rounding.round_small_counts import RoundSmallCounts, published
+from tacit.tables.rounding.round_small_counts import RoundSmallCounts, find_published_cells
 from tacit.tables.rounding.small_counts import Sums
 
 
@@ -93,7 +93,7 @@ def test_only_published_crossings_matter():
         frequency=True,
     )
     some = RoundSmallCounts(margins=(("a", "b"), ("c",))).apply(table, seed=1)
-    shown = published(table, (("a", "b"), ("c",)))
+    shown = find_published_cells(table, (("a", "b"), ("c",)))
     assert (np.isnan(some.published) == ~shown).all()
     seen = some.published[shown]
     assert not ((seen > 0) & (seen < 3)).any()

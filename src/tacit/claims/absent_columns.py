@@ -1,4 +1,4 @@
-"""The claim that columns do not go out."""
+"""The claim that columns are not released."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The claim that what goes out still adds up."""
+"""The claim that what is published still adds up."""
 
 from __future__ import annotations
 

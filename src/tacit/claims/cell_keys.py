@@ -1,4 +1,4 @@
-"""The claim of the cell-key method, computed anew from its definition."""
+"""The claim of the cell-key method, recomputed from its definition."""
 
 from __future__ import annotations
 
@@ -129,7 +129,9 @@ def one_change(
         if part == 0 or delta == 0 or left == 0 or (tiny and j > 0):
             continue
         at = float("0." + key)
-        v = between(plan["small" if tiny else "main"], x / delta, at, "all" if tiny else kind)
+        v = interpolate_change(
+            plan["small" if tiny else "main"], x / delta, at, "all" if tiny else kind
+        )
         if j == 0 and mu > 0:
             side = (1 if at < 0.5 else -1) if v == 0 else (1 if v > 0 else -1)
             v = side * (mu + abs(v))
@@ -158,7 +160,7 @@ def last_variance(rows: Mapping[str, Any]) -> float:
     return square - mean * mean
 
 
-def between(rows: Mapping[str, Any], a: float, key: float, kind: str) -> float:
+def interpolate_change(rows: Mapping[str, Any], a: float, key: float, kind: str) -> float:
     """Return the change at a, linear between the nearest i."""
     kinds = set(rows["kind"])
     wanted = kind if kind in kinds else "all"

@@ -43,7 +43,7 @@ class Claim:
         """Recompute the claim on what is released: a frame, or a table.
 
         A table is the confidential one with the published part (hidden cells, changed values, intervals)
-        as it goes out.
+        as published.
         """
         return bool(find_check(self.model)(view, self))
 

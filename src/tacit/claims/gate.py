@@ -1,11 +1,11 @@
 """The gate of tables: what must be true of a table before anything of it is written.
 
-Every unsafe cell of the table as it goes out must be covered by what protects it there:
+Every unsafe cell of the table as published must be covered by what protects it there:
 
-- a cell that is hidden, or goes out with an interval, by a claim about patterns; without one, an attacker
+- a cell that is hidden, or is published with an interval, by a claim about patterns; without one, an attacker
   is sent at the table here;
-- a cell that goes out rounded, by an interval around the published value that reaches its levels;
-- a cell that goes out changed in another way, by the claim of the method that changed it.
+- a cell that is published rounded, by an interval around the published value that reaches its levels;
+- a cell that is published changed in another way, by the claim of the method that changed it.
 
 Claims are recomputed beside this, on the same table, so a claim that is named here is one that holds.
 """
@@ -42,15 +42,15 @@ ROUNDINGS = frozenset({"rounded", "adjacent-multiples"})
 
 
 def table_gate(table: TableView) -> list[str]:
-    """Return why a table may not go out, one sentence each; nothing when it may.
+    """Return why a table may not be published, one sentence each; nothing when it may.
 
     Parameters
     ----------
     table
         The confidential table with the published part (hidden cells, changed values, intervals) as it
-        goes out.
+        is published.
     """
-    return [*unjudged(table), *freed(table), *uncovered(table)]
+    return [*refuse_unjudged(table), *refuse_freed(table), *refuse_uncovered(table)]
 
 
 def claims_of(table: TableView) -> list[Claim]:
@@ -58,8 +58,8 @@ def claims_of(table: TableView) -> list[Claim]:
     return [claim for action in table.history for claim in action.claims]
 
 
-def unjudged(table: TableView) -> Iterator[str]:
-    """Refuse a table that goes out as it is though nobody has looked for unsafe cells."""
+def refuse_unjudged(table: TableView) -> Iterator[str]:
+    """Refuse a table that is published as it is though nobody has looked for unsafe cells."""
     judged = any(RULE in action.techniques for action in table.history)
     as_it_is = table.changed is None and table.interval is None and not table.hidden.any()
     if as_it_is and not judged:
@@ -69,7 +69,7 @@ def unjudged(table: TableView) -> Iterator[str]:
         )
 
 
-def freed(table: TableView) -> Iterator[str]:
+def refuse_freed(table: TableView) -> Iterator[str]:
     """Refuse a table in which cells were called safe that a step before had protected."""
     protected = False
     for action in table.history:
@@ -81,17 +81,17 @@ def freed(table: TableView) -> Iterator[str]:
         protected |= any(claim.about == "table" for claim in action.claims)
 
 
-def uncovered(table: TableView) -> Iterator[str]:
-    """Refuse a table with unsafe cells that nothing protects as they go out."""
+def refuse_uncovered(table: TableView) -> Iterator[str]:
+    """Refuse a table with unsafe cells that nothing protects as published."""
     import numpy as np
 
     unsafe = table.primary
     if not unsafe.any():
         return
-    veiled = veiled_cells(table)
+    veiled = find_veiled_cells(table)
     models = {claim.model for claim in claims_of(table)}
     if (unsafe & veiled).any() and not models & PATTERNS:
-        short = int(exposed_by_attack(table, veiled).sum())
+        short = int(find_attacked_cells(table, veiled).sum())
         if short:
             yield (
                 f"{short:,} unsafe cells are hidden or given as intervals, and follow from the rest "
@@ -102,7 +102,7 @@ def uncovered(table: TableView) -> Iterator[str]:
     if not shown.any() or models & CHANGES:
         return
     if models & ROUNDINGS:
-        short = int((shown & ~reached_by_rounding(table)).sum())
+        short = int((shown & ~find_cells_covered_by_rounding(table)).sum())
         if short:
             yield (
                 f"{short:,} unsafe cells would be published rounded, and the interval that the base "
@@ -110,7 +110,7 @@ def uncovered(table: TableView) -> Iterator[str]:
                 "controlled_rounding with protection, or hide them"
             )
     elif "no-small-counts" in models:
-        short = int((exposed_by_attack(table, veiled) & shown).sum())
+        short = int((find_attacked_cells(table, veiled) & shown).sum())
         if short:
             yield (
                 f"{short:,} unsafe cells follow from the rounded counts more closely than their "
@@ -128,8 +128,8 @@ def uncovered(table: TableView) -> Iterator[str]:
             )
 
 
-def veiled_cells(table: TableView) -> Flags:
-    """Return the cells that are hidden, or go out with an interval of some width."""
+def find_veiled_cells(table: TableView) -> Flags:
+    """Return the cells that are hidden, or are published with an interval of some width."""
     import numpy as np
 
     if table.interval is None:
@@ -138,7 +138,7 @@ def veiled_cells(table: TableView) -> Flags:
     return np.asarray(table.hidden | (high > low), dtype=bool)
 
 
-def exposed_by_attack(table: TableView, veiled: Flags) -> Flags:
+def find_attacked_cells(table: TableView, veiled: Flags) -> Flags:
     """Return the unsafe cells that outsiders can place too closely, by all relations together.
 
     They know published cells that were not changed, rounded counts to within what rounding allows, and
@@ -148,7 +148,7 @@ def exposed_by_attack(table: TableView, veiled: Flags) -> Flags:
 
     from tacit.claims.attack.attacker import levels_of, room_of, within_intervals
     from tacit.claims.attack.movements import System
-    from tacit.claims.attack.needs import Needs, unmet
+    from tacit.claims.attack.needs import Needs, find_unmet_needs
 
     down, up = within_intervals(table, *room_of(table))
     unknown = veiled | (table.published != table.value)
@@ -166,7 +166,7 @@ def exposed_by_attack(table: TableView, veiled: Flags) -> Flags:
         needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
     flags = np.zeros(len(table.value), dtype=bool)
     system = System.over(table.equations, unknown, down, up)
-    flags[unmet(system, needs)[0]] = True
+    flags[find_unmet_needs(system, needs)[0]] = True
     return flags
 
 
@@ -188,7 +188,7 @@ def small_count_room(table: TableView, base: float) -> tuple[Floats, Floats]:
     return down, up
 
 
-def reached_by_rounding(table: TableView) -> Flags:
+def find_cells_covered_by_rounding(table: TableView) -> Flags:
     """Return the unsafe cells whose levels the interval around the rounded value reaches.
 
     A reader knows that the truth lies within some bases of the published value, and its bounds. In a

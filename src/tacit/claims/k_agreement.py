@@ -19,18 +19,18 @@ def agrees_with_enough(frame: Frame, claim: Claim) -> bool:
     size = found.get_column(SIZE).to_numpy().astype(np.int64)
     if not len(size):
         return True
-    codes = np.stack([numbered(found.get_column(c).to_list()) for c in claim.columns], axis=1)
+    codes = np.stack([number_values(found.get_column(c).to_list()) for c in claim.columns], axis=1)
     k = int(claim.parameters["k"])
-    return bool((agreeing(codes, size, size < k) >= k).all())
+    return bool((count_agreeing(codes, size, size < k) >= k).all())
 
 
-def numbered(values: list[object]) -> Ints:
+def number_values(values: list[object]) -> Ints:
     """Return a number for each value, -1 for a missing one."""
     number: dict[object, int] = {None: -1}
     return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
 
 
-def agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:
+def count_agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:
     """Return how many records agree with each class that is asked about.
 
     Two classes agree when they are equal wherever both are known, so classes are compared by which
@@ -44,11 +44,11 @@ def agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:
         if not len(own):
             continue
         for theirs, others in zip(known, groups, strict=True):
-            total[own] += matching(codes[own], codes[others], size[others], mine & theirs)
+            total[own] += sum_matching_sizes(codes[own], codes[others], size[others], mine & theirs)
     return total[asked]
 
 
-def matching(
+def sum_matching_sizes(
     rows: Ints, others: Ints, size: Ints, columns: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
     """Return for each row the total size of the others that equal it on some columns."""

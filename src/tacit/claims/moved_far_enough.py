@@ -1,4 +1,4 @@
-"""The claim that every unsafe cell goes out at least its level away from the truth."""
+"""The claim that every unsafe cell is published at least its level away from the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The claim that no small count goes out."""
+"""The claim that no small count is published."""
 
 from __future__ import annotations
 

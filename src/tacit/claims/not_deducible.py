@@ -7,11 +7,11 @@ import numpy as np
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.respondents import (
     NEAR,
-    boundless,
-    deduced_exactly,
+    drop_bounds,
+    is_deducible_exactly,
+    is_immovable,
     kernel_vectors,
     places_of,
-    rests,
 )
 from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
@@ -24,11 +24,11 @@ def leaves_unsafe_cells_free(table: TableView, claim: Claim) -> bool:
 
     With ``singletons``, it must be free as well for the only respondent of another hidden cell.
     """
-    system = boundless(table.equations, table.hidden)
+    system = drop_bounds(table.equations, table.hidden)
     unsafe = system.at(np.flatnonzero(table.primary))
     if (unsafe < 0).any() or any_determined(system, unsafe):
         return False
-    return not (claim.parameters.get("singletons") and deduced_exactly(table, table.hidden))
+    return not (claim.parameters.get("singletons") and is_deducible_exactly(table, table.hidden))
 
 
 def any_determined(system: System, places: Ints) -> bool:
@@ -39,4 +39,4 @@ def any_determined(system: System, places: Ints) -> bool:
         return False
     parts = list(system.parts())
     part_of, column = places_of(system, parts)
-    return any(rests(parts[int(part_of[p])], int(column[p])) for p in doubtful.tolist())
+    return any(is_immovable(parts[int(part_of[p])], int(column[p])) for p in doubtful.tolist())

@@ -14,7 +14,7 @@ from tacit.claims.view import TableView
 def has_wide_intervals(table: TableView, claim: Claim) -> bool:
     """Return True when an attacker who uses the published intervals learns no more than allowed.
 
-    A cell that is hidden goes out with an interval; one without counts as known.
+    A hidden cell is published as an interval; one without counts as known.
     """
     if table.interval is None:
         return not table.primary.any()

@@ -11,7 +11,7 @@ from scipy import sparse
 from tacit.claims.attack.attacker import is_protected
 from tacit.claims.attack.needs import Needs
 from tacit.claims.claim import Claim
-from tacit.claims.protected_in_table import narrowed_room
+from tacit.claims.protected_in_table import narrow_possible_range
 from tacit.claims.registry import check_for
 from tacit.claims.view import Flags, Floats, Ints, TableView
 
@@ -41,7 +41,7 @@ def leaves_what_was_asked_in_subtables(table: TableView, claim: Claim) -> bool:
 
     The parameters are those of ``protected-in-table``.
     """
-    down, up = narrowed_room(table, claim.parameters.get("apriori"))
+    down, up = narrow_possible_range(table, claim.parameters.get("apriori"))
     intervals = bool(claim.parameters.get("intervals"))
     guarded = bool(claim.parameters.get("singletons"))
     for copies in copies_of(table, guarded=guarded):

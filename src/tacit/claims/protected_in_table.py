@@ -18,7 +18,7 @@ def leaves_what_was_asked(table: TableView, claim: Claim) -> bool:
     Without ``intervals`` unsafe cells must be able to move; ``apriori`` is how closely, in per cent,
     outsiders know every value beforehand. Single respondents use relations that two cells share.
     """
-    room = narrowed_room(table, claim.parameters.get("apriori"))
+    room = narrow_possible_range(table, claim.parameters.get("apriori"))
     return is_protected(
         table,
         table.hidden,
@@ -29,7 +29,7 @@ def leaves_what_was_asked(table: TableView, claim: Claim) -> bool:
     )
 
 
-def narrowed_room(table: TableView, apriori: float | None) -> tuple[Floats, Floats]:
+def narrow_possible_range(table: TableView, apriori: float | None) -> tuple[Floats, Floats]:
     """Return how far outsiders think that a cell could lie from its value, at most a percentage."""
     down, up = room_of(table)
     if apriori is None:

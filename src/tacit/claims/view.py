@@ -1,4 +1,4 @@
-"""What a check needs of a table: the truth, what outsiders know, and what goes out."""
+"""What a check needs of a table: the truth, what outsiders know, and what is published."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CellView(Protocol):
 
 
 class TableView(CellView, Protocol):
-    """A confidential table together with the part of it that goes out.
+    """A confidential table together with the part of it that is published.
 
     Checks know tables by these names alone; :class:`tacit.Table` has all of them.
     """
@@ -89,7 +89,7 @@ class TableView(CellView, Protocol):
 
     @property
     def changed(self) -> Floats | None:
-        """Return what goes out in place of the true values, if anything does."""
+        """Return what is published in place of the true values, if anything is."""
 
     @property
     def interval(self) -> Floats | None:
@@ -97,11 +97,11 @@ class TableView(CellView, Protocol):
 
     @property
     def published(self) -> Floats:
-        """Return what goes out, NaN where a cell is hidden."""
+        """Return what is published, NaN where a cell is hidden."""
 
     @property
     def hidden(self) -> Flags:
-        """Return which cells do not go out."""
+        """Return which cells are not published."""
 
     @property
     def contributors(self) -> Contributions | None:

@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
         return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
-        return unexpected(error)
+        return report_unexpected(error)
     return code if isinstance(code, int) else 0
 
 
@@ -87,7 +87,7 @@ def add_groups(tokens: list[str]) -> None:
         app.command(make_group(asked, GROUPS[asked], tokens[1:]))
 
 
-def unexpected(error: Exception) -> int:
+def report_unexpected(error: Exception) -> int:
     """Say that something broke without printing what may be data."""
     from cyclopts import CycloptsError
 
@@ -180,12 +180,12 @@ def check(plan: Path, /) -> int:
     loaded = Plan.load(plan)
     loaded.check()
     console.say(
-        f"{plan.name}: {counted(loaded.steps, 'step')} and {counted(loaded.measures, 'measure')}, ready to run"
+        f"{plan.name}: {format_count(loaded.steps, 'step')} and {format_count(loaded.measures, 'measure')}, ready to run"
     )
     return 0
 
 
-def counted(things: Sized, noun: str) -> str:
+def format_count(things: Sized, noun: str) -> str:
     """Return ``1 step`` or ``2 steps``."""
     return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 

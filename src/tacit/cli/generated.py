@@ -87,7 +87,7 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
     common = TABLE_COMMON if issubclass(cls.data_type(), Table) else COMMON
 
     def command(source: Path, **options: Any) -> int:
-        return act(cls, source, options)
+        return run_spec(cls, source, options)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [
@@ -169,7 +169,7 @@ def default_text(info: FieldInfo) -> str:
     return "none" if value is None or value in ({}, ()) else str(value)
 
 
-def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
+def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     """Build the Spec, read the data, and apply or measure."""
     import tacit
     from tacit.cli.app import console
@@ -177,7 +177,7 @@ def act(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
     from tacit.context import Context
 
     values = {
-        n: parsed(options[option_name(n)], cls.model_fields[n])
+        n: parse_option(options[option_name(n)], cls.model_fields[n])
         for n in cls.model_fields
         if n != "kind" and options.get(option_name(n)) is not None
     }
@@ -263,7 +263,7 @@ def split(value: Any) -> Any:
     return [part for text in value for part in str(text).split(",") if part]
 
 
-def parsed(value: Any, info: FieldInfo) -> Any:
+def parse_option(value: Any, info: FieldInfo) -> Any:
     """Return an option's value; lists may be separated by commas, mappings are YAML."""
     if isinstance(value, list):
         return split(value)

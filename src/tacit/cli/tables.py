@@ -25,7 +25,7 @@ group = App(
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
-#: Endings that hold what may be given away; written only from a protected table.
+#: Extensions of files that hold what may be given away; written only from a protected table.
 PUBLIC = (".csv", ".parquet", ".xlsx")
 
 
@@ -260,7 +260,7 @@ def protect(
     seed
         Seed of the random numbers.
     out
-        The file to write: .table or .jj (confidential), or .csv, .parquet, .xlsx (what may go out).
+        The file to write: .table or .jj (confidential), or .csv, .parquet, .xlsx (what may be published).
     metadata
         The .rda file of a .tab table.
     force
@@ -330,7 +330,7 @@ def audit(
     plot
         Save the chart: svg, png, pdf or html.
     out
-        Write the detail, one row a cell, as CSV. Confidential.
+        Write the detail, one row per cell, as CSV. Confidential.
     """
     from tacit.cli.app import console
 
@@ -358,7 +358,7 @@ def audit(
 
 @group.command
 def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: bool = False) -> int:
-    """Write a table in another format: .table and .jj hold everything, .csv .parquet .xlsx what may go out.
+    """Write a table in another format: .table and .jj hold everything, .csv .parquet .xlsx what may be published.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ def convert(table: Path, out: Path, /, *, metadata: Path | None = None, force: b
 
 @group.command
 def show(table: Path, /, *, metadata: Path | None = None) -> int:
-    """Print a small table as it would go out (hidden cells are x), of a large one its statuses.
+    """Print a small table as it would be published (hidden cells are x), of a large one its statuses.
 
     Parameters
     ----------

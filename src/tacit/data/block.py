@@ -32,7 +32,7 @@ class Block:
     table
         The columns as they were.
     values
-        One row a record, one column a column; NaN where missing.
+        One row per record, one column per column; NaN where missing.
     complete
         The records without a missing value: those that a method works on.
     """
@@ -90,7 +90,7 @@ def read_block(
     endless = [c for c, v in zip(columns, values.T, strict=True) if (np.abs(v) > LARGEST).any()]
     if endless:
         raise InputError(
-            f"{kind}: {named(endless)} holds infinite numbers, or numbers beyond 1e100. Clean or leave out such columns."
+            f"{kind}: {format_columns(endless)} holds infinite numbers, or numbers beyond 1e100. Clean or leave out such columns."
         )
     coarse = [
         c
@@ -99,17 +99,17 @@ def read_block(
     ]
     if coarse:
         raise InputError(
-            f"{kind}: {named(coarse)} holds whole numbers beyond 2^53, which arithmetic would change. Use another unit, or leave out such columns."
+            f"{kind}: {format_columns(coarse)} holds whole numbers beyond 2^53, which arithmetic would change. Use another unit, or leave out such columns."
         )
     holed = [c for c, column in zip(columns, table, strict=True) if not column.known.all()]
     if holed and missing == "refuse":
         raise InputError(
-            f"{kind}: {named(holed)} has missing values. Impute them first{otherwise}."
+            f"{kind}: {format_columns(holed)} has missing values. Impute them first{otherwise}."
         )
     return Block(tuple(columns), table, values, np.asarray(~np.isnan(values).any(axis=1)))
 
 
-def maskable(data: Microdata) -> tuple[str, ...]:
+def list_maskable_columns(data: Microdata) -> tuple[str, ...]:
     """Return the numeric columns that are neither identifiers nor weight, household or stratum."""
     schema = data.frame.collect_schema()
     apart = {*data.identifiers, data.weight, data.household, data.stratum}
@@ -119,9 +119,13 @@ def maskable(data: Microdata) -> tuple[str, ...]:
 def shared_maskable(original: Microdata, released: Microdata) -> list[str]:
     """Return the columns that a method may mask and that are numbers in the release as well."""
     schema = released.frame.collect_schema()
-    return [c for c in maskable(original) if c in released.columns and schema[c].is_numeric()]
+    return [
+        c
+        for c in list_maskable_columns(original)
+        if c in released.columns and schema[c].is_numeric()
+    ]
 
 
-def named(columns: Sequence[str]) -> str:
+def format_columns(columns: Sequence[str]) -> str:
     """Return column names as they stand in a message."""
     return ", ".join(map(repr, columns))

@@ -47,6 +47,6 @@ def decimals_shown(values: Floats, digits: int = 6) -> int:
     return int(np.clip(digits - 1 - np.floor(np.log10(largest)), 0, MOST_DECIMALS))
 
 
-def shown_number(value: float) -> str:
+def format_all_digits(value: float) -> str:
     """Return a number with all its digits and no exponent."""
     return np.format_float_positional(value + 0.0, trim="-")

@@ -82,7 +82,7 @@ def hash_batches(reader: pa.RecordBatchReader, names: Sequence[str] | None = Non
 
 
 def cut(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
-    """Yield tables of exactly so many records, but for the last."""
+    """Yield tables of exactly this many records, but for the last."""
     held: list[pa.RecordBatch] = []
     n = 0
     for batch in batches:
@@ -139,22 +139,28 @@ def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
     """Return the kind of an array and its values as bytes; the values under nulls are set to zero."""
     kind = array.type
     if pa.types.is_boolean(kind):
-        return "boolean", fixed(pc.cast(array, pa.int64()))
+        return "boolean", iterate_fixed_width(pc.cast(array, pa.int64()))
     if pa.types.is_integer(kind):
         return "integer", whole_numbers(array)
     if pa.types.is_floating(kind):
         # Adding zero makes -0.0 and 0.0 the same bytes.
-        return "number", fixed(pc.add(pc.cast(array, pa.float64()), 0.0))
+        return "number", iterate_fixed_width(pc.add(pc.cast(array, pa.float64()), 0.0))
     if pa.types.is_date(kind):
-        return "date", fixed(pc.cast(pc.cast(pc.cast(array, pa.date32()), pa.int32()), pa.int64()))
+        return "date", iterate_fixed_width(
+            pc.cast(pc.cast(pc.cast(array, pa.date32()), pa.int32()), pa.int64())
+        )
     if pa.types.is_timestamp(kind):
-        return "timestamp", fixed(
+        return "timestamp", iterate_fixed_width(
             pc.cast(pc.cast(array, pa.timestamp("us", tz=kind.tz), safe=False), pa.int64())
         )
     if pa.types.is_time(kind):
-        return "time", fixed(pc.cast(pc.cast(array, pa.time64("us"), safe=False), pa.int64()))
+        return "time", iterate_fixed_width(
+            pc.cast(pc.cast(array, pa.time64("us"), safe=False), pa.int64())
+        )
     if pa.types.is_duration(kind):
-        return "duration", fixed(pc.cast(pc.cast(array, pa.duration("us"), safe=False), pa.int64()))
+        return "duration", iterate_fixed_width(
+            pc.cast(pc.cast(array, pa.duration("us"), safe=False), pa.int64())
+        )
     if pa.types.is_decimal(kind):
         return "decimal", variable(pc.cast(array, pa.string()))
     if pa.types.is_nested(kind):
@@ -169,12 +175,12 @@ def normal_form(array: pa.Array) -> tuple[str, Iterator[bytes | memoryview]]:
 def whole_numbers(array: pa.Array) -> Iterator[bytes | memoryview]:
     """Yield integers of any width; chunks with some beyond 64 bits with sign go as text."""
     try:
-        return fixed(pc.cast(array, pa.int64()))
+        return iterate_fixed_width(pc.cast(array, pa.int64()))
     except pa.ArrowInvalid:
         return variable(pc.cast(array, pa.string()))
 
 
-def fixed(array: pa.Array) -> Iterator[bytes | memoryview]:
+def iterate_fixed_width(array: pa.Array) -> Iterator[bytes | memoryview]:
     """Yield the bytes of values of fixed width."""
     numbers = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
     ordered = np.ascontiguousarray(numbers, dtype=numbers.dtype.newbyteorder("<"))

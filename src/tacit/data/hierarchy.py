@@ -25,7 +25,7 @@ Codes = npt.NDArray[np.int32]
 
 
 class Coded(NamedTuple):
-    """One level of a set of paths: a code a path, and the label of each code in order of appearance."""
+    """One level of a set of paths: a code per path, and the label of each code in order of appearance."""
 
     codes: Codes
     labels: tuple[str, ...]
@@ -69,7 +69,7 @@ class Hierarchy:
         where: str = "hierarchy",
         lines: Sequence[int] | None = None,
     ) -> Hierarchy:
-        """Build from one path a ground value: the value, its parent, ..., the top.
+        """Build from one path per ground value: the value, its parent, ..., the top.
 
         Parameters
         ----------
@@ -95,11 +95,11 @@ class Hierarchy:
         above = () if top is False else (TOP if top is True else str(top),)
         rows = [(*map(ground_label, path), *above) for path in paths]
         if pad:
-            rows = padded(rows)
+            rows = pad_paths(rows)
         faults = path_faults(rows, lines)
         if faults:
             raise HierarchyError(f"{where} is not a valid hierarchy", faults)
-        return cls._from_coded([coded(column) for column in zip(*rows, strict=True)], names)
+        return cls._from_coded([code_labels(column) for column in zip(*rows, strict=True)], names)
 
     @classmethod
     def from_columns(
@@ -114,10 +114,10 @@ class Hierarchy:
 
         Unlike a file, the values of data may be none at all: the hierarchy is then empty.
         """
-        levels = [coded(column) for column in columns]
+        levels = [code_labels(column) for column in columns]
         n = len(levels[0].codes)
         levels.append(Coded(np.zeros(n, dtype=np.int32), (top,)))
-        faults = level_faults(levels, place(None))
+        faults = level_faults(levels, name_path(None))
         if faults:
             raise HierarchyError(f"{where} is not a valid hierarchy", faults)
         return cls._from_coded(levels, names)
@@ -319,7 +319,7 @@ class Hierarchy:
         return list(zip(*columns, strict=True))
 
     def to_arrow(self) -> pa.Table:
-        """Return one row a ground value and one column a level."""
+        """Return one row per ground value and one column per level."""
         columns = [
             pa.array(labels, type=pa.string()).take(pa.array(up))
             for labels, up in zip(self.labels, self.up, strict=True)
@@ -438,7 +438,7 @@ def mismatch_hint(missing: Sequence[str], known: Iterable[str], column: str) -> 
     return "Add their paths, or check the column's type and coding."
 
 
-def padded(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def pad_paths(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Fill short paths, and gaps in them, by repeating the label below."""
     depth = max((len(r) for r in rows), default=0)
     return [_fill(_stretch(r, depth)) for r in rows]
@@ -462,14 +462,16 @@ def _fill(row: tuple[str, ...]) -> tuple[str, ...]:
 # -- faults ----------------------------------------------------------------------------------------
 
 
-def coded(column: Sequence[str]) -> Coded:
+def code_labels(column: Sequence[str]) -> Coded:
     """Code one level's labels in the order in which they appear."""
     encoded = pa.array(column, type=pa.string()).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
     return Coded(codes, tuple(encoded.dictionary.to_pylist()))
 
 
-def place(lines: Sequence[int] | None, kept: Sequence[int] | None = None) -> Callable[[int], str]:
+def name_path(
+    lines: Sequence[int] | None, kept: Sequence[int] | None = None
+) -> Callable[[int], str]:
     """Return how to name a path in a message: by its line if there are lines, else by its number."""
 
     def name(i: int) -> str:
@@ -484,11 +486,11 @@ def path_faults(rows: Sequence[tuple[str, ...]], lines: Sequence[int] | None = N
     if not rows:
         return ["it has no paths"]
     depth = max(len(row) for row in rows)
-    name = place(lines)
+    name = name_path(lines)
     gaps = [i for i, row in enumerate(rows) if not row or not all(row)]
     uneven = [i for i, row in enumerate(rows) if len(row) != depth and row and all(row)]
-    faults = listed([f"{name(i)}: a label is missing" for i in gaps])
-    faults += listed(
+    faults = list_faults([f"{name(i)}: a label is missing" for i in gaps])
+    faults += list_faults(
         [
             f"{name(i)}: {len(rows[i])} levels where others have {depth} (uneven depth; pad=True fills it)"
             for i in uneven
@@ -498,8 +500,8 @@ def path_faults(rows: Sequence[tuple[str, ...]], lines: Sequence[int] | None = N
         faults.append(f"it has no level above the ground (top=True adds the top '{TOP}')")
     kept = [i for i, row in enumerate(rows) if len(row) == depth and all(row)]
     if kept and depth > 1:
-        whole = [coded(column) for column in zip(*(rows[i] for i in kept), strict=True)]
-        faults += level_faults(whole, place(lines, kept))
+        whole = [code_labels(column) for column in zip(*(rows[i] for i in kept), strict=True)]
+        faults += level_faults(whole, name_path(lines, kept))
     return faults
 
 
@@ -510,7 +512,7 @@ def level_faults(levels: Sequence[Coded], name: Callable[[int], str]) -> list[st
     other = np.zeros(len(start), dtype=bool)
     for level in levels[1:]:
         other |= level.codes != level.codes[start]
-    faults = listed(
+    faults = list_faults(
         [f"{name(int(i))}: its value already has another path" for i in np.flatnonzero(other)]
     )
     n_tops = len(levels[-1].labels)
@@ -549,7 +551,7 @@ def label_clashes(below: Coded, above: Coded) -> int:
     return len(np.unique(target[(target >= 0) & (target != above.codes)]))
 
 
-def listed(faults: Sequence[str]) -> list[str]:
+def list_faults(faults: Sequence[str]) -> list[str]:
     """Return the first faults of one sort, and how many more there are."""
     if len(faults) <= MAX_FAULTS:
         return list(faults)

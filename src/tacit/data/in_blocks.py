@@ -54,9 +54,11 @@ def change_records(data: Microdata, change: ChangeBlock, ctx: Context) -> tuple[
 
     def work(block: int, table: pa.Table) -> Done:
         told = change(block, table)
-        return Done(changed_table(table, told), told.tally)
+        return Done(replace_block_columns(table, told), told.tally)
 
-    schema = changed_table(empty := no_records(data, data.frame), change(0, empty)).schema
+    schema = replace_block_columns(
+        empty := make_empty_table(data, data.frame), change(0, empty)
+    ).schema
     mapped = data.engine.map_blocks(data.frame, work, schema, ticker(ctx))
     return data.with_frame(mapped.records), mapped.tallies
 
@@ -99,13 +101,13 @@ def change_households(
 
     def work(block: int, table: pa.Table) -> Done:
         told = change(block, table)
-        return Done(changed_table(table, told).select([*columns, ROW]), told.tally)
+        return Done(replace_block_columns(table, told).select([*columns, ROW]), told.tally)
 
     engine = data.engine
     marked = engine.materialise(data.frame.with_columns(first_of_household(data).alias(FIRST)))
     known = [c for c in (*columns, *also) if c in data.columns]
     units = marked.filter(nw.col(ROW) == nw.col(FIRST)).select(*known, ROW)
-    schema = work(0, no_records(data, units)).table.schema  # type: ignore[union-attr]
+    schema = work(0, make_empty_table(data, units)).table.schema  # type: ignore[union-attr]
     mapped = engine.map_blocks(units, work, schema, ticker(ctx))
     new = {c: f"__new{i}__" for i, c in enumerate(columns)}
     drawn = mapped.records.select(
@@ -131,7 +133,7 @@ def fold_records(
     return mapped.tallies
 
 
-def changed_table(table: pa.Table, change: Change) -> pa.Table:
+def replace_block_columns(table: pa.Table, change: Change) -> pa.Table:
     """Return a block with its new columns, and without the records that go."""
     for name, values in change.columns.items():
         if name in table.column_names:
@@ -141,7 +143,7 @@ def changed_table(table: pa.Table, change: Change) -> pa.Table:
     return table if change.keep is None else table.filter(pa.array(change.keep))
 
 
-def no_records(data: Microdata, frame: nw.LazyFrame[Any]) -> pa.Table:
+def make_empty_table(data: Microdata, frame: nw.LazyFrame[Any]) -> pa.Table:
     """Return a table of the frame's columns without a record, to learn the types of a result."""
     return data.engine.to_arrow(frame.head(0))
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from tacit.data.base import Action
 from tacit.data.hierarchy import Hierarchy
-from tacit.data.nodes import raised
+from tacit.data.nodes import raise_labels
 from tacit.data.roles import Column
 from tacit.engine import codes as coding
 from tacit.engine import relational
@@ -300,8 +300,8 @@ class Microdata:
         if not self.history:
             return self.recode(column, hierarchy.mapping(level))
         # An earlier step may have generalised the column already; its labels climb from where they are.
-        values = relational.distinct(self.frame, column)
-        labels = raised(hierarchy, values.to_pylist(), level, column)
+        values = relational.fetch_distinct(self.frame, column)
+        labels = raise_labels(hierarchy, values.to_pylist(), level, column)
         return self.recode(column, pa.table({"old": values, "new": pa.array(labels, pa.string())}))
 
     def materialise(self) -> Microdata:

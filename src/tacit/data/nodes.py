@@ -9,7 +9,7 @@ from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.errors import HierarchyError
 
 
-def raised(hierarchy: Hierarchy, values: Iterable[Any], level: int, column: str) -> list[str]:
+def raise_labels(hierarchy: Hierarchy, values: Iterable[Any], level: int, column: str) -> list[str]:
     """Return the labels of present values at a level; a value that is above it already stays."""
     if not 0 <= level <= hierarchy.height:
         raise HierarchyError(

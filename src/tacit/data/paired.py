@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, as_numbers, numbers
+from tacit.data.values import Floats, Ints, as_numbers, read_numeric_column
 from tacit.engine.base import ROW
 from tacit.errors import InputError
 
@@ -21,7 +21,7 @@ class Pairs:
     Attributes
     ----------
     before, after
-        One row a record, one column a column; NaN where missing.
+        One row per record, one column per column; NaN where missing.
     old, new
         Positions of the records that are in both files, in ``before`` and in ``after``.
     """
@@ -79,7 +79,7 @@ def weights_of(data: Microdata) -> Floats:
     """Return the survey weights in record order; ones when none are declared."""
     if data.weight is None:
         return np.ones(len(data))
-    column = numbers(data, data.weight)
+    column = read_numeric_column(data, data.weight)
     weights = column.values.astype(np.float64)
     if len(weights) and (not column.known.all() or (weights < 0).any() or weights.sum() <= 0):
         raise InputError(

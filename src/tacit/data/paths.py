@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tacit.errors import UnreadableFile, near_match
 
-#: Endings of records that another file describes: they may be empty.
+#: Extensions of records that another file describes: they may be empty.
 DESCRIBED_ELSEWHERE = {".asc", ".saf"}
 
 

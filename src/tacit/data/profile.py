@@ -28,27 +28,27 @@ Confidence = Literal["declared", "high", "low"]
 Form = Literal["text", "integer", "number", "date", "boolean", "other"]
 
 
-def words(text: str) -> frozenset[str]:
+def join_words(text: str) -> frozenset[str]:
     """Return a list of words."""
     return frozenset(text.split())
 
 
 #: Words in a column's name, by the role they point to; looked up in this order.
 WORDS: Mapping[str, frozenset[str]] = {
-    "identifiers": words(
+    "identifiers": join_words(
         "id ident identifier pid uid ssn sin bsn nin nhs mrn name surname forename firstname lastname fullname "
         "initials phone telephone tel mobile fax email mail address street passport iban account licence license "
         "plate url ip username login signature"
     ),
-    "weight": words("weight weights wgt wt wgts pweight pwgt hweight w"),
-    "stratum": words("stratum strata stratification"),
-    "sensitive": words(
+    "weight": join_words("weight weights wgt wt wgts pweight pwgt hweight w"),
+    "stratum": join_words("stratum strata stratification"),
+    "sensitive": join_words(
         "diagnosis diagnoses disease illness problem condition symptom disorder icd icd9 icd10 medication drug "
         "treatment therapy hiv std test result income salary wage wages earnings pay debt debts assets wealth savings "
         "expend expenditure benefit religion faith party political politics vote union crime conviction offence "
         "sexual orientation abuse disability"
     ),
-    "keys": words(
+    "keys": join_words(
         "age birth born dob birthday birthdate birthyear yob sex gender zip zipcode postal postcode plz region county "
         "state city town municipality province district nuts country nationality citizenship marital marstat civil "
         "hhcivil race ethnicity ethnic etni ethnicgroup education educ degree occupation job profession employment "
@@ -57,14 +57,14 @@ WORDS: Mapping[str, frozenset[str]] = {
 }
 
 #: A household is named by one of these alone, or by a group and a number together.
-HOUSEHOLD = words("hhid hid hhnum hhnr hhno famid householdid familyid")
-GROUP = words("household hh househ family dwelling")
-NUMBERED = words("id num nr no number key")
+HOUSEHOLD = join_words("hhid hid hhnum hhnr hhno famid householdid familyid")
+GROUP = join_words("household hh househ family dwelling")
+NUMBERED = join_words("id num nr no number key")
 
 #: A name of these words is geography in digits, even when it was read as a number.
-PLACES = words("zip zipcode postal postcode plz")
+PLACES = join_words("zip zipcode postal postcode plz")
 #: Keys whose numbers measure something; the numbers of all other named keys are codes.
-MEASURED = words("age birth born birthyear yob date")
+MEASURED = join_words("age birth born birthyear yob date")
 
 #: What values look like, by the share of values that match.
 EMAIL = r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}\z"
@@ -196,13 +196,13 @@ def profile(data: Microdata) -> ProfileResult:
     Returns
     -------
     ProfileResult
-        ``.frame`` has one row a column; ``.roles`` and ``.hierarchies`` go into ``tacit.read`` or, with
+        ``.frame`` has one row per column; ``.roles`` and ``.hierarchies`` go into ``tacit.read`` or, with
         :func:`starting_plan`, into a plan.
     """
     facts = count_all(data)
-    found = [look(data, name, facts, j) for j, name in enumerate(data.columns)]
+    found = [profile_column(data, name, facts, j) for j, name in enumerate(data.columns)]
     found = single_roles(found)
-    roles = proposed_roles(found)
+    roles = propose_roles(found)
     keys = [c for c in found if c.name in roles.get("keys", ())]
     hierarchies = {c.name: dict(c.hierarchy) for c in keys if c.hierarchy}
     uniques = subset_uniques(
@@ -300,7 +300,7 @@ def tally(condition: nw.Expr) -> nw.Expr:
 # -- judging: plain functions on counts ----------------------------------------------------------
 
 
-def look(data: Microdata, name: str, facts: Mapping[str, Any], j: int) -> ColumnProfile:
+def profile_column(data: Microdata, name: str, facts: Mapping[str, Any], j: int) -> ColumnProfile:
     """Return the profile of one column."""
     form: Form = facts["forms"][j]
     own = {key.rpartition("|")[0]: value for key, value in facts.items() if key.endswith(f"|{j}")}
@@ -401,12 +401,12 @@ def missing_codes(form: Form, own: Mapping[str, Any]) -> tuple[Any, ...]:
         return marks if sum(own[f"mark {m}"] for m in marks) < own["values"] else ()
     if form not in {"integer", "number"} or own["max"] is None:
         return ()
-    high = [c for c in HIGH_CODES if own["max"] == c and apart(own[f"below {c}"], c)]
+    high = [c for c in HIGH_CODES if own["max"] == c and stands_apart(own[f"below {c}"], c)]
     low = [c for c in LOW_CODES if own["min"] == c and (own[f"above {c}"] or -1) >= 0]
     return (*high, *low)
 
 
-def apart(below: float | None, code: int) -> bool:
+def stands_apart(below: float | None, code: int) -> bool:
     """Return True when a code of nines lies apart from the next smaller value."""
     return below is not None and code - below > max(1, code / 20)
 
@@ -464,7 +464,7 @@ def interval_width(column: ColumnProfile, own: Mapping[str, Any]) -> float:
 # -- putting together ----------------------------------------------------------------------------
 
 
-def proposed_roles(found: Sequence[ColumnProfile]) -> dict[str, Any]:
+def propose_roles(found: Sequence[ColumnProfile]) -> dict[str, Any]:
     """Return roles as ``tacit.read`` takes them; unsure keys count only when there are no sure ones."""
     sure = any(c.role == "keys" and c.confidence != "low" for c in found)
     roles: dict[str, Any] = {}
@@ -508,7 +508,7 @@ def n_unique(cells: Cells, subset: Sequence[str]) -> int:
 
 
 def as_table(found: Sequence[ColumnProfile]) -> pa.Table:
-    """Return the profile as a table, one row a column of the data."""
+    """Return the profile as a table, one row per column of the data."""
     return pa.table(
         {
             "column": pa.array([c.name for c in found], pa.string()),

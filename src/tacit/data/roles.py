@@ -23,7 +23,7 @@ class Column:
     roles
         The roles it plays; empty means free.
     label
-        A title for people.
+        A title for readers.
     labels
         Labels of coded values, as in SPSS and Stata files.
     missing
@@ -41,5 +41,5 @@ class Column:
 
     @property
     def role(self) -> str:
-        """Return the roles as one word or list for people."""
+        """Return the roles as one word or list for readers."""
         return ", ".join(sorted(self.roles)) or "free"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-#: One cell: its position, its codes, or its array index (one number a dimension).
+#: One cell: its position, its codes, or its array index (one number per dimension).
 CellName = int | Sequence[str] | Sequence[int] | Mapping[str, str]
 
 
@@ -90,7 +90,7 @@ class Table:
     """A frequency or magnitude table with everything that its protection needs.
 
     Make one with :meth:`from_microdata`, :meth:`from_array`, :meth:`from_cells`, :meth:`link` or the
-    readers of :mod:`tacit.tables`. ``value`` is the confidential truth; ``published`` is what goes out.
+    readers of :mod:`tacit.tables`. ``value`` is the confidential truth; ``published`` is what is released.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Table:
     contributors, holdings
         The largest contributions by respondent, and by holding.
     changed
-        The values that go out in place of the true ones (rounded, adjusted, with noise); NaN: hidden.
+        The values that are published in place of the true ones (rounded, adjusted, with noise); NaN: hidden.
     interval
         Published intervals, cells x 2 (NaN where none).
     coordinates
@@ -179,8 +179,8 @@ class Table:
         dimensions
             The spanning variables; empty for a bare list of cells with ``equations``.
         value
-            One value a cell: an array in the shape of the dimensions, or flat in C order, or one
-            entry a row of ``coordinates``.
+            One value per cell: an array in the shape of the dimensions, or flat in C order, or one
+            entry per row of ``coordinates``.
         count, status, weight, lower, upper, lower_level, upper_level, sliding_level
             See the class; single numbers hold for every cell. Without ``status``, cells with value
             and count 0 are empty and all others safe.
@@ -204,7 +204,7 @@ class Table:
             raise InputError(
                 f"{int((~np.isfinite(values)).sum())} cells of the table have no value"
             )
-        counts = spread(-1 if count is None else count, n, np.int64)
+        counts = spread_over_cells(-1 if count is None else count, n, np.int64)
         if status is None:
             empty = (values == 0) & (counts <= 0)
             states = np.where(empty, Status.EMPTY, Status.SAFE).astype(np.int8)
@@ -215,12 +215,12 @@ class Table:
             value=values,
             count=counts,
             status=states,
-            lower=spread(0.0 if lower is None else lower, n),
-            upper=spread(np.inf if upper is None else upper, n),
-            lower_level=spread(lower_level, n),
-            upper_level=spread(upper_level, n),
-            sliding_level=spread(sliding_level, n),
-            weight=None if weight is None else spread(weight, n),
+            lower=spread_over_cells(0.0 if lower is None else lower, n),
+            upper=spread_over_cells(np.inf if upper is None else upper, n),
+            lower_level=spread_over_cells(lower_level, n),
+            upper_level=spread_over_cells(upper_level, n),
+            sliding_level=spread_over_cells(sliding_level, n),
+            weight=None if weight is None else spread_over_cells(weight, n),
             coordinates=None if coordinates is None else np.asarray(coordinates, dtype=np.int32),
             given=equations,
             **more,
@@ -245,7 +245,7 @@ class Table:
         count: npt.ArrayLike | None = None,
         **more: Any,
     ) -> Table:
-        """Make a table from an array of one axis a dimension.
+        """Make a table from an array of one axis per dimension.
 
         Parameters
         ----------
@@ -474,12 +474,12 @@ class Table:
 
     @property
     def hidden(self) -> Flags:
-        """Return which cells do not go out (a published interval still hides the value)."""
+        """Return which cells are not published (a published interval still hides the value)."""
         return is_hidden(self.status) if self.changed is None else np.isnan(self.changed)
 
     @property
     def published(self) -> Floats:
-        """Return what goes out: the changed or true values, NaN where a cell is hidden."""
+        """Return what is published: the changed or true values, NaN where a cell is hidden."""
         if self.changed is not None:
             return self.changed
         return np.where(is_hidden(self.status), np.nan, self.value)
@@ -602,7 +602,7 @@ class Table:
 
     def with_weight(self, weight: npt.ArrayLike) -> Table:
         """Set the cost of hiding each cell."""
-        costs = spread(weight, len(self))
+        costs = spread_over_cells(weight, len(self))
         if (costs < 0).any() or np.isnan(costs).any():
             raise InputError("the costs of cells must not be negative or missing")
         return replace(self, weight=costs)
@@ -630,7 +630,7 @@ class Table:
         return self
 
     def claim_view(self) -> Table:
-        """Return what claims are recomputed on: the full table as it goes out."""
+        """Return what claims are recomputed on: the full table as published."""
         return self
 
     def faults_for(self, spec: Any) -> list[SdcError]:
@@ -705,7 +705,7 @@ class Table:
     # -- looking -------------------------------------------------------------------------------
 
     def to_array(self, values: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
-        """Return what goes out (or another array of cells) in the shape of the dimensions."""
+        """Return what is published (or another array of cells) in the shape of the dimensions."""
         if not self.is_product:
             raise InputError("only a table that is a full product has an array form")
         return np.asarray(self.published if values is None else values).reshape(self.shape)
@@ -806,8 +806,8 @@ def linked_singletons(equations: sparse.csr_array, lone: Flags) -> Ints:
     return np.asarray(connected_components(tied, directed=False)[1], dtype=np.int64)
 
 
-def spread(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> npt.NDArray[Any]:
-    """Return one entry a cell; a single number takes no memory."""
+def spread_over_cells(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> npt.NDArray[Any]:
+    """Return one entry per cell; a single number takes no memory."""
     array = np.asarray(value, dtype=dtype)
     if array.ndim == 0:
         return np.broadcast_to(array, (n,))
@@ -817,4 +817,4 @@ def spread(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> npt.NDArray
     return flat
 
 
-__all__ = ["TOTAL", "CellName", "Contributors", "Table", "spread"]
+__all__ = ["TOTAL", "CellName", "Contributors", "Table", "spread_over_cells"]

@@ -53,7 +53,7 @@ class Numbers:
         return array.cast(self.type)
 
 
-def numbers(data: Microdata, column: str) -> Numbers:
+def read_numeric_column(data: Microdata, column: str) -> Numbers:
     """Return a numeric column in record order."""
     return as_numbers(data.column(column), column)
 
@@ -114,7 +114,7 @@ def unused_row_number(data: Microdata) -> int:
     return GENERATION * (1 if top is None else int(top) // GENERATION + 1)
 
 
-def renamed_values(
+def drop_stale_descriptions(
     data: Microdata, columns: Iterable[str], *, lose: str | None = None
 ) -> Microdata:
     """Return the data with descriptions that no longer fit new values taken off some columns.

@@ -85,7 +85,7 @@ def where(text: str, schema: Schema) -> Rule:
     ColumnNotFound, InputError
         When it names a column that does not exist, or compares things of different kinds.
     """
-    tree, names = parsed(text)
+    tree, names = parse_rule(text)
     columns = names_in(tree, names)
     missing = [c for c in columns if c not in schema or c == ROW]
     if missing:
@@ -97,25 +97,25 @@ def where(text: str, schema: Schema) -> Rule:
 
 def columns_of(text: str | None) -> tuple[str, ...]:
     """Return the columns that a rule names, in order; none for no rule."""
-    return () if text is None else names_in(*parsed(text))
+    return () if text is None else names_in(*parse_rule(text))
 
 
-def checked(text: str) -> str:
+def check_rule_text(text: str) -> str:
     """Return a rule's text if it can be read; used as a field validator."""
-    parsed(text)
+    parse_rule(text)
     return text
 
 
 #: A field that holds a rule; a rule that cannot be read is refused when the Spec is made.
 WhereRule = Annotated[
-    str, Field(min_length=1, json_schema_extra={"widget": "rule"}), AfterValidator(checked)
+    str, Field(min_length=1, json_schema_extra={"widget": "rule"}), AfterValidator(check_rule_text)
 ]
 
 
 # -- reading -----------------------------------------------------------------------------------
 
 
-def parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
+def parse_rule(text: str) -> tuple[ast.expr, dict[str, str]]:
     """Return the checked syntax tree, and the names that stood in backticks by their stand-ins."""
     if len(text) > MAX_LENGTH:
         raise InvalidParameter(f"a rule may have at most {MAX_LENGTH} characters")
@@ -290,7 +290,7 @@ def comparison(
 def membership(column: ColumnTerm, values: list[Any], schema: Schema) -> nw.Expr:
     """Return whether a column's value is in a list."""
     absent = nw.col(column.name).is_null()
-    some = [coerced(v, column.name, schema) for v in values if v is not None]
+    some = [coerce_constant(v, column.name, schema) for v in values if v is not None]
     found = ~absent & nw.col(column.name).is_in(some) if some else ~absent & absent
     return found | absent if None in values else found
 
@@ -304,11 +304,11 @@ def operand(one: Term, other: Term, schema: Schema) -> Any:
             )
         return nw.col(one.name)
     assert isinstance(other, ColumnTerm)
-    value = None if one.value is None else coerced(one.value, other.name, schema)
+    value = None if one.value is None else coerce_constant(one.value, other.name, schema)
     return None if value is None else nw.lit(value)
 
 
-def coerced(value: Any, column: str, schema: Schema) -> Any:
+def coerce_constant(value: Any, column: str, schema: Schema) -> Any:
     """Return a constant in the kind of a column; dates are written as text, ``'2020-01-31'``."""
     kind = family(schema[column])
     if kind == "numbers" and isinstance(value, int | float) and not isinstance(value, bool):

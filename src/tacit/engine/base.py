@@ -61,7 +61,7 @@ class Engine(Protocol):
     def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
         """Hand over the records in order of ROW, batch by batch, in bounded memory.
 
-        ``consume`` may be called a second time, from the first record on: it must start afresh.
+        ``consume`` may be called a second time, from the first record on: it must start again.
         """
         ...
 
@@ -112,16 +112,16 @@ def get_engine(name: str = "duckdb", url: str | None = None) -> Engine:
     if name == "duckdb":
         from tacit.engine.duckdb import DuckDbEngine
 
-        return closed_at_exit(DuckDbEngine())
+        return close_at_exit(DuckDbEngine())
     if name == "spark":
         from tacit.engine.spark import SparkEngine
 
-        return closed_at_exit(SparkEngine(url))
+        return close_at_exit(SparkEngine(url))
     hint = near_match(name, ENGINES)
     raise EngineMissing(f"no engine {name!r}; there are {' and '.join(ENGINES)}. {hint}".strip())
 
 
-def closed_at_exit(engine: Engine) -> Engine:
+def close_at_exit(engine: Engine) -> Engine:
     """Return the engine; it is closed in good order when the process ends."""
 
     def close() -> None:

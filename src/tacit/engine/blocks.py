@@ -113,7 +113,7 @@ def as_table(parts: Sequence[pa.RecordBatch]) -> pa.Table:
     return pa.Table.from_batches(parts).combine_chunks()
 
 
-def mapped(
+def map_blocks(
     reader: pa.RecordBatchReader,
     function: BlockFunction,
     schema: pa.Schema,

@@ -58,8 +58,8 @@ def encode(column: pa.ChunkedArray | pa.Array) -> Coded:
     return Coded(rank[indices], values.take(pa.array(order)))
 
 
-def mixed_radix(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
-    """Return one integer a row for several codes, hashed on the way when 64 bits do not hold them."""
+def combine_codes(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
+    """Return one integer per row for several codes, hashed on the way when 64 bits do not hold them."""
     ids = columns[0].astype(np.int64)
     bound = int(sizes[0])
     for column, size in zip(columns[1:], sizes[1:], strict=True):

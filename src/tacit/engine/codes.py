@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tacit.engine.coded import Coded, densify, encode, mixed_radix
+from tacit.engine.coded import Coded, combine_codes, densify, encode
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, W, counts
 
@@ -25,12 +25,12 @@ __all__ = [
     "Cells",
     "Coded",
     "cells",
+    "combine_codes",
     "count_classes",
     "dense_ids",
     "densify",
     "encode",
     "group_ids",
-    "mixed_radix",
     "sort_order",
     "wildcard_sizes",
 ]
@@ -49,7 +49,7 @@ class Cells:
     Attributes
     ----------
     keys
-        The coded key columns, in order; each has one code a cell.
+        The coded key columns, in order; each has one code per cell.
     n
         Records in each cell.
     weight
@@ -84,7 +84,7 @@ class Cells:
 def count_classes(
     frame: nw.LazyFrame[Any], keys: Sequence[str], weight: str | None = None
 ) -> pa.Table:
-    """Return one row a class with its size ``__n__`` (and the sum of weights ``__w__``), in any order."""
+    """Return one row per class with its size ``__n__`` (and the sum of weights ``__w__``), in any order."""
     held = None if weight is not None else count_held(frame, keys)
     if held is None:
         return counts(frame, keys, weight).collect("pyarrow").to_native()
@@ -131,14 +131,14 @@ def group_ids(
     """
     if not columns:
         return np.zeros(n_rows or 0, dtype=np.int64), 1
-    ids, bound = mixed_radix(columns, sizes)
+    ids, bound = combine_codes(columns, sizes)
     limit = min(DENSE, max(DENSE // 16, 4 * len(ids)))
     return (ids, bound) if bound <= limit else densify(ids)
 
 
 def dense_ids(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Ints, int]:
     """Return a group number a row, 0 .. n-1, every one of which occurs."""
-    return densify(mixed_radix(columns, sizes)[0])
+    return densify(combine_codes(columns, sizes)[0])
 
 
 def wildcard_sizes(

@@ -21,7 +21,7 @@ from tacit.engine.memory import held_table, hold
 from tacit.engine.scratch import Scratch, write_parquet
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -88,7 +88,7 @@ class DuckDbEngine:
         """Read separated text, every field a string, strictly: a ragged line is an error."""
         form = text.Form(path, tuple(names), separator, quote, header, encoding)
         if path.stat().st_size > self._scratch.in_memory:
-            return self.keep(text.number(form.stream()))
+            return self.keep(text.number_rows(form.stream()))
         return self.number_rows(self.from_arrow(form.parse()))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
@@ -170,7 +170,7 @@ class DuckDbEngine:
                 tallies.extend(function(b, table).tally for b, table in blocks.split(reader, tick))
                 return Mapped(None, tallies)
             return Mapped(
-                self.keep(blocks.mapped(reader, function, schema, tallies, tick)), tallies
+                self.keep(blocks.map_blocks(reader, function, schema, tallies, tick)), tallies
             )
 
         return self.in_order(frame, consume)

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from tacit.engine.coded import Coded, Ints, encode, mixed_radix, separate
+from tacit.engine.coded import Coded, Ints, combine_codes, encode, separate
 
 #: Types that come back from the engine as they went; a table of these alone may stand for its frame.
 ROUND_TRIPS = (
@@ -72,7 +72,7 @@ def count_held(frame: nw.LazyFrame[Any], keys: Sequence[str]) -> tuple[list[Code
     if columns is None or math.prod(c.size for c in columns) >= 2**62:
         return None
     sizes = [c.size for c in columns]
-    ids, n = count_ids(*mixed_radix([c.codes for c in columns], sizes))
+    ids, n = count_ids(*combine_codes([c.codes for c in columns], sizes))
     parts = zip(separate(ids, sizes), columns, strict=True)
     return [Coded(codes, c.values) for codes, c in parts], n.astype(np.int64)
 

@@ -1,6 +1,6 @@
 """The records of separated text, counted apart from any parser.
 
-A quote that is never closed makes a parser swallow the rest of the file as one field, in silence. So the
+A quote that is never closed makes a parser swallow the rest of the file as one field, silently. So the
 quotes of a file are checked, and its records counted, by a scanner of its own; a parser that finds another
 number of records is not believed. Blocks of bytes are scanned as arrays; only a file whose quotes stand in
 unusual places is read field by field.
@@ -106,7 +106,7 @@ def scan_blocks(path: Path, separator: int, quote: int | None) -> Scan:
     for block, following in blocks_of(path):
         scan_block(block, following, separator, quote, state)
     if state.quotes % 2:
-        raise unclosed(path)
+        raise make_unclosed_error(path)
     if state.length:
         state.records += 1
     return state
@@ -180,7 +180,7 @@ def scan_fields(path: Path, separator: int, quote: int | None) -> Scan:
     while at < len(content):
         found = field.match(content, at)
         if found is None:
-            raise unclosed(path, state.records + state.blank + 1)
+            raise make_unclosed_error(path, state.records + state.blank + 1)
         at = found.end()
         if found.group(1) == bytes([separator]):
             continue
@@ -195,7 +195,7 @@ def scan_fields(path: Path, separator: int, quote: int | None) -> Scan:
     return state
 
 
-def unclosed(path: Path, record: int | None = None) -> UnreadableFile:
+def make_unclosed_error(path: Path, record: int | None = None) -> UnreadableFile:
     """Return the error for quotes that do not close."""
     where = "" if record is None else f" in record {record:,}"
     return UnreadableFile(

@@ -30,12 +30,14 @@ def keep_largest(frame: Frame, keys: Sequence[str], size: str, n: int) -> Frame:
 
 def aggregate_largest(frame: Frame, keys: Sequence[str], size: str, n: int) -> Frame:
     """Return the largest rows with DuckDB's ``max_by(row, order, n)``; structs compare field by field."""
-    from tacit.engine.duckdb import quoted, wrap
+    from tacit.engine.duckdb import quote_identifier, wrap
 
     names = frame.collect_schema().names()
-    by = ", ".join(quoted(k) for k in keys)
-    rest = ", ".join(f"{quoted(c)} := {quoted(c)}" for c in names if c not in keys)
-    order = f"struct_pack(a := {quoted(size)}, b := -{quoted(ROW)})"
+    by = ", ".join(quote_identifier(k) for k in keys)
+    rest = ", ".join(
+        f"{quote_identifier(c)} := {quote_identifier(c)}" for c in names if c not in keys
+    )
+    order = f"struct_pack(a := {quote_identifier(size)}, b := -{quote_identifier(ROW)})"
     found = f"unnest(max_by(struct_pack({rest}), {order}, {n})) AS {FOUND}"
     grouped = frame.to_native().aggregate(f"{by}, {found}", by)
     return wrap(grouped.project(f"{by}, unnest({FOUND})")).select(*names)

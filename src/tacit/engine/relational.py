@@ -23,7 +23,7 @@ W = "__w__"
 
 
 def counts(frame: Frame, keys: Sequence[str], weight: str | None = None) -> Frame:
-    """Return one row a class with its size ``__n__`` (and the sum of weights ``__w__``)."""
+    """Return one row per class with its size ``__n__`` (and the sum of weights ``__w__``)."""
     aggregates = [nw.len().cast(nw.Int64).alias(N)]
     if weight is not None:
         aggregates.append(nw.col(weight).cast(nw.Float64).sum().alias(W))
@@ -43,7 +43,7 @@ def count_rows(frame: Frame) -> int:
     return int(frame.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
 
 
-def distinct(frame: Frame, column: str) -> pa.Array:
+def fetch_distinct(frame: Frame, column: str) -> pa.Array:
     """Return the distinct values of a column that are not null, in ascending order."""
     coded = held_codes(frame, [column])
     if coded is not None:
@@ -75,7 +75,7 @@ def recode(frame: Frame, column: str, mapping: pa.Table, engine: Engine) -> Fram
 
 
 def distinct_per_class(frame: Frame, keys: Sequence[str], column: str) -> Frame:
-    """Return one row a class: its size and how many different values of ``column`` it holds.
+    """Return one row per class: its size and how many different values of ``column`` it holds.
 
     A null counts as one value of its own.
     """
@@ -86,11 +86,11 @@ def distinct_per_class(frame: Frame, keys: Sequence[str], column: str) -> Frame:
 
 
 def class_values(frame: Frame, keys: Sequence[str], column: str) -> Frame:
-    """Return one row a class and value of ``column``, with the number of records ``__n__``."""
+    """Return one row per class and value of ``column``, with the number of records ``__n__``."""
     return frame.group_by(*keys, column).agg(nw.len().cast(nw.Int64).alias(N))
 
 
-def without(frame: Frame, keys: Sequence[str], gone: pa.Table, engine: Engine) -> Frame:
+def drop_matching(frame: Frame, keys: Sequence[str], gone: pa.Table, engine: Engine) -> Frame:
     """Drop the records whose key tuple stands in ``gone``; a null equals a null.
 
     Joins do not match nulls, so a key that is null somewhere in ``gone`` is compared as text with a

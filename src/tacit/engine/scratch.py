@@ -87,7 +87,7 @@ def write_parquet(
 
 
 def gather_batches(reader: pa.RecordBatchReader, rows: int) -> Iterator[pa.Table]:
-    """Yield tables of about so many rows, for row groups of a sensible size."""
+    """Yield tables of about this many rows, for row groups of a sensible size."""
     held: list[pa.RecordBatch] = []
     for batch in reader:
         held.append(batch)

@@ -112,7 +112,7 @@ class SparkEngine:
         frame = reader.csv(literal_path(path.absolute())).localCheckpoint()
         bad = frame.filter(functions.col(BAD_LINE).isNotNull()).count()
         if bad:
-            raise text.ragged(path, bad, len(names))
+            raise text.make_ragged_error(path, bad, len(names))
         text.require_every_record(
             path,
             frame.count() + int(header),
@@ -121,7 +121,7 @@ class SparkEngine:
             encoding=encoding,
             single=len(names) == 1,
         )
-        return self._numbered(frame.drop(BAD_LINE))
+        return self._number_rows(frame.drop(BAD_LINE))
 
     def from_arrow(self, table: pa.Table) -> nw.LazyFrame[Any]:
         """Take an Arrow table (never a pandas frame: nulls would be lost)."""
@@ -131,13 +131,13 @@ class SparkEngine:
         """Take a Spark frame as it is."""
         if not type(native).__module__.startswith("pyspark.sql"):
             return None
-        return self._numbered(native)
+        return self._number_rows(native)
 
     def number_rows(self, frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         """Add row numbers in the order of partitions."""
-        return self._numbered(frame.to_native())
+        return self._number_rows(frame.to_native())
 
-    def _numbered(self, native: Any) -> nw.LazyFrame[Any]:
+    def _number_rows(self, native: Any) -> nw.LazyFrame[Any]:
         from pyspark.sql import functions as f
 
         # The number is drawn once and kept: a second evaluation could number the rows otherwise.
@@ -220,7 +220,7 @@ class SparkEngine:
         if schema is None:
             tallies.extend(function(b, t).tally for b, t in blocks.split(table.to_batches(), tick))
             return Mapped(None, tallies)
-        made = blocks.mapped(table.to_reader(), function, schema, tallies, tick).read_all()
+        made = blocks.map_blocks(table.to_reader(), function, schema, tallies, tick).read_all()
         return Mapped(self.from_arrow(made), tallies)
 
     def _map_on_workers(

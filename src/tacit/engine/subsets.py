@@ -22,7 +22,7 @@ import pyarrow as pa
 from tacit.engine.base import Engine
 from tacit.engine.codes import Cells, Coded, densify
 from tacit.engine.memory import count_held
-from tacit.engine.relational import N, counts, distinct
+from tacit.engine.relational import N, counts, fetch_distinct
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[Any]
@@ -49,7 +49,7 @@ def unordered_cells(frame: nw.LazyFrame[Any], keys: Sequence[str], engine: Engin
     held = count_held(frame, keys)
     if held is not None:
         return Cells(dict(zip(keys, held[0], strict=True)), held[1])
-    values = {k: distinct(frame, k) for k in keys}
+    values = {k: fetch_distinct(frame, k) for k in keys}
     packing = Packing.of([len(v) + 1 for v in values.values()])
     table = counts(packing.attach(frame, values, engine), packing.names)
     found = table.collect("pyarrow").to_native()
@@ -115,7 +115,9 @@ class Packing:
     def unpack(self, packed: Sequence[Ints]) -> list[npt.NDArray[np.int32]]:
         """Return the codes for integers."""
         return [
-            c for ids, sizes in zip(packed, self.sizes, strict=True) for c in unravelled(ids, sizes)
+            c
+            for ids, sizes in zip(packed, self.sizes, strict=True)
+            for c in unravel_ids(ids, sizes)
         ]
 
 
@@ -187,7 +189,7 @@ def class_sizes(columns: Sequence[Codes], sizes: Sequence[int], n: Ints) -> Ints
 
 
 def dense_limit(n_rows: int) -> int:
-    """Return how large a dense table may be for so many rows."""
+    """Return how large a dense table may be for this many rows."""
     return min(LARGEST, max(SMALLEST, n_rows // 2))
 
 
@@ -246,13 +248,13 @@ class CellTable:
                 yield block, [block]
                 left = left[1:]
                 continue
-            while (wider := self.widened(block, keys, left, limit)) is not None:
+            while (wider := self.widen_block(block, keys, left, limit)) is not None:
                 block = wider
             inside = (left & ~np.uint64(block)) == 0
             yield block, [int(m) for m in left[inside]]
             left = left[~inside]
 
-    def widened(
+    def widen_block(
         self, block: int, keys: Sequence[int], left: npt.NDArray[np.uint64], limit: int
     ) -> int | None:
         """Return the block with the key that brings in most masks, or None when none does."""
@@ -290,7 +292,7 @@ class CellTable:
         done: dict[int, npt.NDArray[Any]] = {block: dense}
         for mask in sorted(masks, key=lambda m: (-m.bit_count(), m)):
             parent = min((m for m in done if not mask & ~m), key=lambda m: (done[m].size, m))
-            done[mask] = summed(done[parent], self.members(parent), mask)
+            done[mask] = sum_over_axes(done[parent], self.members(parent), mask)
             yield mask, done[mask][done[mask] > 0].astype(np.int64)
 
     def merged(self, mask: int) -> CellTable:
@@ -300,7 +302,7 @@ class CellTable:
             n = np.bincount(ids, weights=self.n, minlength=bound).astype(np.int64)
             classes = np.flatnonzero(n)
             n = n[classes]
-            columns = unravelled(classes, [self.sizes[i] for i in self.members(mask)])
+            columns = unravel_ids(classes, [self.sizes[i] for i in self.members(mask)])
         else:
             dense, n_classes = densify(ids.astype(np.int64))
             if n_classes > 0.8 * len(self.n):
@@ -326,14 +328,14 @@ def union(masks: Iterable[int]) -> int:
     return result
 
 
-def summed(table: npt.NDArray[Any], members: Sequence[int], mask: int) -> npt.NDArray[Any]:
+def sum_over_axes(table: npt.NDArray[Any], members: Sequence[int], mask: int) -> npt.NDArray[Any]:
     """Return a dense table summed over the axes whose key is not in the mask."""
     for axis in reversed([a for a, i in enumerate(members) if not mask >> i & 1]):
         table = table.sum(axis=axis)
     return table
 
 
-def unravelled(ids: Ints, sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
+def unravel_ids(ids: Ints, sizes: Sequence[int]) -> list[npt.NDArray[np.int32]]:
     """Return the codes that mixed-radix numbers stand for.
 
     In chunks that stay in the cache, and in 32 bits as soon as the numbers fit: ten times faster.

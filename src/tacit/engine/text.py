@@ -167,10 +167,10 @@ class Form:
     def refuse_ragged(self, bad: Sequence[int]) -> None:
         """Refuse lines with another number of fields."""
         if bad:
-            raise ragged(self.path, len(bad), len(self.names), bad[0])
+            raise make_ragged_error(self.path, len(bad), len(self.names), bad[0])
 
 
-def number(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+def number_rows(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
     """Add the column ROW: 0, 1, ... in the order of reading."""
     schema = reader.schema.append(pa.field(ROW, pa.int64()))
 
@@ -211,7 +211,9 @@ def only_header(path: Path, encoding: str) -> bool:
     return len(lines) == 1 and not lines[0].endswith("\n")
 
 
-def ragged(path: Path, n_lines: int, expected: int, got: int | None = None) -> UnreadableFile:
+def make_ragged_error(
+    path: Path, n_lines: int, expected: int, got: int | None = None
+) -> UnreadableFile:
     """Return the error for lines with too many or too few fields; the lines are not quoted."""
     lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
     example = "" if got is None else f" (the first has {got})"

@@ -35,7 +35,7 @@ SENSITIVE = ("diagnosis",)
 
 
 def hospital(n: int = 25_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
-    """Return a year of hospital stays, one record a patient, with roles and hierarchies.
+    """Return a year of hospital stays, one record per patient, with roles and hierarchies.
 
     Columns: patient_id, name, sex, birth, zip, ethnicity, occupation, admission, ward, diagnosis,
     length_of_stay, cost. Sex, birth date, ZIP and ethnicity are the keys, diagnosis is sensitive.
@@ -47,7 +47,7 @@ def hospital(n: int = 25_000, seed: int = 1, engine: str | Engine = "duckdb") ->
     seed
         Equal seeds give equal data.
     engine
-        Where the data shall live.
+        Where the data should live.
 
     Returns
     -------
@@ -141,7 +141,7 @@ class HospitalFacts:
 def hospital_facts(n: int = 25_000, seed: int = 1) -> HospitalFacts:
     """Return the known answers for the data of the same ``n`` and ``seed``."""
     population, stays = town.draw(n, seed)
-    everyone = population.triple()
+    everyone = population.code_triple()
     theirs = everyone[stays.resident]
     _, inverse, sizes = np.unique(theirs, return_inverse=True, return_counts=True)
     combinations, residents = np.unique(everyone, return_counts=True)
@@ -264,5 +264,5 @@ def write_csv(table: pa.Table, path: Path) -> None:
 
 
 def write_paths(paths: Iterable[tuple[str, ...]], path: Path) -> None:
-    """Write a hierarchy, one path a line, values first and the top last, separated by semicolons."""
+    """Write a hierarchy, one path per line, values first and the top last, separated by semicolons."""
     path.write_text("".join(";".join(p) + "\n" for p in paths), encoding="utf-8")

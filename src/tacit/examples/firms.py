@@ -36,7 +36,7 @@ def firms(
     weights
         Add sampling weights: small enterprises stand for several.
     engine
-        Where the data shall live.
+        Where the data should live.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def write_firms(folder: str | Path, n: int = 2_600, seed: int = 1) -> Path:
 
 
 def write_hrc(dimension: Dimension, path: Path) -> None:
-    """Write a tree as an ``.hrc`` file: one code a line, depth by leading @."""
+    """Write a tree as an ``.hrc`` file: one code per line, depth by leading @."""
     below = {s.parent: s.children for s in dimension.sums}
     lines: list[str] = []
 

@@ -163,7 +163,7 @@ class Population:
         years: Ints = self.birth.astype("datetime64[Y]").astype(np.int64) + 1970
         return YEAR - years
 
-    def triple(self) -> Ints:
+    def code_triple(self) -> Ints:
         """Return sex, birth date and ZIP as one number each."""
         day: Ints = self.birth.astype(np.int64)
         triple: Ints = ((day - day.min()) * len(ZIPS) + self.zip) * 2 + self.sex
@@ -198,13 +198,13 @@ def draw_population(size: int, rng: np.random.Generator, names: np.random.Genera
     ages = np.arange(OLDEST + 1)
     weights = np.stack([np.interp(ages, PYRAMID_AGES, PYRAMID[s]) for s in SEXES])
     sex, age = np.divmod(
-        pick(rng, weights.ravel()[None], np.zeros(size, dtype=np.int64)), len(ages)
+        draw_columns(rng, weights.ravel()[None], np.zeros(size, dtype=np.int64)), len(ages)
     )
     first = (YEAR - age - 1970).astype("datetime64[Y]")
     length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
     birth = first.astype("datetime64[D]") + (rng.random(size) * length).astype(np.int64)
-    zips = pick(rng, zip_weights()[None], np.zeros(size, dtype=np.int64))
-    ethnicity = pick(rng, np.array(ETHNICITY_BY_COUNTY), COUNTY_OF_ZIP[zips])
+    zips = draw_columns(rng, zip_weights()[None], np.zeros(size, dtype=np.int64))
+    ethnicity = draw_columns(rng, np.array(ETHNICITY_BY_COUNTY), COUNTY_OF_ZIP[zips])
     return Population(sex, birth, zips, ethnicity, draw_names(names, size))
 
 
@@ -235,7 +235,7 @@ def draw_stays(
     """Draw diagnosis, dates, length and cost of each stay, and the patient's occupation."""
     n = len(resident)
     age, sex = population.ages()[resident], population.sex[resident]
-    illness = pick(rng, illness_weights(), sex * AGES + age)
+    illness = draw_columns(rng, illness_weights(), sex * AGES + age)
     born = np.array([i.code == "Z38" for i in ILLNESSES])[illness]
     first, last = np.datetime64(f"{YEAR}-01-01"), np.datetime64(f"{YEAR}-12-31")
     earliest = np.maximum(population.birth[resident], first)
@@ -248,8 +248,8 @@ def draw_stays(
     )
     ordinary = (daily * days + fixed) * rng.lognormal(0, 0.18, n)
     cost = np.minimum(np.rint(ordinary), COST_LIMIT - 1).astype(np.int64)
-    dear = rng.choice(n, n_outliers(n), replace=False)
-    cost[dear] = OUTLIER_COST + rng.integers(1, 200_000, len(dear))
+    costly = rng.choice(n, n_outliers(n), replace=False)
+    cost[costly] = OUTLIER_COST + rng.integers(1, 200_000, len(costly))
     jobs = draw_occupations(age, work)
     # Numbers are given on arrival: the order of the file tells nothing but the date of admission.
     order = np.argsort(admission, kind="stable")
@@ -261,7 +261,7 @@ def draw_stays(
 def draw_occupations(age: Ints, rng: np.random.Generator) -> Ints:
     """Draw occupations by age; a few trades are rare and a few answers are missing (-1)."""
     shares = np.array([share for group in OCCUPATIONS.values() for share in group.values()])
-    job = pick(rng, shares[None], np.zeros(len(age), dtype=np.int64))
+    job = draw_columns(rng, shares[None], np.zeros(len(age), dtype=np.int64))
     studies = rng.random(len(age)) < np.interp(age, (18, 24, 30), (0.75, 0.25, 0.0))
     job = np.where((age < 30) & studies, JOB["student"], job)
     job = np.where(age < 18, JOB["pupil"], job)
@@ -275,7 +275,7 @@ def draw_occupations(age: Ints, rng: np.random.Generator) -> Ints:
     return job
 
 
-def pick(rng: np.random.Generator, weights: Floats, row: Ints) -> Ints:
+def draw_columns(rng: np.random.Generator, weights: Floats, row: Ints) -> Ints:
     """Draw, for each record, a column of the weight matrix with the chances of its row."""
     heaped = np.cumsum(weights, axis=1)
     shares = heaped / heaped[:, -1:]
@@ -385,13 +385,13 @@ ONSETS = (
 )
 VOWELS = ("a", "e", "i", "o", "u", "ae", "ei", "ou")
 CODAS = ("la", "lin", "mar", "na", "ris", "san", "ten", "vo", "wen", "zan", "bek", "dor")
-ENDINGS = ("ley", "mund", "rik", "stad", "ven", "wick")
+NAME_ENDINGS = ("ley", "mund", "rik", "stad", "ven", "wick")
 GIVEN = tuple(f"{a}{b}{c}".capitalize() for a in ONSETS for b in VOWELS for c in CODAS)
 
 
 def draw_names(rng: np.random.Generator, size: int) -> pa.Array:
     """Return names put together from syllables, some common and some rare; they belong to nobody."""
-    family = rng.permutation([name + ending for name in GIVEN for ending in ENDINGS])
+    family = rng.permutation([name + ending for name in GIVEN for ending in NAME_ENDINGS])
     pools = (rng.permutation(GIVEN), family)
     ranks = [(rng.beta(1, 3, size) * len(pool)).astype(np.int64) for pool in pools]
     return pc.binary_join_element_wise(
@@ -413,7 +413,7 @@ def iso(days: Days) -> pa.Array:
 
 
 def patient_table(population: Population, stays: Stays) -> pa.Table:
-    """Return the stays as a table, one row a patient, in order of admission."""
+    """Return the stays as a table, one row per patient, in order of admission."""
     who = stays.resident
     number = pa.array(np.arange(1, len(who) + 1)).cast(pa.string())
     return pa.table(

@@ -1,4 +1,4 @@
-"""Files: one module a family of formats, found by the file's ending.
+"""Files: one module per family of formats, found by the file's extension.
 
 A format module has ``read(path, options, engine) -> Loaded`` and, where the format can be written,
 ``write(data, path, options)``. ``FORMATS`` names the module of each ending, so that nothing is
@@ -20,7 +20,7 @@ import narwhals.stable.v2 as nw
 
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
-from tacit.engine.relational import distinct
+from tacit.engine.relational import fetch_distinct
 from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
 from tacit.io.options import Options as Options
 
@@ -108,7 +108,7 @@ def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
 
 
 def format_of(path: Path) -> Format:
-    """Return the module for a file's ending, or say which endings are known."""
+    """Return the module for a file's extension, or say which extensions are known."""
     ending = path.suffix.lower()
     if path.is_dir():
         if not any(path.glob("**/*.parquet")):
@@ -124,7 +124,7 @@ def format_of(path: Path) -> Format:
         hint = near_match(ending, FORMATS)
         raise UnreadableFile(
             f"cannot tell the format of {path.name!r} from its ending. {hint + ' ' if hint else ''}"
-            f"Known endings: {', '.join(FORMATS)}."
+            f"Known extensions: {', '.join(FORMATS)}."
         )
     return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
@@ -150,14 +150,14 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
     if ending.lstrip(".") not in WRITABLE:
         hint = near_match(ending, [f".{w}" for w in WRITABLE])
         raise InputError(
-            f"cannot write {target.name!r}: known endings are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
+            f"cannot write {target.name!r}: known extensions are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
         )
     chosen = clean(options, "write")
     for file in (target, *companions(target)):
         refuse_target(file, data.source, overwrite=overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     module = format_of_ending(ending)
-    with beside(target, overwrite=overwrite) as temporary:
+    with open_beside(target, overwrite=overwrite) as temporary:
         module.write(with_used_labels(data), temporary, chosen)
     return target
 
@@ -177,7 +177,7 @@ def with_used_labels(data: Any) -> Any:
 
 def used_labels(data: Any, column: Column) -> dict[Any, str]:
     """Return the labels of the values that a column holds."""
-    found = {*distinct(data.frame, column.name).to_pylist(), *column.missing}
+    found = {*fetch_distinct(data.frame, column.name).to_pylist(), *column.missing}
     return {code: label for code, label in column.labels.items() if code in found}
 
 
@@ -280,8 +280,8 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def beside(target: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Give a folder's worth of room beside the target; on success move what was written into place."""
+def open_beside(target: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Give a temporary folder beside the target; on success move what was written into place."""
     room = target.parent / f".{target.stem}-{secrets.token_hex(4)}.partial"
     room.mkdir(mode=0o700)
     try:

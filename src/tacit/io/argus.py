@@ -56,17 +56,17 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     metadata = read_rda(description, tabular=False)
     encoding = options.encoding
     texts = (
-        fixed_fields(records, metadata, encoding)
+        cut_fixed_fields(records, metadata, encoding)
         if metadata.separator is None
         else free_fields(records, metadata, encoding)
     )
     arrays, columns = {}, {}
     for variable, text in zip(metadata.variables, texts, strict=True):
-        array = numbers(text, variable) if variable.numeric else text
+        array = parse_numbers(text, variable) if variable.numeric else text
         arrays[variable.name] = array
         columns[variable.name] = describe(variable, metadata, array, description.parent)
     frame = engine.number_rows(engine.from_arrow(pa.table(arrays)))
-    return Loaded(frame, columns, roles=declared_roles(metadata), source=str(records))
+    return Loaded(frame, columns, roles=read_declared_roles(metadata), source=str(records))
 
 
 def both_files(path: Path, options: Options) -> tuple[Path, Path]:
@@ -94,7 +94,7 @@ def both_files(path: Path, options: Options) -> tuple[Path, Path]:
     return path, found
 
 
-def fixed_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Array]:
+def cut_fixed_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Array]:
     """Cut records of fixed format; a record that ends early has blanks."""
     lines = [line for line in lines_of(decode(path, encoding)) if line.strip("\x1a ")]
     first = min((v.start or 1) + v.width - 1 for v in metadata.variables)
@@ -112,7 +112,7 @@ def fixed_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Ar
 
 
 def free_fields(path: Path, metadata: Description, encoding: str) -> list[pa.Array]:
-    """Split records of free format, one field a variable, in order."""
+    """Split records of free format, one field per variable, in order."""
     names = [v.name for v in metadata.variables]
     try:
         path.read_bytes().decode(encoding)
@@ -130,7 +130,7 @@ def field(text: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(bare, ""), pa.scalar(None, pa.string()), bare)
 
 
-def numbers(text: pa.Array, variable: Variable) -> pa.Array:
+def parse_numbers(text: pa.Array, variable: Variable) -> pa.Array:
     """Return numbers; a missing code that is no number becomes null."""
     fits = pc.match_substring_regex(text, LENIENT)
     codes = [m for m in variable.missing if not re.match(LENIENT.replace(r"\z", r"\Z"), m)]
@@ -171,7 +171,7 @@ def describe(variable: Variable, metadata: Description, array: pa.Array, folder:
         "codelist": name,
         "missing": list(variable.missing),
         "household_variable": variable.has("HOUSEHOLD") or None,
-        "keywords": carried_keywords(variable),
+        "keywords": list_carried_keywords(variable),
         "recodable": variable.has("RECODEABLE") or None,
     }
     return Column(
@@ -182,7 +182,7 @@ def describe(variable: Variable, metadata: Description, array: pa.Array, folder:
     )
 
 
-def carried_keywords(variable: Variable) -> list[list[str]]:
+def list_carried_keywords(variable: Variable) -> list[list[str]]:
     """Return the keywords that the writer does not make itself, each with what follows it."""
     return [
         [keyword, " ".join(write_word(w) for w in words)]
@@ -199,7 +199,7 @@ def as_number(code: str, kind: type) -> Any:
         return None
 
 
-def declared_roles(metadata: Description) -> dict[str, Any]:
+def read_declared_roles(metadata: Description) -> dict[str, Any]:
     """Return the roles in the description: identification levels make keys."""
     keys = [v.name for v in metadata.variables if (v.number("IDLEVEL") or 0) > 0]
     roles: dict[str, Any] = {"keys": keys} if keys else {}
@@ -229,8 +229,8 @@ def write(data: Any, path: Path, options: Options) -> None:
     separators = [f.column.format.get("separator") for f in fields]
     separator = options.separator or next((s for s in separators if s), None)
     if separator is None:
-        fields = placed(fields)
-        lines = fixed_lines(fields, table.num_rows)
+        fields = assign_positions(fields)
+        lines = format_fixed_lines(fields, table.num_rows)
     else:
         lines = free_lines(fields, separator)
     content = "".join(line + "\r\n" for line in lines.to_pylist())
@@ -290,7 +290,7 @@ def as_texts(array: pa.Array, decimals: int | None) -> tuple[pa.Array, int | Non
     return pc.cast(array, pa.string()), None
 
 
-def placed(fields: Sequence[Field]) -> list[Field]:
+def assign_positions(fields: Sequence[Field]) -> list[Field]:
     """Give each field its place: the one it came from while all still fit there, else one after the other."""
     kept = all(
         f.column.format.get("start") and f.width == f.column.format.get("length") for f in fields
@@ -303,7 +303,7 @@ def placed(fields: Sequence[Field]) -> list[Field]:
     return result
 
 
-def fixed_lines(fields: Sequence[Field], n_rows: int) -> pa.Array:
+def format_fixed_lines(fields: Sequence[Field], n_rows: int) -> pa.Array:
     """Return records of fixed format; fields stand to the right, gaps are blank."""
     parts: list[Any] = [pa.array([""] * n_rows, pa.string())]
     position = 1

@@ -15,9 +15,9 @@ def to_json(columns: Mapping[str, Column]) -> str | None:
     described = {
         name: {
             "label": c.label,
-            "labels": [[plain(code), text] for code, text in c.labels.items()],
-            "missing": [plain(code) for code in c.missing],
-            "format": {key: plain(value) for key, value in c.format.items()},
+            "labels": [[as_json_value(code), text] for code, text in c.labels.items()],
+            "missing": [as_json_value(code) for code in c.missing],
+            "format": {key: as_json_value(value) for key, value in c.format.items()},
         }
         for name, c in columns.items()
         if c.label or c.labels or c.missing or c.format
@@ -43,12 +43,12 @@ def from_json(text: str | bytes) -> dict[str, Column]:
         return {}
 
 
-def plain(value: Any) -> Any:
+def as_json_value(value: Any) -> Any:
     """Return a value as JSON holds it; dates become ISO text."""
     if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): as_json_value(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
+        return [as_json_value(v) for v in value]
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     return value.item() if hasattr(value, "item") else value

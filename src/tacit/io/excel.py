@@ -17,7 +17,7 @@ from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
 from tacit.io import Loaded, Options, describe
 from tacit.io.frames import plain_table
-from tacit.io.text import checked_names
+from tacit.io.text import check_names
 
 DATA, CODEBOOK = "data", "codebook"
 TITLES = ("column", "type", "description")
@@ -55,10 +55,10 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         titles, columns = [c[0] for c in columns], [c[1:] for c in columns]
     else:
         titles = [""] * width
-    names = checked_names([as_text(t) for t in titles], path.name)
+    names = check_names([as_text(t) for t in titles], path.name)
     types, described = read_codebook(sheets, path)
     arrays = {
-        n: typed(values, types.get(n) or options.types.get(n), n)
+        n: type_column(values, types.get(n) or options.types.get(n), n)
         for n, values in zip(names, columns, strict=True)
     }
     frame = engine.number_rows(engine.from_arrow(plain_table(pa.table(arrays))))
@@ -108,11 +108,11 @@ def sheet_rows(workbook: Any, name: str, path: Path) -> list[list[Any]]:
     return (
         [row for row in rows if any(value != "" for value in row)]
         if rows and len(rows[0]) > 1
-        else trimmed(rows)
+        else trim_blank_rows(rows)
     )
 
 
-def trimmed(rows: list[list[Any]]) -> list[list[Any]]:
+def trim_blank_rows(rows: list[list[Any]]) -> list[list[Any]]:
     """Return a single column without blank cells at its end; those inside are missing values."""
     last = max((j for j, row in enumerate(rows) if row and row[0] != ""), default=-1)
     return rows[: last + 1]
@@ -132,18 +132,18 @@ def read_codebook(workbook: Any, path: Path) -> tuple[dict[str, str], dict[str, 
     return types, columns
 
 
-def typed(values: Sequence[Any], kind: str | None, name: str) -> pa.Array:
+def type_column(values: Sequence[Any], kind: str | None, name: str) -> pa.Array:
     """Return cells as one column: the given type, or the narrowest that holds all."""
     filled = [None if v == "" else v for v in values]
     if kind is None:
-        return narrowest(filled)
+        return infer_narrowest(filled)
     try:
-        return pc.cast(pa.array([converted(v, kind) for v in filled], TYPES[kind]), TYPES[kind])
+        return pc.cast(pa.array([convert_cell(v, kind) for v in filled], TYPES[kind]), TYPES[kind])
     except (pa.ArrowException, ValueError, TypeError, KeyError):
         raise InputError(f"column {name!r}: not every cell is of type {kind}") from None
 
 
-def converted(value: Any, kind: str) -> Any:
+def convert_cell(value: Any, kind: str) -> Any:
     """Return one cell in the type of its column."""
     if value is None:
         return None
@@ -164,7 +164,7 @@ def converted(value: Any, kind: str) -> Any:
     return value
 
 
-def narrowest(values: Sequence[Any]) -> pa.Array:
+def infer_narrowest(values: Sequence[Any]) -> pa.Array:
     """Return cells in the narrowest type that holds all; a mixture becomes text."""
     kinds = {type(v) for v in values if v is not None}
     if kinds <= {float, int}:
@@ -237,7 +237,7 @@ def write_sheets(
 
 
 def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
-    """Yield one row a column: name, type, and the description as JSON."""
+    """Yield one row per column: name, type, and the description as JSON."""
     for field in table.schema:
         yield (
             field.name,

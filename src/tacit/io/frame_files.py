@@ -14,14 +14,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.data.decimals import shown_number, tidy_numbers
+from tacit.data.decimals import format_all_digits, tidy_numbers
 from tacit.errors import InputError
-from tacit.io import Options, beside, frames, refuse_target
+from tacit.io import Options, frames, open_beside, refuse_target
 
 Decimals = int | Mapping[str, int] | None
 
-#: Endings in which a frame can be written.
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
+#: Extensions in which a frame can be written.
+EXTENSIONS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
 
 
 def write_frame(
@@ -35,15 +35,15 @@ def write_frame(
 ) -> Path:
     """Write a frame by the ending of the file; see :func:`tacit.io.write_frame`."""
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
+    if ending not in EXTENSIONS:
         raise InputError(
-            f"cannot write {path.name!r}: frames are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+            f"cannot write {path.name!r}: frames are written as {', '.join(EXTENSIONS[:-1])} or {EXTENSIONS[-1]}"
         )
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
     refuse_target(path, "memory", overwrite=overwrite)
     table = tidy_table(frames.to_arrow(as_native(frame)), decimals)
-    with beside(path, overwrite=overwrite) as room:
+    with open_beside(path, overwrite=overwrite) as room:
         if ending == ".parquet":
             write_parquet(table, room)
         elif ending == ".xlsx":
@@ -90,7 +90,7 @@ def write_text(table: pa.Table, path: Path, options: Options) -> None:
 def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """Return a column as it stands in a text file."""
     if pa.types.is_floating(column.type):
-        shown = [None if v is None else shown_number(v) for v in column.to_pylist()]
+        shown = [None if v is None else format_all_digits(v) for v in column.to_pylist()]
         return pa.array(shown, pa.string())
     if pa.types.is_string(column.type):
         return pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)

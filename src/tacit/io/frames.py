@@ -91,13 +91,13 @@ def to_arrow(native: Any) -> pa.Table:
             texts = native.rename(columns=str)
             return pa.Table.from_pandas(texts, preserve_index=False).replace_schema_metadata(None)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise mixed_column(error, list(native.columns)) from None
+            raise make_mixed_column_error(error, list(native.columns)) from None
     frame = nw.from_native(native)
     eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
     return eager.to_arrow()
 
 
-def mixed_column(error: Exception, names: Sequence[Any]) -> InputError:
+def make_mixed_column_error(error: Exception, names: Sequence[Any]) -> InputError:
     """Return the error for an object column of several types; Arrow's own message quotes a value."""
     context = str(error.args[-1]) if error.args else ""
     name = next((str(n) for n in names if f"column {n} " in context), None)

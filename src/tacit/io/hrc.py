@@ -13,7 +13,14 @@ from tacit.data.hierarchies.argus import (
     merge_only_children,
 )
 from tacit.errors import HierarchyError, UnreadableFile
-from tacit.io.lines import decode, file_beside, lines_of, numbered, whole, write_lines
+from tacit.io.lines import (
+    decode,
+    file_beside,
+    iterate_numbered,
+    lines_of,
+    open_atomically,
+    write_lines,
+)
 from tacit.io.rda import Variable
 
 
@@ -50,7 +57,7 @@ def hrc_dimension(
         Longer names of codes.
     """
     entries = []
-    for number, line in numbered(path):
+    for number, line in iterate_numbered(path):
         depth, code = lead_depth(line.lstrip("\ufeff"), lead)
         entries.append((number, depth, code.strip() if strip else code.rstrip()))
     entries = merge_only_children(first_leaves(entries))
@@ -192,5 +199,5 @@ def write_hrc(dimension: Dimension, path: str | Path, *, lead: str = "@") -> Non
         raise HierarchyError(
             f"the code {clash!r} begins with the leading string {lead!r}; choose another"
         )
-    with whole(path) as room:
+    with open_atomically(path) as room:
         write_lines(room, lines)

@@ -1,6 +1,6 @@
 """A-priori files (``.hst``): what is known or wanted of single cells before a table is protected.
 
-One line a cell: a code for each dimension, a command, its numbers.
+One line per cell: a code for each dimension, a command, its numbers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
-from tacit.data.decimals import shown_number
+from tacit.data.decimals import format_all_digits
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, UnreadableFile
-from tacit.io.lines import numbered, plain_number, quoted, whole, write_lines
+from tacit.io.lines import iterate_numbered, open_atomically, plain_number, quote_field, write_lines
 
 #: Each command, with how many numbers may follow it.
 COMMANDS = {
@@ -80,7 +80,11 @@ def read_hst(
         Naming the first line that is wrong.
     """
     name = Path(path).name
-    lines = [(n, line) for n, line in numbered(path, encoding) if not line.strip().startswith("//")]
+    lines = [
+        (n, line)
+        for n, line in iterate_numbered(path, encoding)
+        if not line.strip().startswith("//")
+    ]
     if not lines:
         return ()
     mark = separator or (";" if ";" in lines[0][1] else ",")
@@ -252,7 +256,7 @@ def apply_hst(
             continue
         try:
             cell = table.index(one.codes)
-            for other in twins(table, cell) if expand_trivial else (cell,):
+            for other in find_twins(table, cell) if expand_trivial else (cell,):
                 change.carry_out(one.command, one.numbers, other)
         except SdcError as error:
             if not ignore_errors:
@@ -266,7 +270,7 @@ def apply_hst(
     return made.with_(extra={**made.extra, "apriori": facts})
 
 
-def twins(table: Table, cell: int) -> list[int]:
+def find_twins(table: Table, cell: int) -> list[int]:
     """Return the cells that must hold the same as a cell because parents have single children."""
     chains = []
     for d, code in zip(table.dimensions, table.codes(cell), strict=True):
@@ -325,19 +329,21 @@ def write_hst(
     if not table.dimensions:
         raise InputError("an a-priori file names cells by codes, and this table has only equations")
     lines = (
-        manual_lines(table) if previous is None else coordinated(table, previous, hidden, published)
+        manual_lines(table)
+        if previous is None
+        else make_cost_lines(table, previous, hidden, published)
     )
     texts = [
         separator.join(
             [
-                *(quoted(c, separator) for c in one.codes),
+                *(quote_field(c, separator) for c in one.codes),
                 one.command,
-                *map(shown_number, one.numbers),
+                *map(format_all_digits, one.numbers),
             ]
         )
         for one in lines
     ]
-    with whole(path) as room:
+    with open_atomically(path) as room:
         write_lines(room, texts)
     return len(texts)
 
@@ -367,7 +373,7 @@ def manual_lines(table: Table) -> list[Instruction]:
     return lines
 
 
-def coordinated(
+def make_cost_lines(
     table: Table, previous: Table, hidden: float, published: float
 ) -> list[Instruction]:
     """Return cost lines that favour the cells hidden in the previous period."""

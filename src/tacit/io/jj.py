@@ -16,13 +16,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
-from tacit.data.decimals import decimals_needed, shown_number
+from tacit.data.decimals import decimals_needed, format_all_digits
 from tacit.data.table import Table
 from tacit.errors import UnreadableFile
 from tacit.io.lines import (
+    iterate_numbered,
     number_at,
-    numbered,
-    whole,
+    open_atomically,
     write_lines,
 )
 
@@ -66,7 +66,7 @@ def read_jj(path: str | Path, *, frequencies: str | Path | None = None) -> Table
         Naming the equations that do not hold.
     """
     file = Path(path)
-    lines = numbered(file)
+    lines = iterate_numbered(file)
     opening = whole_number(lines, file, "0, the opening line")
     if opening != 0:
         raise UnreadableFile(f"{file.name!r}, line 1: a JJ file begins with a line 0")
@@ -163,7 +163,7 @@ def read_frequencies(
 ) -> tuple[npt.NDArray[np.int64], dict[str, npt.NDArray[np.int64]]]:
     """Read the companion: records and holdings behind each cell."""
     pairs = []
-    for number, line in numbered(path):
+    for number, line in iterate_numbered(path):
         words = line.split()
         if not 1 <= len(words) <= 2 or not all(re.fullmatch(r"\d+", w) for w in words):
             raise UnreadableFile(f"{path.name!r}, line {number}: 'frequency holdings' is expected")
@@ -203,14 +203,14 @@ def write_jj(table: Table, path: str | Path, *, unbounded: float | None = None) 
     lines = ["0", str(len(table)), *cell_lines(table, far)]
     matrix = table.equations
     lines += [str(matrix.shape[0]), *equation_lines(matrix)]
-    with whole(path) as room:
+    with open_atomically(path) as room:
         write_lines(room, lines)
         if (table.count >= 0).any():
             write_lines(room.with_name(room.name + ".frq"), frequency_lines(table))
 
 
 def cell_lines(table: Table, far: float) -> list[str]:
-    """Return one line a cell."""
+    """Return one line per cell."""
     unit = 10.0 ** -decimals_needed(table.value)
     primary, empty = is_primary(table.status), is_empty(table.status)
     low = np.clip(np.where(empty, 0.0, table.lower), -far, far)
@@ -224,7 +224,7 @@ def cell_lines(table: Table, far: float) -> list[str]:
         np.where(primary, table.sliding_level, 0.0),
     ]
     columns = (table.value, low, high, *levels)
-    texts = [[shown_number(x) for x in column] for column in columns]
+    texts = [[format_all_digits(x) for x in column] for column in columns]
     costs, letters = whole_costs(table), letters_of(table.status, primary, empty)
     return [
         f"{i} {v} {c} {s} {lb} {ub} {lpl} {upl} {spl}"
@@ -254,14 +254,14 @@ def whole_costs(table: Table) -> list[int]:
 
 
 def equation_lines(matrix: sparse.csr_array) -> Iterator[str]:
-    """Return one line an equation, the total first."""
+    """Return one line per equation, the total first."""
     for row in range(matrix.shape[0]):
         at = slice(matrix.indptr[row], matrix.indptr[row + 1])
         terms = sorted(
             zip(matrix.indices[at].tolist(), matrix.data[at].tolist(), strict=True),
             key=lambda term: (term[1] > 0, term[0]),
         )
-        parts = " ".join(f"{cell} ({shown_number(c)})" for cell, c in terms)
+        parts = " ".join(f"{cell} ({format_all_digits(c)})" for cell, c in terms)
         yield f"0 {len(terms)} : {parts}"
 
 

@@ -22,7 +22,7 @@ from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, require
 from tacit.io import Loaded, Options
 from tacit.io.frames import plain_table
-from tacit.io.text import checked_names
+from tacit.io.text import check_names
 
 READERS: Mapping[str, str] = {
     ".sav": "read_sav",
@@ -73,7 +73,7 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         raise UnreadableFile(
             f"{path.name!r} is not a {ending} file, is damaged, or is encoded otherwise than it says (encoding='latin-1'?)"
         ) from None
-    names = checked_names(list(values), path.name)
+    names = check_names(list(values), path.name)
     arrays: dict[str, pa.Array] = {}
     columns: dict[str, Column] = {}
     for name, raw in zip(names, values, strict=True):
@@ -93,18 +93,20 @@ def one_column(name: str, values: Sequence[Any], meta: Any, raw: str) -> tuple[p
     array = to_array(values, stored, shown)
     whole = pa.types.is_integer(array.type)
     labels = {
-        like(codes.get(c, c), whole): str(t)
+        cast_code(codes.get(c, c), whole): str(t)
         for c, t in ((meta.variable_value_labels or {}).get(raw) or {}).items()
     }
     discrete, ranges = missing_of((meta.missing_ranges or {}).get(raw, ()))
-    missing = [like(m, whole) for m in (*codes.values(), *discrete)]
-    missing += [like(m, whole) for low, high in ranges for m in inside(array, low, high)]
+    missing = [cast_code(m, whole) for m in (*codes.values(), *discrete)]
+    missing += [
+        cast_code(m, whole) for low, high in ranges for m in select_within_range(array, low, high)
+    ]
     layout = {
         "shown": shown,
         "stored": stored,
         "measure": (meta.variable_measure or {}).get(raw),
         "width": (meta.variable_display_width or {}).get(raw),
-        "letters": {letter: like(code, whole) for letter, code in codes.items()},
+        "letters": {letter: cast_code(code, whole) for letter, code in codes.items()},
         "missing_ranges": [list(r) for r in ranges],
     }
     return array, Column(
@@ -146,7 +148,7 @@ def is_whole(array: pa.Array) -> bool:
     return bool(np.all((np.abs(numbers) < EXACT) & (numbers == np.floor(numbers))))
 
 
-def like(value: Any, whole: bool) -> Any:
+def cast_code(value: Any, whole: bool) -> Any:
     """Return a code in the type of its column."""
     if isinstance(value, float) and whole and value.is_integer():
         return int(value)
@@ -163,7 +165,7 @@ def missing_of(ranges: Sequence[Any]) -> tuple[list[Any], list[tuple[float, floa
     ]
 
 
-def inside(array: pa.Array, low: float, high: float) -> list[Any]:
+def select_within_range(array: pa.Array, low: float, high: float) -> list[Any]:
     """Return the values that occur within a range of missing codes."""
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return []
@@ -184,7 +186,8 @@ def write(data: Any, path: Path, options: Options) -> None:
     table = data.to_arrow()
     stata = path.suffix.lower() == ".dta"
     described = {
-        n: fitting(data.columns[n], table.column(n).type, stata=stata) for n in table.column_names
+        n: drop_unfitting_codes(data.columns[n], table.column(n).type, stata=stata)
+        for n in table.column_names
     }
     series = {
         n: to_series(pl, table.column(n), described[n], stata=stata) for n in table.column_names
@@ -217,7 +220,7 @@ def write(data: Any, path: Path, options: Options) -> None:
         ) from None
 
 
-def fitting(column: Column, kind: pa.DataType, *, stata: bool) -> Column:
+def drop_unfitting_codes(column: Column, kind: pa.DataType, *, stata: bool) -> Column:
     """Return the description without codes of another type: a column that was recoded keeps its title.
 
     Stata has no labels for text.
@@ -286,7 +289,7 @@ def value_labels(column: Column, kind: pa.DataType) -> dict[Any, str]:
     """Return value labels in the type of the column, letters put back."""
     letters = {code: letter for letter, code in (column.format.get("letters") or {}).items()}
     whole = pa.types.is_integer(kind)
-    return {letters.get(code, like(code, whole)): text for code, text in column.labels.items()}
+    return {letters.get(code, cast_code(code, whole)): text for code, text in column.labels.items()}
 
 
 def display(column: Column, values: pa.ChunkedArray, *, stata: bool) -> str | None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tacit.data.paths import require_file
 from tacit.engine.text import require_every_record
 from tacit.errors import InputError, UnreadableFile
-from tacit.io import beside
+from tacit.io import open_beside
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def file_beside(folder: Path, name: str) -> Path | None:
     )
 
 
-def numbered(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def iterate_numbered(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers."""
     for number, line in enumerate(lines_of(text_of(path, encoding)), 1):
         if line.strip("\x1a \t"):
@@ -113,7 +113,7 @@ def numbers_of(texts: Sequence[str], where: str, *, comma: bool, blank: float = 
     return out
 
 
-def quoted(word: str, separator: str = ",", *, always: bool = False) -> str:
+def quote_field(word: str, separator: str = ",", *, always: bool = False) -> str:
     """Return a field of separated text, in quotes where it needs them."""
     if always or separator in word or '"' in word or word != word.strip():
         return '"' + word.replace('"', '""') + '"'
@@ -121,12 +121,12 @@ def quoted(word: str, separator: str = ",", *, always: bool = False) -> str:
 
 
 @contextmanager
-def whole(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
+def open_atomically(path: str | Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Give a path to write to; what is written appears at the target whole or not at all."""
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {str(target.parent)!r} to write {target.name!r} in")
-    with beside(target, overwrite=overwrite) as room:
+    with open_beside(target, overwrite=overwrite) as room:
         yield room
 
 

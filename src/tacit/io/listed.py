@@ -27,7 +27,7 @@ FULL_PRODUCT = 20_000_000
 
 @dataclass
 class Listed:
-    """Cells as a file lists them: one entry a record in every array.
+    """Cells as a file lists them: one entry per record in every array.
 
     ``sums`` are further quantities that add up as the values do (shadow values).
     """
@@ -111,13 +111,13 @@ def table_of(
     given = np.zeros(product, dtype=bool)
     given[ids] = True
     if totals == "recompute":
-        added = rolled(value, dimensions)
+        added = roll_up_cells(value, dimensions)
         require_ground(dimensions, value, added, given)
         extra["recomputed"] = int((given & differs(value, added)).sum())
         value = added
-        count = None if count is None else rolled(count, dimensions)
-        sums = {name: rolled(array, dimensions) for name, array in sums.items()}
-        top = None if top is None else merged_tops(top, dimensions, given)
+        count = None if count is None else roll_up_cells(count, dimensions)
+        sums = {name: roll_up_cells(array, dimensions) for name, array in sums.items()}
+        top = None if top is None else merge_tops(top, dimensions, given)
     counts = None if count is None else np.round(count).astype(np.int64)
     empty = (value == 0) & (np.zeros(product) if counts is None else counts <= 0).astype(bool)
     if counts is None:
@@ -158,13 +158,13 @@ class Spread:
     n: int
 
     def __call__(self, listed: Floats, blank: float = 0.0) -> Floats:
-        """Return one entry a cell; ``blank`` where none is listed."""
+        """Return one entry per cell; ``blank`` where none is listed."""
         out = np.full((self.n, *listed.shape[1:]), blank)
         out[self.ids] = listed
         return out
 
     def optional(self, listed: Floats | None) -> Floats | float:
-        """Return one entry a cell, or 0 when none are listed at all."""
+        """Return one entry per cell, or 0 when none are listed at all."""
         return 0.0 if listed is None else self(listed)
 
 
@@ -247,7 +247,7 @@ def owners(
     return who
 
 
-def rolled(array: Floats, dimensions: Sequence[Dimension]) -> Floats:
+def roll_up_cells(array: Floats, dimensions: Sequence[Dimension]) -> Floats:
     """Return all cells, added up from the ground cells among them."""
     shaped = array.reshape([len(d) for d in dimensions])
     ground = shaped[np.ix_(*(d.leaves for d in dimensions))]
@@ -276,7 +276,7 @@ def require_ground(
             )
 
 
-def merged_tops(
+def merge_tops(
     top: Floats, dimensions: Sequence[Dimension], given: npt.NDArray[np.bool_]
 ) -> Floats:
     """Return the largest contributions of totals: listed ones, else the largest among their parts.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError, UnreadableFile
-from tacit.io.lines import number_at, rows_of, text_of, whole, write_lines
+from tacit.io.lines import number_at, open_atomically, rows_of, text_of, write_lines
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -24,7 +24,7 @@ SLACK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The rows of one type as arrays: one line an i, padded to the longest.
+    """The rows of one type as arrays: one line per i, padded to the longest.
 
     ``steps[g]`` is the i of line g, ``bounds[g]`` its growing bounds (padded with infinity), and
     ``change[g]`` what is added below each bound (padded with the last).
@@ -218,5 +218,5 @@ def write_ptable(table: PTable, path: str | Path) -> None:
     for row in zip(table.i, table.j, table.p, table.v, table.bound, table.kind, strict=True):
         fields = [f"{x:.17g}" if x != round(x) else str(int(x)) for x in row[:5]]
         lines.append(";".join([*fields, row[5]] if typed else fields))
-    with whole(path) as room:
+    with open_atomically(path) as room:
         write_lines(room, lines)

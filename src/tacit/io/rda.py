@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tacit.data.cells.dimension import TOTAL
 from tacit.errors import UnreadableFile
-from tacit.io.lines import numbered, whole, write_lines
+from tacit.io.lines import iterate_numbered, open_atomically, write_lines
 
 #: Spellings of one keyword.
 SAME = {
@@ -33,7 +33,7 @@ OF_TABLES = {"FREQUENCY", "MAXSCORE", "STATUS", "SHADOW", "COSTVAR", "LOWERPL", 
 #: Of these, a ready table has at most one each.
 ONCE = ("SHADOW", "COSTVAR", "FREQUENCY", "LOWERPL", "UPPERPL", "STATUS")
 
-#: What R's binary files begin with; R uses the same endings.
+#: What R's binary files begin with; R uses the same extensions.
 R_FILES = (b"RDX", b"RDA", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"X\n", b"A\n")
 
 TOKEN = re.compile(r'"([^"]*)"|(\S+)')
@@ -151,7 +151,7 @@ def read_rda(path: str | Path, *, tabular: bool | None = None) -> Description:
         )
     lines = [
         (n, line)
-        for n, raw in numbered(file)
+        for n, raw in iterate_numbered(file)
         if not (line := raw.replace('"\t"', '"\\t"').replace("\t", " ").strip()).startswith("//")
     ]
     if tabular is None:
@@ -282,7 +282,7 @@ def write_rda(description: Description, path: str | Path) -> None:
         for keyword, words in v.keywords.items():
             shown = [w if re.fullmatch(r"-?[\d.]+", w) else f'"{w}"' for w in words]
             lines.append(" ".join([f"  <{keyword}>", *shown]))
-    with whole(path) as room:
+    with open_atomically(path) as room:
         write_lines(room, lines)
 
 

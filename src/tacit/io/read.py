@@ -128,7 +128,7 @@ def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.Lazy
     if absent:
         raise ColumnNotFound(absent, [n for n in schema.names() if n != ROW], "the data")
     blanks = (
-        [blank(n, schema[n], options.missing) for n in schema.names() if n != ROW]
+        [null_missing_codes(n, schema[n], options.missing) for n in schema.names() if n != ROW]
         if options.missing
         else []
     )
@@ -140,7 +140,7 @@ def adapt(frame: nw.LazyFrame[Any], options: Options, engine: Engine) -> nw.Lazy
     return engine.materialise(frame) if chosen or options.types else frame
 
 
-def blank(name: str, kind: Any, missing: Sequence[Any]) -> nw.Expr | None:
+def null_missing_codes(name: str, kind: Any, missing: Sequence[Any]) -> nw.Expr | None:
     """Return the column with missing codes as null, or None when no code is of its type."""
     codes: list[Any] = []
     if kind == nw.String:
@@ -186,8 +186,8 @@ def assemble(
         raise InputError(
             f"column {nested[0]!r} holds lists or structures, not single values; spread it over columns"
         )
-    small = fitting(frame, [n for n in names if is_wide(schema[n])])
-    changes = [c for n in names if (c := plain(n, schema[n], small)) is not None]
+    small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
+    changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
     if changes:
         frame = frame.with_columns(*changes)
     described = {n: columns.get(n, Column(n)) for n in names}
@@ -200,8 +200,8 @@ def is_wide(kind: Any) -> bool:
     return bool(whole or kind in {nw.UInt64, nw.Int128, nw.UInt128})
 
 
-def fitting(frame: nw.LazyFrame[Any], wide: Sequence[str]) -> frozenset[str]:
-    """Return the wide columns whose values fit 64 bits all the same."""
+def find_fitting_columns(frame: nw.LazyFrame[Any], wide: Sequence[str]) -> frozenset[str]:
+    """Return the wide columns whose values nevertheless fit 64 bits."""
     if not wide:
         return frozenset()
     size = [nw.col(n).cast(nw.Float64).abs().max().alias(n) for n in wide]
@@ -209,7 +209,7 @@ def fitting(frame: nw.LazyFrame[Any], wide: Sequence[str]) -> frozenset[str]:
     return frozenset(n for n in wide if (row[n] or 0) < 2**63)
 
 
-def plain(name: str, kind: Any, small: frozenset[str]) -> nw.Expr | None:
+def cast_to_common_type(name: str, kind: Any, small: frozenset[str]) -> nw.Expr | None:
     """Return a column in a type that every engine treats alike, or None when it is in one."""
     column = nw.col(name)
     if is_wide(kind):
@@ -318,7 +318,7 @@ def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microda
 
 def bind(data: Microdata, column: str, given: Any) -> Hierarchy:
     """Return a hierarchy bound to a column; a path or a plan's words are looked up first."""
-    values: pa.Array = relational.distinct(data.frame, column)
+    values: pa.Array = relational.fetch_distinct(data.frame, column)
     return for_column(given, values, column)
 
 

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.cells.status import Status
-from tacit.data.decimals import shown_number, tidy_numbers
+from tacit.data.decimals import format_all_digits, tidy_numbers
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError
 from tacit.io import write_frame
-from tacit.io.frame_files import ENDINGS
+from tacit.io.frame_files import EXTENSIONS
 
 Floats = npt.NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def write_table(
     """
     file = Path(path)
     ending = file.suffix.lower()
-    if ending not in ENDINGS:
+    if ending not in EXTENSIONS:
         raise InputError(
             f"{file.name!r}: tables are written as .csv, .tsv, .txt, .parquet or .xlsx"
         )
@@ -70,7 +70,9 @@ def write_table(
     if layout == "wide":
         columns = wide_columns(table, hidden, empty, mixed=ending != ".parquet")
     else:
-        columns = everything(table) if confidential else released_columns(table, hidden, empty)
+        columns = (
+            list_cell_columns(table) if confidential else released_columns(table, hidden, empty)
+        )
     if is_text and decimal != ".":
         columns = {n: with_decimal(values, decimal) for n, values in columns.items()}
     if ending == ".xlsx" and layout == "wide":
@@ -102,9 +104,9 @@ def write_released(table: Table, path: str | Path, *, overwrite: bool = False) -
 def write_workbook(sheets: dict[str, list[list[Any]]], file: Path) -> None:
     """Write rows as the sheets of a workbook, whole or not at all."""
     from tacit.io.excel import write_sheets
-    from tacit.io.lines import whole
+    from tacit.io.lines import open_atomically
 
-    with whole(file) as room:
+    with open_atomically(file) as room:
         write_sheets(sheets, room, titled=True)
 
 
@@ -126,7 +128,7 @@ def released_columns(table: Table, hidden: str, empty: str) -> dict[str, Any]:
     return columns
 
 
-def everything(table: Table) -> dict[str, Any]:
+def list_cell_columns(table: Table) -> dict[str, Any]:
     """Return every cell with everything known of it, as columns."""
     columns: dict[str, Any] = dict(table.columns_of_codes())
     columns[table.response] = table.value
@@ -180,7 +182,7 @@ def as_array(values: Any) -> pa.Array:
     if isinstance(values, np.ndarray):
         return pa.array(np.ascontiguousarray(values), from_pandas=True)
     if any(isinstance(v, str) for v in values):
-        return pa.array([shown_number(v) if isinstance(v, float) else v for v in values])
+        return pa.array([format_all_digits(v) if isinstance(v, float) else v for v in values])
     return pa.array(values)
 
 
@@ -188,4 +190,6 @@ def with_decimal(values: Any, decimal: str) -> Any:
     """Return numbers as text with another decimal mark; text as it is."""
     if isinstance(values, np.ndarray):
         values = [None if np.isnan(v) else float(v) for v in tidy_numbers(values)]
-    return [shown_number(v).replace(".", decimal) if isinstance(v, float) else v for v in values]
+    return [
+        format_all_digits(v).replace(".", decimal) if isinstance(v, float) else v for v in values
+    ]

@@ -1,4 +1,4 @@
-"""Plain table files: one row a cell (long) or a cross-table (wide), in CSV, Parquet or Excel."""
+"""Plain table files: one row per cell (long) or a cross-table (wide), in CSV, Parquet or Excel."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def read_table(
     sheet: str | None = None,
     encoding: str = "utf-8",
 ) -> Table:
-    """Read a table with one row a cell from CSV, Parquet or Excel.
+    """Read a table with one row per cell from CSV, Parquet or Excel.
 
     Parameters
     ----------

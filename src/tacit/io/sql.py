@@ -20,7 +20,7 @@ from tacit.engine.base import Engine
 from tacit.errors import InputError, UnreadableFile, near_match, require
 from tacit.io import Loaded, Options
 from tacit.io.frames import plain_table
-from tacit.io.text import checked_names
+from tacit.io.text import check_names
 
 CHUNK = 50_000
 
@@ -49,9 +49,9 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     with path.open("rb") as file:
         start = file.read(16)
     if start.startswith(SQLITE_MAGIC):
-        return loaded(read_sqlite(path, options), engine)
+        return load_table(read_sqlite(path, options), engine)
     if start[8:12] == DUCKDB_MAGIC:
-        return loaded(read_duckdb(path, options), engine)
+        return load_table(read_duckdb(path, options), engine)
     raise UnreadableFile(f"{path.name!r} is neither an SQLite nor a DuckDB database, or is damaged")
 
 
@@ -63,7 +63,7 @@ def read_url(url: str, options: Options, engine: Engine) -> Loaded:
         require_file(path)
         return Loaded(read(path, options, engine).frame, source=str(path))
     if parts.scheme in {"postgresql", "postgres"}:
-        found = loaded(read_postgres(url, options), engine)
+        found = load_table(read_postgres(url, options), engine)
         return Loaded(found.frame, source=public_address(url))
     hint = near_match(parts.scheme, ["sqlite", "duckdb", "postgresql"])
     raise UnreadableFile(
@@ -78,9 +78,9 @@ def public_address(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
 
 
-def loaded(table: pa.Table, engine: Engine) -> Loaded:
+def load_table(table: pa.Table, engine: Engine) -> Loaded:
     """Put a table on the engine."""
-    names = checked_names(table.column_names, "the query's result")
+    names = check_names(table.column_names, "the query's result")
     return Loaded(engine.number_rows(engine.from_arrow(plain_table(table.rename_columns(names)))))
 
 
@@ -129,14 +129,14 @@ def read_sqlite(path: Path, options: Options) -> pa.Table:
             cursor = connection.execute(statement(options, [r[0] for r in found], path.name))
             if cursor.description is None:
                 raise InputError("the query returns no records; only SELECT is of use here")
-            names = checked_names([d[0] for d in cursor.description], "the query's result")
+            names = check_names([d[0] for d in cursor.description], "the query's result")
             chunks = list(sqlite_chunks(cursor, names))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise query_fault(path.name, error) from None
     finally:
         if "connection" in locals():
             connection.close()
-    return pa.table({n: unified([chunk[j] for chunk in chunks]) for j, n in enumerate(names)})
+    return pa.table({n: unify_chunks([chunk[j] for chunk in chunks]) for j, n in enumerate(names)})
 
 
 def sqlite_chunks(cursor: sqlite3.Cursor, names: Sequence[str]) -> Iterator[list[pa.Array]]:
@@ -166,7 +166,7 @@ def sqlite_array(values: Sequence[Any], name: str) -> pa.Array:
     return pa.array([None if v is None else str(v) for v in values], pa.string())
 
 
-def unified(chunks: Sequence[pa.Array]) -> pa.ChunkedArray:
+def unify_chunks(chunks: Sequence[pa.Array]) -> pa.ChunkedArray:
     """Return chunks of several types in the one that holds them all."""
     kinds = {c.type for c in chunks} - {pa.null()}
     target = (

@@ -1,4 +1,4 @@
-"""Ready tables of tau-ARGUS (``.tab``): one cell a line, described by an ``.rda`` file."""
+"""Ready tables of tau-ARGUS (``.tab``): one cell per line, described by an ``.rda`` file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_tab(
     Parameters
     ----------
     path
-        The ``.tab`` file: one cell a line, columns in the order of the description.
+        The ``.tab`` file: one cell per line, columns in the order of the description.
     metadata
         The ``.rda`` file or a description that was read; by default the one beside the table.
     dimensions
@@ -77,7 +77,7 @@ def read_tab(
         Naming the record that cannot be read.
     """
     file = Path(path)
-    description = described(file, metadata)
+    description = describe_table(file, metadata)
     separator = description.separator or ","
     rows = rows_of(file, separator, encoding)
     if description.names_in_front:
@@ -122,7 +122,7 @@ def read_tab(
     return with_manual_levels(table, manual_range)
 
 
-def described(file: Path, metadata: str | Path | Description | None) -> Description:
+def describe_table(file: Path, metadata: str | Path | Description | None) -> Description:
     """Return the description of a ready table."""
     if isinstance(metadata, Description):
         return metadata

@@ -98,10 +98,10 @@ def column_names(path: Path, separator: str, options: Options, encoding: str) ->
     if not first:
         raise UnreadableFile(f"the file {path.name!r} holds only blank lines")
     titles = first[0] if options.header else [""] * len(first[0])
-    return checked_names(titles, path.name)
+    return check_names(titles, path.name)
 
 
-def checked_names(titles: Sequence[str], source: str) -> list[str]:
+def check_names(titles: Sequence[str], source: str) -> list[str]:
     """Return column names: stripped, blanks filled; a name that occurs twice is an error."""
     names = [t.strip() or f"V{j + 1}" for j, t in enumerate(titles)]
     double = sorted({n for n in names if names.count(n) > 1})
@@ -184,7 +184,7 @@ def kind_of(name: str, j: int, counted: Mapping[str, int], types: Mapping[str, s
         kind = types[name]
         unfit = values - marks - counted[f"fit{j}"]
         if kind != "text" and unfit:
-            raise misfit(name, kind, unfit)
+            raise make_misfit_error(name, kind, unfit)
         return kind
     for kind in ("integer", "number"):
         fitting = counted[f"{kind}{j}"]
@@ -193,7 +193,7 @@ def kind_of(name: str, j: int, counted: Mapping[str, int], types: Mapping[str, s
     return "text"
 
 
-def misfit(name: str, kind: str, n: int) -> InputError:
+def make_misfit_error(name: str, kind: str, n: int) -> InputError:
     """Return the error for values that do not fit a forced type; they are counted, not quoted."""
     form = {
         "date": "a date written as YYYY-MM-DD",
@@ -246,12 +246,12 @@ def write_table(
     """Write separated text; null is an empty field, and text is quoted only where it must be."""
     import duckdb
 
-    from tacit.engine.duckdb import quoted
+    from tacit.engine.duckdb import quote_identifier
 
     separator = options.separator or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with duckdb.connect() as connection:
         listed = table.schema.names if names is None else names
-        relation = connection.from_arrow(table).project(", ".join(map(quoted, listed)))
+        relation = connection.from_arrow(table).project(", ".join(map(quote_identifier, listed)))
         relation.write_csv(
             str(path),
             sep=separator,

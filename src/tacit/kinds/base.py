@@ -80,7 +80,7 @@ class Kind(Generic[D]):
         raise NotImplementedError
 
     def outline(self, before: int, data: D) -> dict[str, str]:
-        """Return a few lines about what came in and goes out, for people."""
+        """Return a few lines about what came in and goes out, for readers."""
         return {self.noun: f"{before:,} -> {len(data):,}"}
 
     def size(self, before: int, data: D) -> str:

@@ -21,13 +21,13 @@ from tacit.io.read import read
 from tacit.io.released import write_released
 from tacit.kinds.base import Kind
 
-#: Endings of files that hold a ready table and nothing else.
+#: Extensions of files that hold a ready table and nothing else.
 READY = tuple(e for e in TABLE_FORMATS if e.startswith("."))
 FULL = "full.table"
 
 
 class Tables(Kind[Table]):
-    """A table: every cell with its truth inside, and what goes out of each."""
+    """A table: every cell with its truth inside, and what is published of each."""
 
     name: ClassVar[str] = "table"
     noun: ClassVar[str] = "cells"

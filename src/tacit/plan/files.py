@@ -84,7 +84,7 @@ def to_yaml(document: Mapping[str, Any]) -> str:
 
 
 def write_document(document: Mapping[str, Any], target: Path) -> None:
-    """Write a plan as YAML or TOML, by the file's ending."""
+    """Write a plan as YAML or TOML, by the file's extension."""
     if target.suffix.lower() == ".toml":
         import tomli_w
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from tacit.context import Progress, silent
+from tacit.context import Progress, ignore_progress
 from tacit.data.base import Data
 from tacit.errors import PlanError, PlanVersion, SdcError, SpecError, near_match
 from tacit.kinds import Kind, all_kinds, kind_named, kind_of
@@ -27,7 +27,7 @@ from tacit.plan.sections import (
     public_path,
     rules_to_plain,
 )
-from tacit.result import plain
+from tacit.result import as_json_number
 from tacit.spec import Measure, Method, parameter_faults
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Plan(BaseModel):
             "steps": [step.to_dict(public=public) for step in self.steps],
             "measures": [measure.to_dict(public=public) for measure in self.measures],
             "require": [r.to_dict(public=public) for r in self.require],
-            "map": None if public or self.map is None else plain(self.map.to_dict()),
+            "map": None if public or self.map is None else as_json_number(self.map.to_dict()),
             "output": None if public else self.output.to_dict(),
             "access": self.access,
             "engine": self.engine if self.engine != "duckdb" else "",
@@ -228,10 +228,10 @@ class Plan(BaseModel):
                 }
             if section.get("metadata"):
                 section["metadata"] = public_path(section["metadata"])
-        return dict(plain(section))
+        return dict(as_json_number(section))
 
     def save(self, path: str | Path) -> None:
-        """Write the plan as YAML or TOML, by the file's ending."""
+        """Write the plan as YAML or TOML, by the file's extension."""
         write_document(self.to_dict(), Path(path))
 
     def with_absolute_paths(self) -> Plan:
@@ -289,7 +289,7 @@ class Plan(BaseModel):
         return self.source_kind().read(self)
 
     def released_kind(self, source: str) -> str:
-        """Return the kind of data that goes out, given that of the source."""
+        """Return the kind of the output data, given that of the source."""
         last = next((s.data_type().kind for s in reversed(self.steps)), source)
         return "table" if self.table is not None else last
 
@@ -379,7 +379,7 @@ class Plan(BaseModel):
         data: Data | None = None,
         *,
         seed: int | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Release:
         """Apply the steps and measure before and after.
@@ -416,7 +416,7 @@ def section_to_dict(section: Source | None, *, public: bool) -> dict[str, Any]:
 
 def plain_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a mapping as YAML can hold it."""
-    return {k: plain(v) for k, v in values.items()}
+    return {k: as_json_number(v) for k, v in values.items()}
 
 
 def replace_steps(plan: Plan, steps: Sequence[Method[Any]]) -> Plan:

@@ -142,13 +142,13 @@ def apply_step(step: Method[Any], data: Data, ctx: Context, number: int) -> tupl
         try:
             after = step.apply(data, context=ctx).materialise()
         except SdcError as error:
-            raise placed(error, f"step {number} ({step.kind})") from error
+            raise locate_error(error, f"step {number} ({step.kind})") from error
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return after, [str(w.message) for w in caught]
 
 
-def placed(error: SdcError, where: str) -> SdcError:
+def locate_error(error: SdcError, where: str) -> SdcError:
     """Return the error with the place in the plan said first."""
     message = str(error)
     if not message.startswith(where):
@@ -235,7 +235,7 @@ def measure_release(
 def why_left_out(measure: Measure[Any], released: Data, *, asked: bool) -> str | None:
     """Return why a measure cannot be taken of the released data; None when it can.
 
-    A measure that nobody asked for falls away in silence (an empty reason) with the column that it needs.
+    A measure that nobody asked for falls away silently (an empty reason) with the column that it needs.
     """
     if measure.compares and any(a.details.get("links_lost") for a in released.history):
         return "it follows single records, and a step has cut the link to the original"

@@ -38,7 +38,7 @@ class Chart:
 
     def full(self) -> dict[str, Any]:
         """Return the specification with the house theme and the alternative text."""
-        spec: dict[str, Any] = drawable(
+        spec: dict[str, Any] = make_drawable(
             {
                 "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
                 "description": self.alt,
@@ -61,7 +61,7 @@ class Chart:
         return bytes(vl_convert.vegalite_to_png(self.full(), scale=scale))
 
     def save(self, path: str | Path) -> Path:
-        """Save as svg, png, pdf, html (self-contained) or json, by the file's ending."""
+        """Save as svg, png, pdf, html (self-contained) or json, by the file's extension."""
         import vl_convert
 
         target = Path(path)
@@ -95,10 +95,10 @@ def drawable_text(text: str) -> str:
     return ILLEGAL.sub("", text)
 
 
-def drawable(value: Any) -> Any:
+def make_drawable(value: Any) -> Any:
     """Return a specification in which every text can be drawn."""
     if isinstance(value, str):
         return drawable_text(value)
     if isinstance(value, Mapping):
-        return {drawable(k): drawable(v) for k, v in value.items()}
-    return [drawable(v) for v in value] if isinstance(value, list | tuple) else value
+        return {make_drawable(k): make_drawable(v) for k, v in value.items()}
+    return [make_drawable(v) for v in value] if isinstance(value, list | tuple) else value

@@ -14,7 +14,7 @@ from tacit.plot.parts import (
     end_label,
     end_labels,
     heading,
-    listed,
+    list_parts,
     numbers_axis,
     one_each,
     quantity,
@@ -58,7 +58,7 @@ def bars(
         "encoding": {"y": category("name", x), "x": axis},
         "layer": [{"mark": {"type": "bar", "height": {"band": 0.66}}}, end_label()],
     }
-    shown = listed(f"{r['name']} {r['text']}" for r in rows)
+    shown = list_parts(f"{r['name']} {r['text']}" for r in rows)
     return Chart(spec, f"Bar chart: {title}. {shown}.")
 
 
@@ -94,7 +94,7 @@ def grouped_bars(
             *end_labels(values),
         ],
     }
-    shown = listed((f"{r['name']} {r['part']} {r['text']}" for r in rows), 2 * SPOKEN)
+    shown = list_parts((f"{r['name']} {r['part']} {r['text']}" for r in rows), 2 * SPOKEN)
     return Chart(spec, f"{alt or title}. {shown}.")
 
 
@@ -173,7 +173,7 @@ def size_bins(sizes: Mapping[int, int], k: int | None = None) -> list[tuple[str,
     """Return (label, classes, records) by bin; ``sizes`` gives the number of classes of each size."""
     rows = []
     for label, low, high in bins_for(k):
-        inside = {s: n for s, n in sizes.items() if within(s, low, high)}
+        inside = {s: n for s, n in sizes.items() if is_in_bin(s, low, high)}
         rows.append((label, sum(inside.values()), sum(s * n for s, n in inside.items())))
     return rows
 
@@ -187,13 +187,13 @@ def class_sizes(
 ) -> Chart:
     """Return how many records stand in classes of each size; sizes below ``k`` in the warning colour."""
     rows = [
-        (label, sum(n for s, n in records.items() if within(s, low, high)), bool(k and low < k))
+        (label, sum(n for s, n in records.items() if is_in_bin(s, low, high)), bool(k and low < k))
         for label, low, high in bins_for(k)
     ]
     return columns(rows, title=title, subtitle=subtitle, x=CLASS_SIZE, word="size ")
 
 
-def within(size: int, low: int, high: int | None) -> bool:
+def is_in_bin(size: int, low: int, high: int | None) -> bool:
     """Return True when a class size falls into a bin."""
     return size >= low and (high is None or size <= high)
 
@@ -291,7 +291,7 @@ def levels(
     title: str = "Generalisation of each column",
     subtitle: str = "",
 ) -> Chart:
-    """Return one track a column, filled up to the level that was reached.
+    """Return one track per column, filled up to the level that was reached.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def flows(
     ]
     height = STEP * max(len(left), len(right), 2)
     space = max(space_for(side, height) for side in sizes)
-    places = [stacked(side, space) for side in sizes]
+    places = [stack_nodes(side, space) for side in sizes]
     spec = {
         "title": heading(title, subtitle),
         "width": WIDTH,
@@ -97,7 +97,7 @@ def flows(
             *side_layers(right, sizes[1], places[1], at=1.0, unit=unit),
         ],
     }
-    return Chart(spec, spoken(title, left, right, links, unit))
+    return Chart(spec, describe_flows(title, left, right, links, unit))
 
 
 def space_for(sizes: Sequence[float], height: float) -> float:
@@ -109,7 +109,7 @@ def space_for(sizes: Sequence[float], height: float) -> float:
     return min(MOST_SPACE, max(SPACE, needed))
 
 
-def stacked(sizes: Sequence[float], space: float = SPACE) -> list[tuple[float, float]]:
+def stack_nodes(sizes: Sequence[float], space: float = SPACE) -> list[tuple[float, float]]:
     """Return where each node begins and ends, from 0 (top) to 1."""
     total = sum(sizes) or 1.0
     gap = space / max(len(sizes), 1)
@@ -234,7 +234,7 @@ def colours() -> dict[str, Any]:
     }
 
 
-def spoken(
+def describe_flows(
     title: str,
     left: Sequence[Node],
     right: Sequence[Node],

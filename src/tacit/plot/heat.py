@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import SPOKEN, category, heading, listed, percent, quantity
+from tacit.plot.parts import SPOKEN, category, heading, list_parts, percent, quantity
 from tacit.plot.theme import INK, PALETTE, TRACK, WARNING
 
 #: Columns up to which numbers fit into the fields of a map of changes.
@@ -122,7 +122,7 @@ def heat_map(
         },
         "layer": layers,
     }
-    said = listed((f.said or f"{f.row}, {f.column}: {f.text}" for f in given), 3 * SPOKEN)
+    said = list_parts((f.said or f"{f.row}, {f.column}: {f.text}" for f in given), 3 * SPOKEN)
     return Chart(spec, alt or f"{title}. {said}.")
 
 
@@ -142,7 +142,7 @@ def change_map(
     columns: Sequence[str], changes: Iterable[tuple[str, str, float]], *, title: str, subtitle: str
 ) -> Chart:
     """Return changes between pairs of columns: blue where lost, orange where gained."""
-    found = [Square(a, b, v, signed(v)) for a, b, v in changes]
+    found = [Square(a, b, v, format_signed(v)) for a, b, v in changes]
     size = max([0.01, *(abs(f.value) for f in found)])
     few = len(columns) <= PRINTED
     step = 56 if few else max(12, 520 // len(columns))
@@ -197,7 +197,7 @@ def share_map(
     )
 
 
-def signed(change: float) -> str:
+def format_signed(change: float) -> str:
     """Return a change for a field: three decimals, with a sign unless it is 0 in them."""
     text = f"{change:+.3f}"
     return "0" if float(text) == 0 else text.replace("-", "−")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.plot.chart import Chart
-from tacit.plot.parts import category, heading, listed, one_each, quantity, short_number
+from tacit.plot.parts import category, heading, list_parts, one_each, quantity, short_number
 from tacit.plot.theme import AFTER, BEFORE, GRID, INK, PALETTE, WARNING
 
 Floats = npt.NDArray[np.float64]
@@ -215,7 +215,7 @@ def intervals(
             },
         ],
     }
-    shown = listed(f"{v['name']}, {v['series']} {short_number(v['at'])}" for v in values)
+    shown = list_parts(f"{v['name']}, {v['series']} {short_number(v['at'])}" for v in values)
     return Chart(spec, alt or f"{title}. {shown}.")
 
 
@@ -278,7 +278,7 @@ def line_at(at: float, text: str) -> list[dict[str, Any]]:
     ]
 
 
-def counted(values: Floats, bins: int | None = None) -> tuple[Floats, Floats]:
+def count_bins(values: Floats, bins: int | None = None) -> tuple[Floats, Floats]:
     """Return counts and edges of a histogram of the finite values; about root n bins unless told."""
     finite = values[np.isfinite(values)]
     if not len(finite):

@@ -1,4 +1,4 @@
-"""The R-U map of additive noise as a chart: one curve a task, lines for the cap and for no masking."""
+"""The R-U map of additive noise as a chart: one curve per task, lines for the cap and for no masking."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def noise_chart(
             *mark_layers(curves, mark, axes, colour),
         ],
     }
-    return Chart(spec, spoken(curves, title, x, y, cap))
+    return Chart(spec, describe_noise_map(curves, title, x, y, cap))
 
 
 def curve_rows(curve: Curve, *, log: bool) -> list[dict[str, Any]]:
@@ -220,7 +220,9 @@ def mark_layers(
     ]
 
 
-def spoken(curves: Sequence[Curve], title: str, x: str, y: str, cap: float | None) -> str:
+def describe_noise_map(
+    curves: Sequence[Curve], title: str, x: str, y: str, cap: float | None
+) -> str:
     """Return the chart in words."""
     parts = [
         f"{c.label}: utility from {short_number(max(c.utility))} at λ² = {min(c.lambda_squared):g} down to "

@@ -37,7 +37,7 @@ def scatter(
     known = np.isfinite(original) & np.isfinite(masked)
     x, y = original[known], masked[known]
     require(x, 1)
-    at = thinned(x)
+    at = thin_points(x)
     low, high = float(min(x.min(), y.min())), float(max(x.max(), y.max()))
     rows = [{"x": float(a), "y": float(b)} for a, b in zip(x[at], y[at], strict=True)]
     spec = {
@@ -65,7 +65,7 @@ def scatter(
     )
 
 
-def fitted(
+def draw_fitted_points(
     x: Floats,
     y: Floats,
     marked: npt.NDArray[np.bool_],
@@ -78,7 +78,7 @@ def fitted(
     alt: str,
 ) -> Chart:
     """Return points in two kinds (``marked`` are of the second) and a line, intercept and slope."""
-    at = np.argsort(x, kind="stable")[evenly(len(x))]
+    at = np.argsort(x, kind="stable")[space_evenly(len(x))]
     rows = [{"x": float(x[i]), "y": float(y[i]), "kind": kinds[bool(marked[i])]} for i in at]
     a, b = line
     ends = [{"x": float(v), "y": float(a + b * v)} for v in (x.min(), x.max())] if rows else []
@@ -174,7 +174,7 @@ def ellipses(
     for f in files:
         require(f, 2)
     if correlation:
-        files = [standardised(f) for f in files]
+        files = [standardise_columns(f) for f in files]
     p = len(names)
     if p < 2:
         raise InputError("ellipses need at least two columns")
@@ -182,7 +182,7 @@ def ellipses(
     rows = [
         {
             "hconcat": [
-                panel(files, i, j, names, side, share) if i < j else blank(side)
+                panel(files, i, j, names, side, share) if i < j else draw_blank_panel(side)
                 for i in range(p - 1)
             ]
         }
@@ -346,7 +346,7 @@ def outline(points: Floats, share: float) -> Floats:
     return np.asarray(centre + radius * circle * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T)
 
 
-def standardised(x: Floats) -> Floats:
+def standardise_columns(x: Floats) -> Floats:
     """Return the columns with mean 0 and standard deviation 1; constant ones become 0."""
     sd = x.std(axis=0, ddof=1)
     return np.asarray((x - x.mean(axis=0)) / np.where(sd > 0, sd, 1.0))
@@ -354,7 +354,7 @@ def standardised(x: Floats) -> Floats:
 
 def correlations(x: Floats) -> Floats:
     """Return the correlations of the columns; 0 where a column is constant."""
-    z = standardised(x) if len(x) > 1 else 0.0 * x
+    z = standardise_columns(x) if len(x) > 1 else 0.0 * x
     return np.asarray(z.T @ z / max(len(x) - 1, 1))
 
 
@@ -379,12 +379,12 @@ def require(x: Floats, least: int) -> None:
         raise InputError(f"the chart needs {least} or more records without missing values")
 
 
-def evenly(n: int) -> npt.NDArray[np.int64]:
+def space_evenly(n: int) -> npt.NDArray[np.int64]:
     """Return at most POINTS evenly spaced places among n."""
     return np.unique(np.linspace(0, max(n - 1, 0), min(n, POINTS)).astype(np.int64))[:n]
 
 
-def thinned(x: Floats) -> npt.NDArray[np.int64]:
+def thin_points(x: Floats) -> npt.NDArray[np.int64]:
     """Return positions of at most POINTS values, evenly spaced by rank, both extremes among them."""
     order = np.argsort(x, kind="stable")
     if len(x) <= POINTS:
@@ -397,7 +397,7 @@ def thinned(x: Floats) -> npt.NDArray[np.int64]:
 
 def points(x: Floats) -> list[dict[str, float]]:
     """Return some records as points."""
-    return [{"x": float(a), "y": float(b)} for a, b in x[thinned(x[:, 0])]]
+    return [{"x": float(a), "y": float(b)} for a, b in x[thin_points(x[:, 0])]]
 
 
 def axis(field: str, title: str, low: float, high: float) -> dict[str, Any]:
@@ -458,7 +458,7 @@ def panel(
     }
 
 
-def blank(side: int) -> dict[str, Any]:
+def draw_blank_panel(side: int) -> dict[str, Any]:
     """Return an empty panel."""
     return {
         "width": side,

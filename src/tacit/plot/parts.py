@@ -78,7 +78,7 @@ def end_labels(values: Sequence[float]) -> list[dict[str, Any]]:
     ]
 
 
-def listed(parts: Iterable[str], most: int = SPOKEN) -> str:
+def list_parts(parts: Iterable[str], most: int = SPOKEN) -> str:
     """Return the first parts in a row, for the alternative text."""
     every = list(parts)
     return "; ".join(every[:most])

@@ -1,4 +1,4 @@
-"""The map of a two-way table: which cells go out, which are hidden, which are empty."""
+"""The map of a two-way table: which cells are published, which are hidden, which are empty."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pattern_map(
     title: str,
     names: tuple[str, str],
 ) -> Chart:
-    """Return a map with one square a cell; ``words`` says published, hidden, changed or empty."""
+    """Return a map with one square per cell; ``words`` says published, hidden, changed or empty."""
     present = [w for w in COLOURS if (words == w).any()]
     values = [
         {"row": f"{i:05d}", "column": f"{j:05d}", "r": r, "c": c, "what": str(words[i, j])}

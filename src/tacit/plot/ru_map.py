@@ -15,19 +15,19 @@ from tacit.plot.ru_scales import (
     Place,
     ShownMap,
     by_method,
-    drawable,
+    is_drawable,
     scales_of,
-    stairs,
     styles_of,
+    trace_frontier_corners,
 )
 from tacit.plot.ru_words import (
     alt_text,
     cap_spot,
     cap_words,
+    draw_text,
     floor_words,
     label_layers,
     missing_words,
-    words,
 )
 from tacit.plot.theme import INK, INK_SOFT, WARNING, WARNING_GROUND
 
@@ -83,7 +83,7 @@ def ru_chart(
     size
         Width and height of the plot area, in pixels; words are placed for it.
     """
-    drawn = [p for p in points if drawable(p, log_risk=log_risk)]
+    drawn = [p for p in points if is_drawable(p, log_risk=log_risk)]
     width, height = size or (WIDTH, HEIGHT)
     scales = replace(
         scales_of(drawn, reference, cap, floor, log_risk, higher_utility_is_better),
@@ -92,10 +92,10 @@ def ru_chart(
     )
     styles = styles_of(points)
     lines = {
-        m: [p for p in through if drawable(p, log_risk=log_risk)]
+        m: [p for p in through if is_drawable(p, log_risk=log_risk)]
         for m, through in (by_method(points) if curves is None else curves).items()
     }
-    edge = [p for p in frontier or () if drawable(p, log_risk=log_risk)]
+    edge = [p for p in frontier or () if is_drawable(p, log_risk=log_risk)]
     shown = ShownMap(drawn, lines, edge, reference, chosen, cap, floor, scales, styles)
     labels = label_layers(shown)
     layers = [
@@ -154,15 +154,17 @@ def zones(shown: ShownMap) -> list[dict[str, Any]]:
     layers = []
     if shown.cap is not None and s.risk[1] > shown.cap:
         low = max(shown.cap, s.risk[0])
-        layers.append(ground(s.utility, (low, s.risk[1]), WARNING_GROUND))
+        layers.append(draw_ground(s.utility, (low, s.risk[1]), WARNING_GROUND))
     if shown.floor is not None:
         low, high = s.utility
         bad = (shown.floor, high) if s.reverse else (low, shown.floor)
-        layers.append(ground(bad, s.risk, FLOOR_GROUND))
+        layers.append(draw_ground(bad, s.risk, FLOOR_GROUND))
     return layers
 
 
-def ground(utility: tuple[float, float], risk: tuple[float, float], colour: str) -> dict[str, Any]:
+def draw_ground(
+    utility: tuple[float, float], risk: tuple[float, float], colour: str
+) -> dict[str, Any]:
     """Return a shaded rectangle."""
     box = {"utility": utility[0], "utility_end": utility[1], "risk": risk[0], "risk_end": risk[1]}
     return {
@@ -176,7 +178,10 @@ def frontier_layer(shown: ShownMap) -> list[dict[str, Any]]:
     """Return the frontier as a staircase: the least risk at which each utility can be had."""
     if len(shown.frontier) < 2:
         return []
-    rows = [{"i": i, "utility": u, "risk": r} for i, (u, r) in enumerate(stairs(shown.frontier))]
+    rows = [
+        {"i": i, "utility": u, "risk": r}
+        for i, (u, r) in enumerate(trace_frontier_corners(shown.frontier))
+    ]
     return [
         {
             "data": {"values": rows},
@@ -202,7 +207,7 @@ def opacity(value: float, *, interactive: bool) -> dict[str, Any]:
 
 
 def line_layers(shown: ShownMap, *, interactive: bool = False) -> list[dict[str, Any]]:
-    """Return one line a method."""
+    """Return one line per method."""
     rows = [
         row(p, i=i) for line in shown.lines.values() if len(line) > 1 for i, p in enumerate(line)
     ]
@@ -246,7 +251,7 @@ def interval_layers(shown: ShownMap) -> list[dict[str, Any]]:
 def marker_layers(
     shown: ShownMap, risk_label: str, utility_label: str, *, interactive: bool
 ) -> list[dict[str, Any]]:
-    """Return a marker a point; pointing at one tells its numbers."""
+    """Return a marker per point; pointing at one tells its numbers."""
     on_edge = {(p.method, p.label) for p in shown.frontier}
     rows = [
         row(
@@ -318,7 +323,7 @@ def limit_layers(shown: ShownMap) -> list[dict[str, Any]]:
                 },
                 "encoding": {"x": None},
             },
-            words(s, cap_spot(shown), cap_words(shown.cap), WARNING, dy=-8, align="right"),
+            draw_text(s, cap_spot(shown), cap_words(shown.cap), WARNING, dy=-8, align="right"),
         ]
     if shown.floor is not None:
         layers += [
@@ -327,7 +332,7 @@ def limit_layers(shown: ShownMap) -> list[dict[str, Any]]:
                 "mark": {"type": "rule", "color": INK_SOFT, "strokeDash": [6, 4]},
                 "encoding": {"y": None},
             },
-            words(s, (s.x(shown.floor), 0), floor_words(shown), INK_SOFT, dx=6, dy=11),
+            draw_text(s, (s.x(shown.floor), 0), floor_words(shown), INK_SOFT, dx=6, dy=11),
         ]
     return layers
 
@@ -344,7 +349,7 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
             "encoding": {"y": None},
         }
     ]
-    if drawable(ref, log_risk=shown.scales.log_risk):
+    if is_drawable(ref, log_risk=shown.scales.log_risk):
         layers.append(
             {
                 "data": {"values": [row(ref)]},
@@ -372,7 +377,7 @@ def reference_layers(shown: ShownMap) -> list[dict[str, Any]]:
 
 def chosen_layer(shown: ShownMap) -> list[dict[str, Any]]:
     """Return a ring round the chosen point."""
-    if shown.chosen is None or not drawable(shown.chosen, log_risk=shown.scales.log_risk):
+    if shown.chosen is None or not is_drawable(shown.chosen, log_risk=shown.scales.log_risk):
         return []
     return [
         {

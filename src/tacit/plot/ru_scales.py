@@ -133,14 +133,14 @@ class ShownMap:
     def marked(self) -> list[Place]:
         """Return the points that get a marker: all, but of a dense line only those to be named."""
         dense = {m: line for m, line in self.lines.items() if len(line) > DENSE}
-        picked = {id(p) for line in dense.values() for p in evenly(line, self.scales)}
+        picked = {id(p) for line in dense.values() for p in space_along_curve(line, self.scales)}
         on_dense = {id(p) for line in dense.values() for p in line}
         return [
             p for p in self.points if id(p) not in on_dense or id(p) in picked or is_chosen(self, p)
         ]
 
 
-def drawable(point: Place, *, log_risk: bool) -> bool:
+def is_drawable(point: Place, *, log_risk: bool) -> bool:
     """Return True when a point has a place on the axes."""
     finite = math.isfinite(point.risk) and math.isfinite(point.utility)
     return finite and (point.risk > 0 or not log_risk)
@@ -179,17 +179,20 @@ def scales_of(
     usable = [r for r in risks if math.isfinite(r) and (r > 0 or not log_risk)]
     if log_risk:
         low, high = (math.log10(v) for v in (min(usable, default=0.1), max(usable, default=1.0)))
-        low, high = padded(low, high, 0.07)
+        low, high = pad_range(low, high, 0.07)
         risk = (10.0**low, 10.0**high)
     else:
         low, high = min(usable, default=0.0), max(usable, default=1.0)
-        risk = padded(low, high, 0.07)
+        risk = pad_range(low, high, 0.07)
         # An axis that would begin just below or above nought begins at it.
         if low >= 0 and low <= 0.25 * high:
             risk = (-0.07 * high, risk[1])
     known = [u for u in utilities if math.isfinite(u)]
     return Scales(
-        padded(min(known, default=0.0), max(known, default=1.0), 0.09), risk, log_risk, not upward
+        pad_range(min(known, default=0.0), max(known, default=1.0), 0.09),
+        risk,
+        log_risk,
+        not upward,
     )
 
 
@@ -201,7 +204,7 @@ def log_ticks(low: float, high: float) -> list[float]:
     return [v for v in found if low <= v <= high]
 
 
-def padded(low: float, high: float, room: float) -> tuple[float, float]:
+def pad_range(low: float, high: float, room: float) -> tuple[float, float]:
     """Return a range with room on both sides."""
     if high == low:
         pad = abs(low) * 0.1 or 0.5
@@ -209,7 +212,7 @@ def padded(low: float, high: float, room: float) -> tuple[float, float]:
     return low - room * (high - low), high + room * (high - low)
 
 
-def evenly(line: Sequence[Place], scales: Scales) -> list[Place]:
+def space_along_curve(line: Sequence[Place], scales: Scales) -> list[Place]:
     """Return a few points of a dense curve at equal distances along it."""
     spots = [scales.at(p) for p in line]
     steps = [math.dist(a, b) for a, b in itertools.pairwise(spots)]
@@ -220,7 +223,7 @@ def evenly(line: Sequence[Place], scales: Scales) -> list[Place]:
     return [line[min(range(len(line)), key=lambda i, w=w: abs(along[i] - w))] for w in wanted]  # type: ignore[misc]
 
 
-def stairs(frontier: Sequence[Place]) -> list[tuple[float, float]]:
+def trace_frontier_corners(frontier: Sequence[Place]) -> list[tuple[float, float]]:
     """Return the corners of the frontier: from each point up to the next one's risk, then across."""
     corners: list[tuple[float, float]] = []
     for p in sorted(frontier, key=lambda p: p.risk):

@@ -50,8 +50,8 @@ def surface_chart(grid: Grid) -> Chart:
         for i, x in enumerate(grid.x_values)
     ]
     panels = [
-        heat(rows, grid, "risk", grid.risk_label, "oranges"),
-        heat(rows, grid, "utility", grid.utility_label, "blues"),
+        draw_heat_map(rows, grid, "risk", grid.risk_label, "oranges"),
+        draw_heat_map(rows, grid, "utility", grid.utility_label, "blues"),
     ]
     cap = f"crossed: risk above {short_number(grid.max_risk)}" if grid.max_risk is not None else ""
     title = f"{grid.method} by {grid.x} and {grid.y}"
@@ -69,7 +69,7 @@ def surface_chart(grid: Grid) -> Chart:
     return Chart(spec, f"{title}. {shown}.")
 
 
-def heat(
+def draw_heat_map(
     rows: Sequence[Mapping[str, Any]], grid: Grid, name: str, label: str, scheme: str
 ) -> dict[str, Any]:
     """Return one heat map with its numbers."""

@@ -14,9 +14,9 @@ from tacit.plot.ru_scales import (
     Scales,
     ShownMap,
     by_method,
-    drawable,
     is_chosen,
-    stairs,
+    is_drawable,
+    trace_frontier_corners,
 )
 from tacit.plot.theme import INK, INK_SOFT
 
@@ -25,7 +25,7 @@ FRONTIER_INK = "#7b8793"
 
 def label_layers(shown: ShownMap) -> list[dict[str, Any]]:
     """Return the names of curves and settings, none on top of another."""
-    canvas = occupied(shown)
+    canvas = mark_occupied_area(shown)
     rows: list[dict[str, Any]] = []
     special = special_labels(shown, canvas)
     for method, points in by_method(shown.points).items():
@@ -45,7 +45,7 @@ def label_layers(shown: ShownMap) -> list[dict[str, Any]]:
     return [*special, *text_layers(rows, shown)]
 
 
-def occupied(shown: ShownMap) -> Canvas:
+def mark_occupied_area(shown: ShownMap) -> Canvas:
     """Return the plot area with markers, lines and limits on it."""
     s = shown.scales
     canvas = Canvas(s.width, s.height)
@@ -53,7 +53,7 @@ def occupied(shown: ShownMap) -> Canvas:
         canvas.mark(s.at(p))
     for line in shown.lines.values():
         canvas.line([s.at(p) for p in line])
-    canvas.line([(s.x(u), s.y(r)) for u, r in stairs(shown.frontier)])
+    canvas.line([(s.x(u), s.y(r)) for u, r in trace_frontier_corners(shown.frontier)])
     for p in shown.points:
         for limits, axis in ((p.utility_interval, "x"), (p.risk_interval, "y")):
             if limits and all(map(math.isfinite, limits)) and (min(limits) > 0 or not s.log_risk):
@@ -81,32 +81,34 @@ def special_labels(shown: ShownMap, canvas: Canvas) -> list[dict[str, Any]]:
     layers: list[dict[str, Any]] = []
     ref = shown.reference
     if ref is not None and math.isfinite(ref.utility):
-        inside = drawable(ref, log_risk=s.log_risk)
+        inside = is_drawable(ref, log_risk=s.log_risk)
         at = s.at(ref) if inside else (s.x(ref.utility), 10.0)
         if inside:
             canvas.mark(at, 7)
         text = "no masking" if inside or not math.isinf(ref.risk) else "no masking (risk infinite)"
         found = canvas.place(text, [at], size=11, gaps=(9, 14, 20, 27), own=0)
         if found:
-            layers += single(s, text, at, found[1], INK, fontStyle="italic", fontSize=11)
-    if shown.chosen is not None and drawable(shown.chosen, log_risk=s.log_risk):
+            layers += draw_single_label(s, text, at, found[1], INK, fontStyle="italic", fontSize=11)
+    if shown.chosen is not None and is_drawable(shown.chosen, log_risk=s.log_risk):
         at = s.at(shown.chosen)
         canvas.mark(at, 9)
         text = f"chosen: {shown.chosen.label}" if shown.chosen.label else "chosen"
         found = canvas.place(text, [at], size=11.5, gaps=(12, 18, 26), own=9)
         if found:
-            layers += single(s, text, at, found[1], INK, fontWeight="bold", fontSize=11)
+            layers += draw_single_label(s, text, at, found[1], INK, fontWeight="bold", fontSize=11)
     if len(shown.frontier) > 1:
-        corners = [(s.x(u), s.y(r)) for u, r in stairs(shown.frontier)]
-        spots = [middle(a, b) for a, b in itertools.pairwise(corners)]
+        corners = [(s.x(u), s.y(r)) for u, r in trace_frontier_corners(shown.frontier)]
+        spots = [find_midpoint(a, b) for a, b in itertools.pairwise(corners)]
         spots.sort(key=lambda at: abs(at[0] - s.width / 2))
         found = canvas.place("frontier", spots, size=10.5, gaps=(10, 15), own=4)
         if found:
-            layers += single(s, "frontier", spots[found[0]], found[1], FRONTIER_INK, fontSize=10.5)
+            layers += draw_single_label(
+                s, "frontier", spots[found[0]], found[1], FRONTIER_INK, fontSize=10.5
+            )
     return layers
 
 
-def middle(one: Spot, two: Spot) -> Spot:
+def find_midpoint(one: Spot, two: Spot) -> Spot:
     """Return the place half-way between two."""
     return (one[0] + two[0]) / 2, (one[1] + two[1]) / 2
 
@@ -125,15 +127,15 @@ def text_row(method: str, at: Spot, placed: Placed, role: str) -> dict[str, Any]
     return {"method": method, "role": role, "at": at, "placed": placed}
 
 
-def single(
+def draw_single_label(
     scales: Scales, text: str, at: Spot, placed: Placed, colour: str, **mark: Any
 ) -> list[dict[str, Any]]:
     """Return one label as layers: a white halo, which keeps it legible on lines, and the text."""
     place = {"dx": placed.dx, "dy": placed.dy, "align": placed.align, "baseline": "middle", **mark}
     halo = {"stroke": "white", "strokeWidth": 3, "strokeOpacity": 0.85, "strokeJoin": "round"}
     return [
-        words(scales, at, text, "white", **place, **halo),
-        words(scales, at, text, colour, **place),
+        draw_text(scales, at, text, "white", **place, **halo),
+        draw_text(scales, at, text, colour, **place),
     ]
 
 
@@ -146,11 +148,13 @@ def text_layers(rows: Sequence[Mapping[str, Any]], shown: ShownMap) -> list[dict
             colour = shown.styles[r["method"]][0]
         else:
             style, colour = {"fontSize": 10}, INK_SOFT
-        layers += single(shown.scales, r["placed"].text, r["at"], r["placed"], colour, **style)
+        layers += draw_single_label(
+            shown.scales, r["placed"].text, r["at"], r["placed"], colour, **style
+        )
     return layers
 
 
-def words(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> dict[str, Any]:
+def draw_text(scales: Scales, at: Spot, text: str, colour: str, **mark: Any) -> dict[str, Any]:
     """Return a text at a place; it stays with the place when the reader zooms."""
     utility, risk = scales.back(at)
     return {
@@ -205,8 +209,8 @@ def alt_text(shown: ShownMap, title: str, risk_label: str, utility_label: str) -
     for method, points in by_method(shown.points).items():
         first, last = points[0], points[-1]
         parts.append(
-            f"{method}, {len(points)} setting{'s' if len(points) > 1 else ''}, from {spoken(first)}"
-            + (f" to {spoken(last)}." if len(points) > 1 else ".")
+            f"{method}, {len(points)} setting{'s' if len(points) > 1 else ''}, from {describe_point(first)}"
+            + (f" to {describe_point(last)}." if len(points) > 1 else ".")
         )
     if shown.cap is not None:
         parts.append(f"Largest risk allowed: {short_number(shown.cap)}.")
@@ -216,13 +220,13 @@ def alt_text(shown: ShownMap, title: str, risk_label: str, utility_label: str) -
         listed = "; ".join(f"{p.method} {p.label}".strip() for p in shown.frontier[:SPOKEN])
         parts.append(f"On the frontier: {listed}.")
     if shown.chosen is not None:
-        parts.append(f"Chosen: {shown.chosen.method} {spoken(shown.chosen)}.")
+        parts.append(f"Chosen: {shown.chosen.method} {describe_point(shown.chosen)}.")
     if shown.reference is not None:
         parts.append(f"Without masking: utility {short_number(shown.reference.utility)}.")
     return " ".join(parts)
 
 
-def spoken(point: Place) -> str:
+def describe_point(point: Place) -> str:
     """Return a setting with its coordinates."""
     where = f"risk {short_number(point.risk)}, utility {short_number(point.utility)}"
     return f"{point.label} ({where})" if point.label else where

@@ -214,9 +214,9 @@ def diagonal(n: int, m: int) -> dict[str, Any]:
 
 
 def share_lines(rows: Sequence[Mapping[str, Any]], *, records: int) -> Chart:
-    """Return the share of records found over the group size, one line a distance.
+    """Return the share of records found over the group size, one line per distance.
 
-    Rows hold ``distance``, ``series`` (how many a record), ``k`` and ``share``; one panel a number of
+    Rows hold ``distance``, ``series`` (how many per record), ``k`` and ``share``; one panel per number of
     series.
     """
     names = list(dict.fromkeys(r["distance"] for r in rows))

@@ -12,7 +12,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.parts import heading
 from tacit.plot.theme import AFTER, INK_SOFT, TRACK, WARNING
 
-#: Rows or columns up to which each entry is drawn; larger matrices are drawn in so many bins a side.
+#: Rows or columns up to which each entry is drawn; larger matrices are drawn in this many bins per side.
 FINE, BINS = 120, 96
 #: The longer side of the picture.
 SIDE = 420
@@ -27,7 +27,7 @@ def spy(
     column_bounds: Sequence[int] = (),
     words: str = "",
 ) -> Chart:
-    """Return a picture with one mark an entry, or one a bin, darker where more entries fall into it.
+    """Return a picture with one mark per entry or bin, darker where more entries fall into it.
 
     ``row_bounds`` and ``column_bounds`` are drawn as lines before that row or column; ``words`` is
     added to the alternative text.
@@ -35,7 +35,7 @@ def spy(
     m, n = matrix.shape
     size = max(m, n, 1)
     width, height = max(60.0, SIDE * n / size), max(60.0, SIDE * m / size)
-    rows = binned(matrix)
+    rows = bin_entries(matrix)
     spec: dict[str, Any] = {
         "title": heading(title, subtitle or f"{m:,} rows, {n:,} columns, {matrix.nnz:,} entries"),
         "width": width,
@@ -51,7 +51,7 @@ def spy(
     return Chart(spec, alt.strip())
 
 
-def binned(matrix: sparse.csr_array) -> list[dict[str, float]]:
+def bin_entries(matrix: sparse.csr_array) -> list[dict[str, float]]:
     """Return the squares to draw, with the share of each that is filled (on a scale of roots)."""
     m, n = matrix.shape
     high, wide = (s if s <= FINE else BINS for s in (m, n))
@@ -78,16 +78,16 @@ def entries(rows: list[dict[str, float]], m: int, n: int) -> dict[str, Any]:
         "data": {"values": rows},
         "mark": {"type": "rect", "color": AFTER},
         "encoding": {
-            "x": place("x", "column", n),
+            "x": make_position_axis("x", "column", n),
             "x2": {"field": "x2"},
-            "y": place("y", "row", m),
+            "y": make_position_axis("y", "row", m),
             "y2": {"field": "y2"},
             "opacity": {"field": "fill", "type": "quantitative", "scale": None, "legend": None},
         },
     }
 
 
-def place(channel: str, title: str, size: int) -> dict[str, Any]:
+def make_position_axis(channel: str, title: str, size: int) -> dict[str, Any]:
     """Return an axis over rows (downwards) or columns."""
     return {
         "field": channel,

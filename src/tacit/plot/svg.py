@@ -34,7 +34,7 @@ def inline(chart: Chart, prefix: str) -> Markup:
         f'width="{width:g}" height="{height:g}"><title>{alt}</title>'
     )
     # Safe: drawn by our own renderer, which escapes the texts of the chart.
-    return Markup(root + silent(text[found.end() :]))  # noqa: S704
+    return Markup(root + strip_mark_labels(text[found.end() :]))  # noqa: S704
 
 
 def size_of(text: str) -> tuple[float, float]:
@@ -44,6 +44,6 @@ def size_of(text: str) -> tuple[float, float]:
     return float(sides.get("width", 0)), float(sides.get("height", 0))
 
 
-def silent(body: str) -> str:
+def strip_mark_labels(body: str) -> str:
     """Return the marks of a chart without the labels of single marks: the title says it all."""
     return re.sub(r'\s(?:aria-[\w-]+|role)="[^"]*"', "", body)

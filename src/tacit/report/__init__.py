@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from tacit.report.board import board
 from tacit.report.document import Document
-from tacit.report.public import public
+from tacit.report.public import build_public_report
 
-__all__ = ["Document", "board", "public"]
+__all__ = ["Document", "board", "build_public_report"]

@@ -26,10 +26,10 @@ from tacit.report.document import (
     Tiles,
     Words,
 )
-from tacit.report.public import about, limits_section
+from tacit.report.public import limits_section, list_release_facts
 from tacit.report.view import View, judge, view_of
 
-#: What is open is told in so many points on the first page; the rest stands further down.
+#: What is open is told in this many points on the first page; the rest stands further down.
 MOST_OPEN = 6
 
 
@@ -45,14 +45,14 @@ def board(release: Any) -> Document:
         *view.board_blocks(),
         warnings_section(release),
         limits_section(view),
-        made_section(release),
+        build_made_section(release),
     ]
     return Document(
         title=release.title,
         subtitle="Report for the board",
         audience="board",
         blocks=tuple(b for b in blocks if b is not None),
-        about=about(release),
+        about=list_release_facts(release),
         footer="This report holds parameters and aggregates of the original: keep it inside.",
     )
 
@@ -109,9 +109,7 @@ def open_points(view: View) -> list[str]:
 def parameters_section(view: View) -> Section:
     """Return every parameter of every step and measure, defaults marked."""
     plan = view.release.plan
-    intro = (
-        "Every parameter of every step and measure. Those that nobody set stand at their default."
-    )
+    intro = "Every parameter of every step and measure. Those that were not set have their default."
     tables = (parameter_table("Steps", plan.steps), parameter_table("Measures", plan.measures))
     return Section(
         "Parameters", (Paragraph(intro), *(t for t in tables if t is not None)), "parameters"
@@ -126,7 +124,7 @@ def parameter_table(caption: str, specs: Sequence[Any]) -> DataTable | None:
 
 
 def parameter_rows(i: int, spec: Any) -> Iterator[Row]:
-    """Yield a row with the name of a spec, then one row a parameter."""
+    """Yield a row with the name of a spec, then one row per parameter."""
     yield Row((f"{i}. {spec.kind.replace('_', ' ')}", "", "", spec.title()), strong=True)
     values = spec.model_dump(mode="json", by_alias=False)
     chosen = spec.model_fields_set
@@ -158,7 +156,7 @@ def warnings_section(release: Any) -> Section | None:
     return Section("Warnings", (ItemList(found),), "warnings") if found else None
 
 
-def made_section(release: Any) -> Section:
+def build_made_section(release: Any) -> Section:
     """Return what is needed to make the release again."""
     ledger = release.ledger
     steps = DataTable.of(

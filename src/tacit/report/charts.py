@@ -63,7 +63,7 @@ class Drawing:
         if figure.narrow is not None:
             narrow: Chart | None = without_title(figure.narrow).chart
         else:
-            narrow = None if figure.small else narrowed(found.chart, size_of(wide)[0])
+            narrow = None if figure.small else narrow_chart(found.chart, size_of(wide)[0])
         return {
             "title": found.title,
             "subtitle": found.subtitle,
@@ -78,23 +78,23 @@ class Drawing:
         return inline(chart, f"c{self.drawn}-")
 
 
-def narrowed(chart: Chart, drawn: float) -> Chart | None:
+def narrow_chart(chart: Chart, drawn: float) -> Chart | None:
     """Return the chart for a narrow screen; None when it fits anyway or has no width of its own."""
     width = chart.spec.get("width")
     if drawn <= WIDE or not isinstance(width, int | float):
         return None
     inner = max(LEAST, width - (drawn - NARROW))
-    spec = relaxed({**chart.spec, "width": inner})
+    spec = relax_labels({**chart.spec, "width": inner})
     return Chart({**spec, "config": {**THEME, **chart.spec.get("config", {}), **SPARE}}, chart.alt)
 
 
-def relaxed(spec: Any) -> Any:
+def relax_labels(spec: Any) -> Any:
     """Return a chart's parts with slanted names below columns, and no numbers above them."""
     if isinstance(spec, list):
-        return [relaxed(part) for part in spec]
+        return [relax_labels(part) for part in spec]
     if not isinstance(spec, Mapping):
         return spec
-    made = {k: relaxed(v) for k, v in spec.items() if k != "data"}
+    made = {k: relax_labels(v) for k, v in spec.items() if k != "data"}
     if "data" in spec:
         made["data"] = spec["data"]
     if stands_on_names(spec) and "layer" in made:
@@ -134,6 +134,6 @@ def dark_rules() -> Iterator[str]:
         yield f'{SHADED} [fill="{light}"]{{fill:{dark}}}{SHADED} [stroke="{light}"]{{stroke:{dark}}}\n'
 
 
-def embedded(spec: Mapping[str, Any]) -> str:
+def embed_chart(spec: Mapping[str, Any]) -> str:
     """Return a chart as JSON for a script element: nothing in it can end the element."""
     return json.dumps(spec).replace("<", "\\u003c").replace("&", "\\u0026")

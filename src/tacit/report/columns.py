@@ -18,7 +18,7 @@ from tacit.data.microdata import Microdata
 
 #: Categories and bins in a small chart.
 MOST_BARS = 8
-#: A category is named in a chart when so many records have it.
+#: A category is named in a chart when this many records have it.
 NAMED = 20
 #: A chart must show at least this share of the records by name.
 TOLD = 0.1
@@ -162,10 +162,10 @@ def kolmogorov(a: Values, b: Values) -> float | None:
     if not a.total or not b.total:
         return None
     at = np.union1d(a.numbers, b.numbers)
-    return float(np.abs(cumulated(a, at) - cumulated(b, at)).max())
+    return float(np.abs(compute_cumulative_share(a, at) - compute_cumulative_share(b, at)).max())
 
 
-def cumulated(v: Values, at: Floats) -> Floats:
+def compute_cumulative_share(v: Values, at: Floats) -> Floats:
     """Return the share of values up to each point."""
     below = np.searchsorted(v.numbers, at, side="right")
     return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
@@ -187,12 +187,12 @@ def number_bins(a: Values, b: Values) -> list[Bin]:
     if not low < high:
         return []
     inner = nice_edges(low, high)
-    p, q = (np.diff(np.concatenate([[0.0], cumulated_below(v, inner), [1.0]])) for v in (a, b))
+    p, q = (np.diff(np.concatenate([[0.0], compute_share_below(v, inner), [1.0]])) for v in (a, b))
     names = [f"below {inner[0]:,.10g}", *(f"from {e:,.10g}" for e in inner)]
     return [(name, float(s), float(t)) for name, s, t in zip(names, p, q, strict=True)]
 
 
-def cumulated_below(v: Values, at: Floats) -> Floats:
+def compute_share_below(v: Values, at: Floats) -> Floats:
     """Return the share of values below each point."""
     below = np.searchsorted(v.numbers, at, side="left")
     return np.concatenate([[0.0], np.cumsum(v.n) / v.total])[below]
@@ -211,7 +211,7 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
     if not a.total or not b.total:
         return []
     p, q = (dict(zip(v.names, v.n / v.total, strict=True)) for v in (a, b))
-    many = {**enough(a), **enough(b)}
+    many = {**select_frequent_categories(a), **select_frequent_categories(b)}
     order = sorted(many, key=lambda c: (-max(p.get(c, 0), q.get(c, 0)), c))[:MOST_BARS]
     if not order:
         return []
@@ -222,7 +222,7 @@ def category_bins(a: Values, b: Values) -> list[Bin]:
     return [*bins, ("all others", *rest)] if max(rest) > 1e-9 else bins
 
 
-def enough(v: Values) -> dict[str, float]:
+def select_frequent_categories(v: Values) -> dict[str, float]:
     """Return the categories that enough records have to be named."""
     return {c: n for c, n in zip(v.names, v.n, strict=True) if n >= NAMED}
 

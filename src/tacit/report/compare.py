@@ -72,7 +72,7 @@ def comparison(
     if not result.frameworks:
         return systems_report(result, title)
     blocks: list[Block | None] = [
-        verdict(result, max_risk),
+        summarise_comparison(result, max_risk),
         Tiles(tuple(tiles(result))),
         map_section(result, max_risk),
         *(group_section(result, group) for group in GROUPS if result.by_measure(group)),
@@ -113,7 +113,7 @@ def systems_report(result: ComparisonResult, title: str) -> Document:
     )
 
 
-def verdict(result: ComparisonResult, max_risk: float | None) -> Callout:
+def summarise_comparison(result: ComparisonResult, max_risk: float | None) -> Callout:
     """Return what the comparison says, in two sentences."""
     found = result.candidates()
     if not found:
@@ -124,7 +124,7 @@ def verdict(result: ComparisonResult, max_risk: float | None) -> Callout:
     risk, loss = (result.axis(side)[1].words for side in ("risk", "utility"))
     about = f"Risk ({risk}) and loss ({loss}): {facts}."
     if max_risk is None:
-        return unlimited(found, about)
+        return judge_without_limit(found, about)
     unit = " %" if risk.endswith("%") else ""
     limit = f"a risk of at most {format_number(float(max_risk))}{unit}"
     try:
@@ -133,7 +133,7 @@ def verdict(result: ComparisonResult, max_risk: float | None) -> Callout:
         return Callout("bad", f"No version has {limit}", (about,))
 
 
-def unlimited(found: Any, about: str) -> Callout:
+def judge_without_limit(found: Any, about: str) -> Callout:
     """Return the judgement where no risk is set as the limit."""
     least, safest = min(found, key=lambda c: c.utility), min(found, key=lambda c: c.risk)
     if least.method == safest.method:
@@ -232,7 +232,7 @@ def percent_changes(result: ComparisonResult) -> Chart:
     """Return the changes in percent of each version, side by side."""
     return grouped_bars(
         (
-            (f"{m}: {what(m)}", name, float(found))
+            (f"{m}: {name_changed_quantity(m)}", name, float(found))
             for m in CHANGES
             for name in result.frameworks
             if (found := result.frameworks[name].values.get(m)) is not None
@@ -244,7 +244,7 @@ def percent_changes(result: ComparisonResult) -> Chart:
     )
 
 
-def what(symbol: str) -> str:
+def name_changed_quantity(symbol: str) -> str:
     """Return what a percent change is a change of."""
     of = {"RAV": "AV", "RX2": "X2", "RCV": "CV", "ENTT": "ENT", "BVR": "BV"}[symbol]
     return MEASURES[of][1]

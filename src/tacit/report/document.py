@@ -1,4 +1,4 @@
-"""A report as data: a document of blocks, drawn by one renderer a format.
+"""A report as data: a document of blocks, drawn by one renderer per format.
 
 A document knows nothing of releases, frames or files. Builders make it (:mod:`tacit.report.public`,
 :mod:`tacit.report.board`, ...), renderers draw it (:mod:`tacit.report.html`, :mod:`tacit.report.pdf`,
@@ -345,10 +345,14 @@ def cell_words(value: Cell, how: Format) -> Words:
         return value
     if value is None:
         return "-"
-    return f"{value:.1%}" if how == "percent" and not isinstance(value, bool) else number(value)
+    return (
+        f"{value:.1%}"
+        if how == "percent" and not isinstance(value, bool)
+        else format_cell_number(value)
+    )
 
 
-def number(value: Any) -> str:
+def format_cell_number(value: Any) -> str:
     """Return a number for a table."""
     return format_number(value)
 

@@ -87,7 +87,7 @@ class ClassSizes:
             limits[f"records in classes below {self.k}"] = self.k
         for label, k in limits.items():
             old, new = self.below(self.before, k), self.below(self.after, k)
-            pairs.append((label, told(old) if public else old, new))
+            pairs.append((label, format_public_count(old) if public else old, new))
         return pairs
 
 
@@ -105,7 +105,7 @@ def without_small_bins(sizes: Sizes, k: int | None) -> dict[int, int]:
     }
 
 
-def told(count: int) -> int | str:
+def format_public_count(count: int) -> int | str:
     """Return a count of the original as the public may see it."""
     return f"fewer than {SMALL}" if 0 < count < SMALL else count
 
@@ -118,7 +118,7 @@ def class_sizes(release: Any) -> list[ClassSizes]:
             columns,
             sizes_of(release.original, release.original.quasi[name]),
             sizes_of(release.data, columns),
-            asked_for(release, name),
+            find_claimed_size(release, name),
         )
         for name, columns in release.data.quasi.items()
         if name in release.original.quasi
@@ -137,7 +137,7 @@ def sizes_of(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
     return {int(row[N]): int(row["classes"]) for row in sorted(rows, key=lambda row: int(row[N]))}
 
 
-def asked_for(release: Any, quasi: str) -> int | None:
+def find_claimed_size(release: Any, quasi: str) -> int | None:
     """Return the class size that was claimed for a quasi-identifier, or else measured against."""
     claimed = [
         int(claim.parameters["k"])
@@ -168,7 +168,7 @@ def levels(release: Any) -> list[tuple[str, float, int, str]]:
     for column, level in reached.items():
         hierarchy = release.original.hierarchies.get(column)
         height = hierarchy.height if hierarchy else max(int(level), 1)
-        words = "on average" if column in mixed else meaning(int(level), height, hierarchy)
+        words = "on average" if column in mixed else describe_level(int(level), height, hierarchy)
         rows.append((column, level, height, words))
     return rows
 
@@ -182,7 +182,7 @@ def average_level(level: int | Mapping[Any, int]) -> tuple[float, bool]:
     return sum(at * n for at, n in counts.items()) / max(total, 1), len(counts) > 1
 
 
-def meaning(level: int, height: int, hierarchy: Hierarchy | None) -> str:
+def describe_level(level: int, height: int, hierarchy: Hierarchy | None) -> str:
     """Return what a level is, in words."""
     if level == 0:
         return "as collected"
@@ -262,7 +262,7 @@ def secretly_changed(release: Any) -> set[str]:
 
 # -- combinations of keys ------------------------------------------------------------------------------
 
-#: Combinations of up to so many keys are counted, and of so many keys at most.
+#: Combinations of up to this many keys are counted, and of this many keys at most.
 LARGEST_COMBINATION, MOST_KEYS = 3, 15
 
 
@@ -281,7 +281,7 @@ def riskiest_combinations(release: Any, most: int) -> list[Combination]:
     keys = [k for k in release.data.keys if k in release.original.columns][:MOST_KEYS]
     if not keys:
         return []
-    k = max((asked_for(release, name) or 2 for name in release.data.quasi), default=2)
+    k = max((find_claimed_size(release, name) or 2 for name in release.data.quasi), default=2)
     old, new = (rare_records(data, keys, k) for data in (release.original, release.data))
     found = [
         Combination(c, k, (old[c][0], new[c][0]), (old[c][1], new[c][1]))

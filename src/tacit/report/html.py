@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 import tacit
 from tacit.plot.chart import drawable_text
-from tacit.report.charts import Drawing, dark_rules, embedded, without_title
+from tacit.report.charts import Drawing, dark_rules, embed_chart, without_title
 from tacit.report.document import Document, Figure, Mark, Section, Words, parts
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def templates() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tacit.report"),
         autoescape=True,
-        finalize=shown_text,
+        finalize=clean_text,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -56,7 +56,7 @@ def templates() -> jinja2.Environment:
     return environment
 
 
-def shown_text(value: Any) -> Any:
+def clean_text(value: Any) -> Any:
     """Return plain text without what cannot be shown; markup of our own stays as it is."""
     return drawable_text(value) if type(value) is str else value
 
@@ -89,7 +89,7 @@ def chart_json(figure: Figure) -> Markup:
     """Return the live chart of a figure for a script element."""
     assert figure.live is not None
     # Safe: JSON in which nothing can end the script element.
-    return Markup(embedded(without_title(figure.live).chart.full()))  # noqa: S704
+    return Markup(embed_chart(without_title(figure.live).chart.full()))  # noqa: S704
 
 
 def section_keys(document: Document) -> dict[int, str]:

@@ -85,11 +85,15 @@ def tiles(ru: RUMapResult) -> list[Tile]:
         Tile(format_number(len(ru.frontier)), "on the frontier", "no other is better in both"),
     ]
     if ru.chosen is not None:
-        cap = "" if ru.max_risk is None else f"allowed: {number(ru.max_risk)}"
-        before = "" if ru.reference is None else f"no masking: {number(ru.reference.utility)}"
+        cap = "" if ru.max_risk is None else f"allowed: {format_with_interval(ru.max_risk)}"
+        before = (
+            ""
+            if ru.reference is None
+            else f"no masking: {format_with_interval(ru.reference.utility)}"
+        )
         shown += [
-            Tile(number(ru.chosen.risk), "risk of the choice", cap),
-            Tile(number(ru.chosen.utility), "utility of the choice", before),
+            Tile(format_with_interval(ru.chosen.risk), "risk of the choice", cap),
+            Tile(format_with_interval(ru.chosen.utility), "utility of the choice", before),
         ]
     return shown
 
@@ -125,7 +129,10 @@ def candidates(ru: RUMapResult) -> Section:
     detail = list(everything[0].detail) if everything else []
     rows = []
     for point, told in zip(everything, ru.rows(), strict=True):
-        more = [number(point.detail[name]) if name in point.detail else "-" for name in detail]
+        more = [
+            format_with_interval(point.detail[name]) if name in point.detail else "-"
+            for name in detail
+        ]
         remark = point.reason or str(told["status"])
         cells = (*setting(point), *more, point.replicates, remark)
         rows.append(Row(cells, strong=told["status"] == "chosen"))
@@ -145,13 +152,13 @@ def setting(point: Point) -> tuple[Cell, ...]:
     return (
         point.method,
         point.label,
-        number(point.risk, point.risk_interval),
-        number(point.utility, point.utility_interval),
+        format_with_interval(point.risk, point.risk_interval),
+        format_with_interval(point.utility, point.utility_interval),
     )
 
 
-def number(value: float, interval: Interval | None = None) -> str:
-    """Return a number for people, with half the width of its interval."""
+def format_with_interval(value: float, interval: Interval | None = None) -> str:
+    """Return a number for readers, with half the width of its interval."""
     text = format_number(float(value))
     if interval is None:
         return text

@@ -139,7 +139,7 @@ def _(block: Tiles) -> dict[str, Any]:
 @fields.register
 def _(block: Figure) -> dict[str, Any]:
     found = without_title(block.chart)
-    svg = printed(found.chart)
+    svg = render_print_chart(found.chart)
     (width, height), most = size_of(svg), 300 if block.small else PAGE
     return {
         "title": clean(found.title),
@@ -224,7 +224,7 @@ def pieces(words: Words) -> list[dict[str, str]]:
     ]
 
 
-def printed(chart: Chart) -> str:
+def render_print_chart(chart: Chart) -> str:
     """Return a chart as SVG in the fonts of the page, on no ground of its own."""
     theme = {**THEME, **chart.spec.get("config", {}), "font": FONT, "background": None}
     return Chart({**chart.spec, "config": theme}, chart.alt).svg()

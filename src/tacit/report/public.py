@@ -1,4 +1,4 @@
-"""The public report: it goes out with the data.
+"""The public report: it is released with the data.
 
 It holds aggregates, public parameters and claims; no values of records, no seed, no secret parameter, no
 small count, and no count that would tell a secret parameter.
@@ -28,7 +28,7 @@ from tacit.report.document import (
 from tacit.report.view import View, judge, view_of
 
 
-def public(release: Any) -> Document:
+def build_public_report(release: Any) -> Document:
     """Return the public report of a release, whatever its kind of data."""
     view = view_of(release)
     blocks: list[Block | None] = [
@@ -46,12 +46,12 @@ def public(release: Any) -> Document:
         subtitle="Protection report",
         audience="public",
         blocks=tuple(b for b in blocks if b is not None),
-        about=about(release),
+        about=list_release_facts(release),
         footer="This report holds no record and refers to nothing outside itself.",
     )
 
 
-def about(release: Any) -> tuple[str, ...]:
+def list_release_facts(release: Any) -> tuple[str, ...]:
     """Return the facts below the title."""
     access = release.plan.access
     return (

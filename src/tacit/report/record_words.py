@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.plot.parts import share_text
-from tacit.report.words import NO_FORECAST, OTHER_RELEASES, SMALL, claim_name, named
+from tacit.report.words import NO_FORECAST, OTHER_RELEASES, SMALL, claim_name, join_column_names
 from tacit.result import format_number
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def records_sentence(found: Changes) -> str:
     return f"{', '.join(parts)}, and {format_number(found.records_after)} are released."
 
 
-def fate(column: str, found: Changes) -> str:
+def describe_column_fate(column: str, found: Changes) -> str:
     """Return what became of a column, in words for the public."""
     if column in found.removed:
         return "left out"
@@ -68,7 +68,9 @@ def limits(release: Any, kinds: Sequence[str]) -> list[str]:
         if not column.roles & {"keys", "weight", "sensitive"}
     ]
     if data.keys and free:
-        beside = f"column {free[0]} is" if len(free) == 1 else f"columns {named(free)} are"
+        beside = (
+            f"column {free[0]} is" if len(free) == 1 else f"columns {join_column_names(free)} are"
+        )
         found.append(
             f"Only the declared keys are protected against linking. The {beside} released beside "
             "them; whoever knows a person's values there can narrow the search further."
@@ -97,7 +99,7 @@ def sql_check(release: Any) -> list[dict[str, str]]:
     checks = []
     for claim in release.claims:
         if claim.model == "k-anonymity":
-            columns = ", ".join(quoted(c) for c in claim.columns)
+            columns = ", ".join(quote_column(c) for c in claim.columns)
             query = (
                 f"SELECT min(n) AS smallest_class\nFROM (SELECT count(*) AS n\n      FROM {file}\n"
                 f"      GROUP BY {columns});"
@@ -112,7 +114,7 @@ def sql_check(release: Any) -> list[dict[str, str]]:
     return checks
 
 
-def quoted(name: str) -> str:
+def quote_column(name: str) -> str:
     """Return a column name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 

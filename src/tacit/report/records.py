@@ -28,7 +28,7 @@ from tacit.report.document import (
 from tacit.report.view import View, charts_of, view_class
 from tacit.result import Result, format_number
 
-#: The report lists so many combinations of keys.
+#: The report lists this many combinations of keys.
 MOST_COMBINATIONS = 20
 
 BOTH = (Column("before", "number"), Column("after", "number"))
@@ -71,7 +71,7 @@ class RecordsView(View):
         """Return where single records can still be told apart."""
         return [
             f"{words.percent(part.unique_share_after)} of the released records are unique on "
-            f"{words.named(part.columns)} together."
+            f"{words.join_column_names(part.columns)} together."
             for part in self.classes
             if part.unique_share_after > 0
         ]
@@ -104,8 +104,10 @@ class RecordsView(View):
     def size(self) -> str:
         """Return what is released, in sentences."""
         data = self.release.data
-        keys = f" Keys: {words.named(data.keys)}." if data.keys else ""
-        sensitive = f" Sensitive: {words.named(data.sensitive)}." if data.sensitive else ""
+        keys = f" Keys: {words.join_column_names(data.keys)}." if data.keys else ""
+        sensitive = (
+            f" Sensitive: {words.join_column_names(data.sensitive)}." if data.sensitive else ""
+        )
         return (
             f"{len(data):,} records of {len(data.columns)} columns, from {self.release.ledger.records:,} "
             f"records.{keys}{sensitive}"
@@ -116,10 +118,10 @@ class RecordsView(View):
         found = self.changes
         told = [record_words.records_sentence(found)]
         if found.removed:
-            told.append(f"Left out: {words.named(found.removed)}.")
+            told.append(f"Left out: {words.join_column_names(found.removed)}.")
         changed = [c for c, n in found.cells.items() if n is None or n > 0]
         if changed:
-            told.append(f"Changed: {words.named(changed)}.")
+            told.append(f"Changed: {words.join_column_names(changed)}.")
         return told + [
             f"{result.title}: {format_number(result.value)}."
             for result in self.release.utility.after.values()
@@ -197,7 +199,10 @@ class RecordsView(View):
             )
         table = DataTable.of(
             ["column", "role", "released values"],
-            [(n, record_words.role(c), record_words.fate(n, found)) for n, c in every.items()],
+            [
+                (n, record_words.role(c), record_words.describe_column_fate(n, found))
+                for n, c in every.items()
+            ],
             "Columns, their roles, and the released values that differ from the original",
         )
         chart = column_changes((c, n, found.records_after) for c, n in told.items())

@@ -1,4 +1,4 @@
-"""The report of a table: what goes out, what is hidden, and, for the board, what it cost.
+"""The report of a table: what is published, what is hidden, and, for the board, what it cost.
 
 The public one tells unsafe cells from secondary ones nowhere, and no width of an interval relative to a
 value: both would help an attacker.
@@ -32,7 +32,7 @@ from tacit.report.document import (
 from tacit.report.view import View, view_class
 from tacit.result import Result, format_number
 
-#: A table is printed in the report when it has at most so many rows and columns.
+#: A table is printed in the report when it has at most this many rows and columns.
 MOST_ROWS, MOST_COLUMNS = 60, 24
 
 #: What the public report does not tell of a result, because an attacker could use it.
@@ -73,7 +73,9 @@ class TableView(View):
         """Return what is released, in sentences."""
         table = self.table
         by = (
-            words.named([d.name for d in table.dimensions]) if table.dimensions else "its equations"
+            words.join_column_names([d.name for d in table.dimensions])
+            if table.dimensions
+            else "its equations"
         )
         return f"{table.response} by {by}: {len(table):,} cells."
 
@@ -118,7 +120,7 @@ class TableView(View):
     # -- for the public --------------------------------------------------------------------------
 
     def opening(self) -> Sequence[Section | None]:
-        """Return the table as it goes out, and the map of it."""
+        """Return the table as published, and the map of it."""
         dimensions = DataTable.of(
             ["dimension", Column("codes", "number"), "shape"],
             [(d.name, len(d), shape_words(d)) for d in self.table.dimensions],
@@ -225,7 +227,7 @@ def _(data: Table) -> type[View]:
 
 
 def is_moved(table: Table) -> Any:
-    """Return which cells go out with another value."""
+    """Return which cells are published with another value."""
     if table.changed is None:
         return np.zeros(len(table), dtype=bool)
     return np.abs(np.nan_to_num(table.changed - table.value)) > 0
@@ -258,7 +260,7 @@ def picture(table: Table) -> Any:
             state.reshape(table.shape),
             rows.codes,
             columns.codes,
-            title="What goes out",
+            title="What is published",
             names=(rows.name, columns.name),
         )
     level = np.zeros(len(table), dtype=np.int64)
@@ -312,7 +314,7 @@ def code_table(table: Table, i: int, most: int = 25) -> DataTable:
 
 
 def grid(table: Table) -> DataTable | None:
-    """Return a small one- or two-way table as it goes out."""
+    """Return a small one- or two-way table as published."""
     if not table.is_product or len(table.shape) > 2:
         return None
     array = table.to_array()
@@ -349,7 +351,7 @@ def label(dimension: Any, code: str) -> str:
 
 
 def cell_words(value: float, empty: bool, interval: Any) -> str | Mark:
-    """Return what goes out of one cell."""
+    """Return what is published of one cell."""
     if np.isnan(value):
         if interval is not None and np.isfinite(interval).all():
             return f"{format_number(float(interval[0]))} to {format_number(float(interval[1]))}"

@@ -60,10 +60,10 @@ class View:
         """Return every claim with the verdict of its check."""
         return tuple(
             Judged(c, self.claim_name(c), words.claim_sentence(c), self.holds(c))
-            for c in self.checkable()
+            for c in self.list_checkable_claims()
         )
 
-    def checkable(self) -> Sequence[Any]:
+    def list_checkable_claims(self) -> Sequence[Any]:
         """Return the claims that can be recomputed on what is released."""
         return [c for c in self.release.claims if c.about == self.release.kind.name]
 
@@ -77,7 +77,11 @@ class View:
 
     def missed(self) -> list[str]:
         """Return a sentence for each measure that misses its own threshold."""
-        return [text for result in self.release.after if (text := words.missed(result))]
+        return [
+            text
+            for result in self.release.after
+            if (text := words.describe_missed_threshold(result))
+        ]
 
     def noted(self) -> list[str]:
         """Return what else must not be overlooked: requirements not met, measures left out, a given seed."""
@@ -105,7 +109,7 @@ class View:
     def lost(self) -> list[str]:
         """Return what the release lost against the original, in sentences."""
         return [
-            f"{result.title}: {label} {shown(value)}."
+            f"{result.title}: {label} {format_result_number(value)}."
             for result in self.release.utility.after.values()
             for label, value in itertools.islice(result.numbers.items(), 2)
         ]
@@ -226,7 +230,7 @@ def view_of(release: Any) -> View:
 
 def judge(view: View) -> Callout:
     """Return the box at the top: do the claims hold, and what tempers them."""
-    mood, title = verdict(view)
+    mood, title = choose_verdict(view)
     points = tuple(
         Point((Mark(claim.name), f". {claim.sentence}"), claim.holds) for claim in view.claims
     )
@@ -238,7 +242,7 @@ def judge(view: View) -> Callout:
     return Callout(mood, title, (*view.cautions(), *view.missed(), *view.noted()), points, note)
 
 
-def verdict(view: View) -> tuple[Any, str]:
+def choose_verdict(view: View) -> tuple[Any, str]:
     """Return the mood and the heading of the judgement."""
     claims = view.claims
     if not all(claim.holds for claim in claims):
@@ -267,13 +271,13 @@ def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str
     """Yield the numbers of a result for a table: name, before, after."""
     old = before.numbers if before else {}
     for name, value in result.numbers.items():
-        yield name, shown(old.get(name)), shown(value)
+        yield name, format_result_number(old.get(name)), format_result_number(value)
 
 
-def shown(value: Any) -> str:
+def format_result_number(value: Any) -> str:
     """Return a number of a result for a table."""
     text = format_number(value)
-    return words.shortened(text) if isinstance(value, Mapping) else text
+    return words.shorten_text(text) if isinstance(value, Mapping) else text
 
 
 def charts_of(result: Result) -> list[Chart]:

@@ -18,7 +18,7 @@ LONGEST = 160
 Sentence = Callable[["Claim"], str]
 
 
-def named(columns: Sequence[str]) -> str:
+def join_column_names(columns: Sequence[str]) -> str:
     """Return column names as a list in a sentence."""
     *most, last = columns
     return f"{', '.join(most)} and {last}" if most else last
@@ -28,7 +28,7 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-anonymity": (
         "{k}-anonymity",
         lambda c: (
-            f"Every combination of {named(c.columns)} that occurs in the file occurs in at least "
+            f"Every combination of {join_column_names(c.columns)} that occurs in the file occurs in at least "
             f"{c.parameters['k']} records: nobody can be narrowed down to fewer by these columns."
         ),
     ),
@@ -36,13 +36,13 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
         "Combinations of at least {k}",
         lambda c: (
             (
-                f"Every complete combination of {named(c.columns)} that occurs in the file occurs in at least "
+                f"Every complete combination of {join_column_names(c.columns)} that occurs in the file occurs in at least "
                 f"{c.parameters['k']} records."
             )
             if len(c.parameters["combinations"]) == 1
             else (
                 f"Every value of the {len(c.parameters['combinations'])} checked combinations of "
-                f"{named(c.columns)} occurs in at least {c.parameters['k']} records. Combinations that were not "
+                f"{join_column_names(c.columns)} occurs in at least {c.parameters['k']} records. Combinations that were not "
                 "checked may be rarer."
             )
         ),
@@ -50,14 +50,14 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-agreement": (
         "Agreement of at least {k}",
         lambda c: (
-            f"Every record agrees with at least {c.parameters['k']} records on {named(c.columns)}, where a "
+            f"Every record agrees with at least {c.parameters['k']} records on {join_column_names(c.columns)}, where a "
             "missing value agrees with every value."
         ),
     ),
     "within-limits": (
         "Values within limits",
         lambda c: (
-            f"No value of {named(c.columns)} lies "
+            f"No value of {join_column_names(c.columns)} lies "
             + " or ".join(
                 f"{side} {format_number(c.parameters[name])}"
                 for name, side in (("low", "below"), ("high", "above"))
@@ -69,15 +69,15 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "categories": (
         "Agreed categories",
         lambda c: (
-            f"{named(c.columns)} holds only the {len(c.parameters['allowed'])} categories of the recoding."
+            f"{join_column_names(c.columns)} holds only the {len(c.parameters['allowed'])} categories of the recoding."
         ),
     ),
     "absent-columns": (
         "Columns left out",
         lambda c: (
-            f"The {c.quasi_identifier}, {named(c.columns)}, are not in the file."
+            f"The {c.quasi_identifier}, {join_column_names(c.columns)}, are not in the file."
             if len(c.columns) > 1
-            else f"The column {named(c.columns)} ({c.quasi_identifier}) is not in the file."
+            else f"The column {join_column_names(c.columns)} ({c.quasi_identifier}) is not in the file."
         ),
     ),
     "channel-safety": (
@@ -192,7 +192,7 @@ def claim_name(claim: Claim, *, of_many: bool = False) -> str:
 
 
 def claim_sentence(claim: Claim) -> str:
-    """Return what a claim says, for people."""
+    """Return what a claim says, for readers."""
     if claim.model in CLAIMS and claim.columns:
         return CLAIMS[claim.model][1](claim)
     return f"{claim.sentence()[:1].upper()}{claim.sentence()[1:]}."
@@ -210,13 +210,13 @@ def parameter(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, Mapping):
-        return shortened(", ".join(f"{k}: {parameter(v)}" for k, v in value.items()))
+        return shorten_text(", ".join(f"{k}: {parameter(v)}" for k, v in value.items()))
     if isinstance(value, list | tuple):
-        return shortened(", ".join(parameter(v) for v in value))
-    return shortened(format_number(value))
+        return shorten_text(", ".join(parameter(v) for v in value))
+    return shorten_text(format_number(value))
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """Return a text cut to a length that a table can hold."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 2].rstrip()} …"
 
@@ -240,7 +240,7 @@ def without_small_counts(name: str, text: str) -> str:
     return f"fewer than {SMALL}" if counts and text in map(str, range(1, SMALL)) else text
 
 
-def missed(result: Result) -> str:
+def describe_missed_threshold(result: Result) -> str:
     """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
     return f"{result.shortfall}." if result.shortfall else ""
 

@@ -38,10 +38,10 @@ import numpy.typing as npt
 from tacit.errors import ColumnNotFound, Infeasible, InputError, InvalidParameter
 from tacit.risk.disclosure.index_disclosure import (
     bayes_risk,
+    check_positive_variance,
     conditional_variance,
     index_risk,
     multiplier,
-    positive,
 )
 from tacit.rumap.noise_forms import sample_size, smallest_multiplier
 from tacit.rumap.noise_tasks import Combination, Custom, Slope, Task
@@ -132,7 +132,7 @@ class AdditiveNoiseMap:
         put(self, "lambda_squared", tuple(float(v) for v in np.atleast_1d(self.lambda_squared)))
         multiplier(self.lambda_squared)
         for name in self.sensitive:
-            positive(float(self.sigma[self.index(name), self.index(name)]))
+            check_positive_variance(float(self.sigma[self.index(name), self.index(name)]))
 
     @classmethod
     def from_microdata(
@@ -378,7 +378,7 @@ class AdditiveNoiseMap:
 
         if max_risk is not None and not max_risk > 0:
             raise InvalidParameter("max_risk must be greater than 0")
-        fine = drawn(self.lambda_squared)
+        fine = densify_multipliers(self.lambda_squared)
         options: dict[str, Any] = {"intruder": intruder, "relative": relative}
         risks = tuple(self.risk(target, fine, **options).tolist())
         at = None if mark is None else float(self.risk(target, mark, **options))
@@ -455,7 +455,7 @@ class AdditiveNoiseMap:
                     error = task.estimate(self, y, l2) - task.truth(self)
                     sums[:, i, j] += (error.sum(), (error**2).sum(), (error**4).sum())
         return [
-            simulated(task.label, l2, sums[:, i, j], replications, level)
+            estimate_utility_limits(task.label, l2, sums[:, i, j], replications, level)
             for i, task in enumerate(tasks)
             for j, l2 in enumerate(self.lambda_squared)
         ]
@@ -525,14 +525,14 @@ class AdditiveNoiseMap:
         )
 
 
-def drawn(lambda_squared: Sequence[float]) -> tuple[float, ...]:
+def densify_multipliers(lambda_squared: Sequence[float]) -> tuple[float, ...]:
     """Return the multipliers with as many more between them as a smooth curve needs."""
     some = sorted({v for v in lambda_squared if v > 0})
     between = np.geomspace(some[0], some[-1], FINE).tolist() if len(some) > 1 else []
     return tuple(sorted({*lambda_squared, *between}))
 
 
-def simulated(
+def estimate_utility_limits(
     task: str, lambda_squared: float, sums: Floats, replications: int, level: float
 ) -> Simulated:
     """Return utility and its limits from the sums of the errors, their squares and fourth powers."""

@@ -9,7 +9,7 @@ from typing import Any
 from tacit.errors import InputError
 from tacit.plan import Plan
 from tacit.result import format_number
-from tacit.rumap.points import Point, varying
+from tacit.rumap.points import Point, list_varying_parameters
 from tacit.spec import Method
 
 
@@ -81,7 +81,7 @@ def parameters_of(steps: Sequence[Method]) -> dict[str, Any]:
         (i, name, value)
         for i, step in enumerate(steps)
         for given, whole in step.model_dump(mode="json", exclude={"kind"}).items()
-        for name, value in unfolded(given, whole)
+        for name, value in unfold_parameter(given, whole)
     ]
     names = [name for _, name, _ in named]
     owners = owners_of(steps)
@@ -91,20 +91,20 @@ def parameters_of(steps: Sequence[Method]) -> dict[str, Any]:
     }
 
 
-def unfolded(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def unfold_parameter(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield a parameter, a method within a method as its kind and its own parameters."""
     if isinstance(value, Mapping) and "kind" in value:
         yield name, value["kind"]
         for part, inner in value.items():
             if part != "kind":
-                yield from unfolded(f"{name} {part}", inner)
+                yield from unfold_parameter(f"{name} {part}", inner)
     elif (
         isinstance(value, list)
         and value
         and all(isinstance(v, Mapping) and "kind" in v for v in value)
     ):
         for i, inner in enumerate(value, 1):
-            yield from unfolded(f"{name} {i}", inner)
+            yield from unfold_parameter(f"{name} {i}", inner)
     else:
         yield name, value
 
@@ -131,7 +131,11 @@ def labels_of(
         alike = [
             Point("", "", s, 0.0, 0.0) for k, s in zip(kinds, settings, strict=True) if k == kind
         ]
-        parts = [setting(n, values[n]) for n in varying(alike) if values.get(n) is not None]
+        parts = [
+            setting(n, values[n])
+            for n in list_varying_parameters(alike)
+            if values.get(n) is not None
+        ]
         labels.append(", ".join([*([kind] if len(set(kinds)) > 1 else []), *parts]))
     # Equal settings are told apart by number.
     return [
@@ -142,19 +146,19 @@ def labels_of(
 
 def setting(name: str, value: Any) -> str:
     """Return a parameter with its value: ``k = 5``, ``relative 0.1``."""
-    text = short(value)
+    text = format_label_value(value)
     if isinstance(value, Mapping):
         return text
     plain_name = name.replace("_", " ")
     return f"{plain_name} = {text}" if len(name) <= 2 else f"{plain_name} {text}"
 
 
-def short(value: Any) -> str:
+def format_label_value(value: Any) -> str:
     """Return a value for a label."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list | tuple):
-        return "+".join(short(v) for v in value)
+        return "+".join(format_label_value(v) for v in value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {short(v)}" for k, v in value.items())
+        return ", ".join(f"{k} {format_label_value(v)}" for k, v in value.items())
     return format_number(value)

@@ -41,7 +41,7 @@ def combine(
 
     if not maps:
         raise InputError("combine: give at least one map")
-    share = normalised(weights, len(maps))
+    share = normalise_weights(weights, len(maps))
     first = maps[0]
     if any(m.higher_utility_is_better != first.higher_utility_is_better for m in maps):
         raise InputError("combine: some maps show utility and some distortion")
@@ -56,8 +56,8 @@ def combine(
         reasons = [p.reason for p in points if p.reason]
         return replace(
             points[0],
-            risk=pooled([p.risk for p in points], share, pick_risk),
-            utility=pooled([p.utility for p in points], share, pick_utility),
+            risk=pool_weighted([p.risk for p in points], share, pick_risk),
+            utility=pool_weighted([p.utility for p in points], share, pick_utility),
             risk_interval=None,
             utility_interval=None,
             seconds=sum(p.seconds for p in points),
@@ -82,7 +82,7 @@ def combine(
     )
 
 
-def normalised(weights: Sequence[float] | None, n: int) -> Floats:
+def normalise_weights(weights: Sequence[float] | None, n: int) -> Floats:
     """Return weights that add up to 1."""
     given = np.ones(n) if weights is None else np.asarray(weights, dtype=float)
     if len(given) != n or not np.all(given >= 0) or not given.sum() > 0:
@@ -90,7 +90,7 @@ def normalised(weights: Sequence[float] | None, n: int) -> Floats:
     return given / given.sum()
 
 
-def pooled(values: Sequence[float], share: Floats, pick: Any) -> float:
+def pool_weighted(values: Sequence[float], share: Floats, pick: Any) -> float:
     """Return the weighted mean, or what ``pick`` picks; NaN if any is NaN."""
     if any(math.isnan(v) for v in values):
         return math.nan

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.context import silent
+from tacit.context import ignore_progress
 from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
@@ -34,7 +34,7 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Values:
-    """What one evaluation found: a number a gauge, or the reason why there is none."""
+    """What one evaluation found: a number per gauge, or the reason why there is none."""
 
     risk: tuple[float, ...] = ()
     utility: tuple[float, ...] = ()
@@ -68,7 +68,7 @@ class Bench:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                desk = Desk(seed, silent, should_stop)
+                desk = Desk(seed, ignore_progress, should_stop)
                 original, released = protect(candidate.plan, self.data, desk)
                 found = [
                     tuple(self.gauge(g, i, original, released, desk) for i, g in enumerate(gauges))
@@ -221,7 +221,7 @@ class Shipment:
         )
 
 
-def packed_data(data: Any) -> Any:
+def pack_data(data: Any) -> Any:
     """Return data as they travel; what lives in memory travels as it is."""
     return Shipment.of(data) if isinstance(data, Microdata) else data
 
@@ -240,8 +240,8 @@ class Payload:
     def pack(cls, bench: Bench, candidates: Sequence[Candidate]) -> bytes:
         """Return the whole as bytes; fails for what other processes cannot import."""
         whole = cls(
-            packed_data(bench.data),
-            packed_data(bench.register),
+            pack_data(bench.data),
+            pack_data(bench.register),
             bench.risk,
             bench.utility,
             tuple(candidates),

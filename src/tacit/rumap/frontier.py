@@ -1,6 +1,6 @@
 """Which points of a map are worth having: Pareto frontier, cap, knee and weighted objective.
 
-Plain functions on two arrays: ``risk``, which shall be low, and ``utility``, which shall be high.
+Plain functions on two arrays: ``risk``, which should be low, and ``utility``, which should be high.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def knee(risk: Floats, utility: Floats) -> int | None:
     return int(front[np.argmax(np.round(above, 12))])
 
 
-def weighted(risk: Floats, utility: Floats, weight: float) -> int | None:
+def find_weighted_optimum(risk: Floats, utility: Floats, weight: float) -> int | None:
     """Return the point with the largest ``(1 - weight) * utility - weight * risk``.
 
     Both axes are scaled to the range of the finite points, so that the weight does not depend on units.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InvalidParameter
-from tacit.risk.disclosure.index_disclosure import multiplier, positive
+from tacit.risk.disclosure.index_disclosure import check_positive_variance, multiplier
 
 Floats = npt.NDArray[np.float64]
 Case = Literal[1, 2, 3]
@@ -22,7 +22,9 @@ Case = Literal[1, 2, 3]
 
 def mean_utility(variance: float, n: int, lambda_squared: Any) -> Any:
     """Return U = n / ((1 + lambda^2) sigma^2), for the mean of a masked column."""
-    return sample_size(n, 1) / ((1.0 + multiplier(lambda_squared)) * positive(variance))
+    return sample_size(n, 1) / (
+        (1.0 + multiplier(lambda_squared)) * check_positive_variance(variance)
+    )
 
 
 def combination_utility(
@@ -35,7 +37,7 @@ def combination_utility(
     """Return U = n / (a' Sigma a + lambda^2 a_1' Sigma_11 a_1), for a' mu; a_1 is the masked part of a."""
     a = np.asarray(coefficients, dtype=np.float64)
     a1 = np.where(np.isin(np.arange(len(a)), list(masked)), a, 0.0)
-    variance = positive(float(a @ sigma @ a))
+    variance = check_positive_variance(float(a @ sigma @ a))
     return sample_size(n, 1) / (variance + multiplier(lambda_squared) * float(a1 @ sigma @ a1))
 
 
@@ -44,7 +46,7 @@ def group_difference_utility(
 ) -> Any:
     """Return U for the difference of a masked column's mean between two groups, the slope on a dummy."""
     shares = 1.0 / sample_size(n_first, 1) + 1.0 / sample_size(n_second, 1)
-    return 1.0 / ((1.0 + multiplier(lambda_squared)) * positive(variance) * shares)
+    return 1.0 / ((1.0 + multiplier(lambda_squared)) * check_positive_variance(variance) * shares)
 
 
 def slope_moments(
@@ -65,7 +67,7 @@ def slope_moments(
     lambda_squared
         Noise multiplier, one or an array.
     """
-    l2, var = multiplier(lambda_squared), positive(variance)
+    l2, var = multiplier(lambda_squared), check_positive_variance(variance)
     if not (math.isfinite(error_variance) and error_variance >= 0):
         raise InvalidParameter("error_variance must be at least 0")
     degrees = sample_size(n, 4) - 3
@@ -138,7 +140,7 @@ def smallest_multiplier(variance: float, max_risk: float) -> float:
     """Return the least lambda^2 with R = 1 / (lambda^2 sigma^2) at most the cap."""
     if not max_risk > 0:
         raise InvalidParameter("max_risk must be greater than 0")
-    return 1.0 / (max_risk * positive(variance))
+    return 1.0 / (max_risk * check_positive_variance(variance))
 
 
 def sample_size(n: int, least: int) -> int:

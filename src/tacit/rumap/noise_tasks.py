@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InvalidParameter
-from tacit.risk.disclosure.index_disclosure import multiplier, positive
+from tacit.risk.disclosure.index_disclosure import check_positive_variance, multiplier
 from tacit.rumap.noise_forms import Case, combination_utility, slope_utility
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Slope:
         r, s = model.index(self.regressor), model.index(self.response)
         if r == s:
             raise InvalidParameter("a slope needs two different columns")
-        variance = positive(float(model.sigma[r, r]))
+        variance = check_positive_variance(float(model.sigma[r, r]))
         beta = float(model.sigma[r, s]) / variance
         error = max(float(model.sigma[s, s]) - beta**2 * variance, 0.0)
         masked = (r in model.masked, s in model.masked)

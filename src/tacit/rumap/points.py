@@ -72,7 +72,7 @@ class Point:
         self.__post_init__()
 
 
-def varying(points: Sequence[Point]) -> tuple[str, ...]:
+def list_varying_parameters(points: Sequence[Point]) -> tuple[str, ...]:
     """Return the parameters that differ between the points of a method, in the order declared."""
     names = dict.fromkeys(name for point in points for name in point.parameters)
     return tuple(

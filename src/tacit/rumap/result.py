@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import Infeasible, InputError, InvalidParameter, near_match
-from tacit.result import Result, format_number, plain
+from tacit.result import Result, as_json_number, format_number
 from tacit.rumap import frontier as fronts
 from tacit.rumap.combined import Combination, combine
-from tacit.rumap.points import Point, varying
+from tacit.rumap.points import Point, list_varying_parameters
 from tacit.rumap.surface import Surface, surface_of
 from tacit.rumap.tables import row_of, table_of, with_interval
 
@@ -136,9 +136,9 @@ class RUMapResult(Result):
             plans=tuple(plans),
             notes=tuple(notes),
         )
-        return draft._finished()
+        return draft._finish_result()
 
-    def _finished(self) -> RUMapResult:
+    def _finish_result(self) -> RUMapResult:
         """Return the map with its value, numbers and table."""
         chosen = self.chosen
         return replace(
@@ -220,7 +220,7 @@ class RUMapResult(Result):
         scaled = log_scale(risk) if self.log_risk else risk
         found: int | None
         if weight is not None:
-            found = fronts.weighted(scaled, utility, weight)
+            found = fronts.find_weighted_optimum(scaled, utility, weight)
         elif knee or (cap is None and floor is None):
             found = fronts.knee(scaled, utility)
         elif cap is not None:
@@ -228,7 +228,7 @@ class RUMapResult(Result):
         else:
             found = fronts.least_risk(risk, utility, -math.inf)
         if found is None:
-            raise Infeasible(self._nothing(cap, floor))
+            raise Infeasible(self._explain_no_choice(cap, floor))
         return self.points[found]
 
     def _allowed(
@@ -237,10 +237,14 @@ class RUMapResult(Result):
         """Return which points have a result and keep to the cap and the floor."""
         risk, utility = self.risks, self._good(self.utilities)
         if cautious:
-            risk = np.array([worst(p.risk, p.risk_interval, max) for p in self.points], dtype=float)
+            risk = np.array(
+                [take_worst_end(p.risk, p.risk_interval, max) for p in self.points], dtype=float
+            )
             bad = min if self.higher_utility_is_better else max
             utility = self._good(
-                np.array([worst(p.utility, p.utility_interval, bad) for p in self.points], float)
+                np.array(
+                    [take_worst_end(p.utility, p.utility_interval, bad) for p in self.points], float
+                )
             )
         known = ~np.isnan(self.risks)
         known &= True if cap is None else risk <= cap
@@ -252,7 +256,7 @@ class RUMapResult(Result):
         """Return utility turned so that higher is better."""
         return utility if self.higher_utility_is_better else -utility
 
-    def _nothing(self, cap: float | None, floor: float | None) -> str:
+    def _explain_no_choice(self, cap: float | None, floor: float | None) -> str:
         """Say why nothing can be chosen, and what comes nearest."""
         with_result = [p for p in self.points if p.has_result]
         if not with_result:
@@ -278,7 +282,7 @@ class RUMapResult(Result):
     def release(self, choice: Point | None = None, *, seed: int | None = None) -> Release:
         """Run the plan of a point, by default of the one chosen, to a release.
 
-        A step that depends on chance is drawn anew, with numbers that no point of the map has: the map's
+        A step that depends on chance is redrawn, with numbers that no point of the map has: the map's
         candidates share theirs, and two of them side by side would give the noise away. The release
         measures itself; it differs from the point by chance, within the point's interval where the map has
         replicates. A given ``seed`` is for study.
@@ -325,7 +329,7 @@ class RUMapResult(Result):
         found: dict[str, tuple[Point, ...]] = {}
         for method in self.methods:
             points = self.curve(method)
-            names = varying(points)
+            names = list_varying_parameters(points)
             numeric = names and all(
                 isinstance(p.parameters.get(n), int | float) for p in points for n in names
             )
@@ -341,7 +345,7 @@ class RUMapResult(Result):
         envelope; a cell without a setting is NaN.
         """
         points = self.curve(method)
-        names = varying(points)
+        names = list_varying_parameters(points)
         first, second = (x, y) if x and y else (x or next(iter(names), ""), y)
         second = second or next((n for n in names if n != first), "")
         for name in (first, second):
@@ -364,7 +368,7 @@ class RUMapResult(Result):
     # -- showing -----------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the table of the map, one dictionary a candidate."""
+        """Return the table of the map, one dictionary per candidate."""
         front = {p.name for p in self.frontier}
         chosen = self.chosen
         rows = [] if self.reference is None else [row_of(self.reference, "reference")]
@@ -396,7 +400,7 @@ class RUMapResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the map as plain data."""
-        return {**super().to_dict(), "table": plain(self.rows())}
+        return {**super().to_dict(), "table": as_json_number(self.rows())}
 
     def plot(
         self,
@@ -405,7 +409,7 @@ class RUMapResult(Result):
         interactive: bool = False,
         size: tuple[int, int] | None = None,
     ) -> Chart:
-        """Return the map: a curve a method, settings along it, cap, floor, frontier and reference."""
+        """Return the map: a curve per method, settings along it, cap, floor, frontier and reference."""
         from tacit.plot.ru_map import ru_chart
 
         return ru_chart(
@@ -529,7 +533,7 @@ def check_points(points: Sequence[Point]) -> None:
         seen.add((p.method, p.label))
 
 
-def worst(value: float, interval: tuple[float, float] | None, pick: Any) -> float:
+def take_worst_end(value: float, interval: tuple[float, float] | None, pick: Any) -> float:
     """Return the unfavourable end of an interval; the value where there is none."""
     return float(pick(interval)) if interval else value
 

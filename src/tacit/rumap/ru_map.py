@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tacit.context import Progress, silent
+from tacit.context import Progress, ignore_progress
 from tacit.data.base import Data
 from tacit.errors import Infeasible, InvalidParameter, PlanError
 from tacit.kinds import kind_of
@@ -159,7 +159,7 @@ class RUMap:
         data: Data | None = None,
         *,
         seed: int | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
         should_stop: Callable[[], bool] = lambda: False,
         resume: str | Path | None = None,
     ) -> RUMapResult:
@@ -302,8 +302,8 @@ class RUMap:
             some = len(values) > 1
             count = f"{len(reasons)} of {len(values)} replicates failed: " if some else ""
             return Point(**shared, risk=math.nan, utility=math.nan, reason=count + reasons[0])
-        risk = [pooled(v.risk, self.risk_pooling) for v in values]
-        utility = [pooled(v.utility, self.utility_pooling) for v in values]
+        risk = [pool_measures(v.risk, self.risk_pooling) for v in values]
+        utility = [pool_measures(v.utility, self.utility_pooling) for v in values]
         return Point(
             **shared,
             risk=mean(risk),
@@ -362,7 +362,7 @@ def axis_label(gauges: Sequence[Gauge], pooling: str) -> str:
     return f"{word} of {', '.join(names)}"
 
 
-def pooled(values: Sequence[float], how: Pooling) -> float:
+def pool_measures(values: Sequence[float], how: Pooling) -> float:
     """Return several measures as one number."""
     if any(math.isnan(v) for v in values):
         return math.nan

@@ -96,9 +96,11 @@ def run_jobs(
         progress(candidates[job.candidate].name, len(done) / len(jobs))
 
     try:
-        left = serial(bench, candidates, todo, finish, should_stop, enough(bench, workers, todo))
+        left = serial(
+            bench, candidates, todo, finish, should_stop, decide_when_to_fork(bench, workers, todo)
+        )
         if left:
-            packed = portable(bench, candidates)
+            packed = pickle_for_workers(bench, candidates)
             if packed is not None:
                 n = workers or os.cpu_count() or 1
                 left = parallel(packed, left, finish, should_stop, min(n, len(left)))
@@ -115,7 +117,9 @@ def run_jobs(
     return done
 
 
-def enough(bench: Bench, workers: int | None, todo: Sequence[Job]) -> Callable[[int, float], bool]:
+def decide_when_to_fork(
+    bench: Bench, workers: int | None, todo: Sequence[Job]
+) -> Callable[[int, float], bool]:
     """Return when serial work should give way to several processes: told (jobs done, seconds)."""
     several = (workers or os.cpu_count() or 1) > 1 and engine_of(bench.data) in ("duckdb", "none")
     if not several or len(todo) < 2:
@@ -134,7 +138,7 @@ def serial(
     should_stop: Stop,
     give_way: Callable[[int, float], bool],
 ) -> list[Job]:
-    """Evaluate in this process; return what is left when others shall take over."""
+    """Evaluate in this process; return what is left when others should take over."""
     seconds = 0.0
     for i, job in enumerate(jobs):
         if give_way(i, seconds):
@@ -155,7 +159,7 @@ def stop_if(should_stop: Stop) -> None:
 # -- several processes -----------------------------------------------------------------------------------
 
 
-def portable(bench: Bench, candidates: Sequence[Candidate]) -> bytes | None:
+def pickle_for_workers(bench: Bench, candidates: Sequence[Candidate]) -> bytes | None:
     """Return bench and candidates for other processes; None when they hold what only this one knows."""
     try:
         with bare_main():
@@ -183,12 +187,12 @@ def parallel(
     )
     try:
         with bare_main():
-            started = [pool.submit(ready) for _ in range(workers)]
+            started = [pool.submit(is_worker_ready) for _ in range(workers)]
         first, _ = wait(started, return_when=FIRST_COMPLETED)
         if not all(future.result() for future in first):
             return list(left)
         running: dict[Future[Values], Job] = {
-            pool.submit(work, job.candidate, job.seed): job for job in jobs
+            pool.submit(evaluate_job, job.candidate, job.seed): job for job in jobs
         }
         while running:
             finished, _ = wait(running, timeout=POLL, return_when=FIRST_COMPLETED)
@@ -219,12 +223,12 @@ def begin_worker(packed: bytes, stop: Any) -> None:
     _worker.update(bench=bench, candidates=candidates, stop=stop)
 
 
-def ready() -> bool:
+def is_worker_ready() -> bool:
     """Return True when this process can work; asking for it starts one."""
     return bool(_worker)
 
 
-def work(candidate: int, seed: int) -> Values:
+def evaluate_job(candidate: int, seed: int) -> Values:
     """Evaluate one job in a process of the pool."""
     bench: Bench = _worker["bench"]
     return bench.evaluate(_worker["candidates"][candidate], seed, _worker["stop"].is_set)

@@ -43,13 +43,16 @@ class Surface:
 
 def surface_of(points: Sequence[Point], x: str, y: str, of: RUMapResult) -> Surface:
     """Lay the points of a method out on a grid of two parameters."""
-    x_values = tuple(dict.fromkeys(shown(p.parameters.get(x)) for p in points))
-    y_values = tuple(dict.fromkeys(shown(p.parameters.get(y)) for p in points))
+    x_values = tuple(dict.fromkeys(format_axis_value(p.parameters.get(x)) for p in points))
+    y_values = tuple(dict.fromkeys(format_axis_value(p.parameters.get(y)) for p in points))
     risk = np.full((len(y_values), len(x_values)), math.nan)
     utility = risk.copy()
     sign = 1 if of.higher_utility_is_better else -1
     for p in points:
-        at = y_values.index(shown(p.parameters.get(y))), x_values.index(shown(p.parameters.get(x)))
+        at = (
+            y_values.index(format_axis_value(p.parameters.get(y))),
+            x_values.index(format_axis_value(p.parameters.get(x))),
+        )
         if p.has_result and (math.isnan(utility[at]) or sign * p.utility > sign * utility[at]):
             risk[at], utility[at] = p.risk, p.utility
     return Surface(
@@ -58,6 +61,6 @@ def surface_of(points: Sequence[Point], x: str, y: str, of: RUMapResult) -> Surf
     )  # fmt: skip
 
 
-def shown(value: Any) -> Any:
+def format_axis_value(value: Any) -> Any:
     """Return a parameter's value as an axis can hold it."""
     return value if isinstance(value, str | int | float | bool | None) else repr(value)

@@ -1,4 +1,4 @@
-"""A map as a table: rows, Arrow, and numbers for people."""
+"""A map as a table: rows, Arrow, and numbers for readers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tacit.result import format_number, plain
+from tacit.result import as_json_number, format_number
 from tacit.rumap.points import Point
 
 
@@ -20,7 +20,9 @@ def row_of(point: Point, status: str) -> dict[str, Any]:
     return {
         "method": point.method,
         "label": point.label,
-        "parameters": json.dumps(plain(dict(point.parameters)), ensure_ascii=False, default=str),
+        "parameters": json.dumps(
+            as_json_number(dict(point.parameters)), ensure_ascii=False, default=str
+        ),
         "risk": point.risk if point.has_result else None,
         "risk_low": low_r,
         "risk_high": high_r,

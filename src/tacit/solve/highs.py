@@ -1,6 +1,6 @@
 """HiGHS: a program that is changed and solved again from where it stood.
 
-One thread a program, set before the first solve: changing HiGHS' ``threads`` later makes runs fail
+One thread per program, set before the first solve: changing HiGHS' ``threads`` later makes runs fail
 without a word. Several programs may be solved in several processes.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import SolverError
-from tacit.solve.model import Floats, LinearModel, Solution, State, spread
+from tacit.solve.model import Floats, LinearModel, Solution, State, broadcast_number
 
 _STATES: dict[Any, State] = {
     highspy.HighsModelStatus.kOptimal: "optimal",
@@ -95,14 +95,16 @@ class Highs:
     def set_costs(self, columns: npt.ArrayLike, costs: npt.ArrayLike) -> None:
         """Change the costs of some columns."""
         at = np.atleast_1d(np.asarray(columns, dtype=np.int32))
-        self.highs.changeColsCost(len(at), at, spread(costs, len(at)))
+        self.highs.changeColsCost(len(at), at, broadcast_number(costs, len(at)))
 
     def set_bounds(
         self, columns: npt.ArrayLike, lower: npt.ArrayLike, upper: npt.ArrayLike
     ) -> None:
         """Change the bounds of some columns."""
         at = np.atleast_1d(np.asarray(columns, dtype=np.int32))
-        self.highs.changeColsBounds(len(at), at, spread(lower, len(at)), spread(upper, len(at)))
+        self.highs.changeColsBounds(
+            len(at), at, broadcast_number(lower, len(at)), broadcast_number(upper, len(at))
+        )
 
     def add_row(
         self, columns: npt.ArrayLike, values: npt.ArrayLike, lower: float, upper: float = np.inf

@@ -25,9 +25,9 @@ class LinearModel:
     Attributes
     ----------
     cost, lower, upper
-        One number a column; infinities are allowed.
+        One number per column; infinities are allowed.
     row_lower, row_upper
-        One number a row.
+        One number per row.
     start, index, value
         The entries of A by columns: those of column j are ``start[j]`` to ``start[j + 1]``.
     integer
@@ -64,14 +64,14 @@ class LinearModel:
         rows, columns = matrix.shape
         by_column = sparse.csc_array(matrix)
         return cls(
-            spread(cost, columns),
+            broadcast_number(cost, columns),
             by_column.indptr.astype(np.int32),
             by_column.indices.astype(np.int32),
             by_column.data.astype(np.float64),
-            spread(row_lower, rows),
-            spread(row_upper, rows),
-            spread(lower, columns),
-            spread(upper, columns),
+            broadcast_number(row_lower, rows),
+            broadcast_number(row_upper, rows),
+            broadcast_number(lower, columns),
+            broadcast_number(upper, columns),
             integer if integer is not None and bool(np.any(integer)) else None,
             maximise,
         )
@@ -158,6 +158,6 @@ class Solver(Protocol):
         ...
 
 
-def spread(value: npt.ArrayLike, n: int) -> Floats:
-    """Return one number a place."""
+def broadcast_number(value: npt.ArrayLike, n: int) -> Floats:
+    """Return one number per place."""
     return np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=np.float64), (n,)))

@@ -16,7 +16,7 @@ def bare_main() -> Iterator[None]:
     """Let processes start without running the user's script again.
 
     A spawned process imports the main module of its parent; a script without the customary guard would
-    then start the whole work anew. What the script itself defines is not found in the other process, so
+    then start the whole work again. What the script itself defines is not found in the other process, so
     it must not travel: pickling it fails here, and the work is done in this process instead.
     """
     main = sys.modules["__main__"]

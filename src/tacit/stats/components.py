@@ -18,7 +18,7 @@ class Components:
     values
         Variances along the components.
     vectors
-        One column a component, of length 1.
+        One column per component, of length 1.
     """
 
     values: Floats
@@ -46,10 +46,10 @@ class Components:
 def principal(matrix: Floats) -> Components:
     """Return the components of a covariance or correlation matrix; the largest loading is positive."""
     values, vectors = np.linalg.eigh(matrix)
-    return Components(np.clip(values[::-1], 0.0, None), upright(vectors[:, ::-1]))
+    return Components(np.clip(values[::-1], 0.0, None), orient_vectors(vectors[:, ::-1]))
 
 
-def upright(vectors: Floats) -> Floats:
+def orient_vectors(vectors: Floats) -> Floats:
     """Return vectors with signs turned so that the largest entry of each is positive."""
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     return np.asarray(vectors * np.where(largest < 0, -1.0, 1.0))

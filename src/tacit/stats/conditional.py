@@ -78,7 +78,7 @@ def conditional_of(x: Floats, y: Floats) -> Conditional:
 
 def link_probabilities(expected: Floats, masked: Floats) -> Floats:
     """Return P_ij of every target (row) and masked record (column), both whitened."""
-    q = squared(expected, masked)
+    q = compute_squared_distances(expected, masked)
     weight = np.exp(-(q - q.min(axis=1, keepdims=True)) / 2.0)
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
@@ -97,7 +97,7 @@ def own_probabilities(
     return out
 
 
-def squared(expected: Floats, masked: Floats) -> Floats:
+def compute_squared_distances(expected: Floats, masked: Floats) -> Floats:
     """Return the squared distances of every target to every masked record."""
     q = (
         (expected**2).sum(axis=1)[:, None]
@@ -107,7 +107,7 @@ def squared(expected: Floats, masked: Floats) -> Floats:
     return np.maximum(q, 0.0)
 
 
-def nearest(expected: Floats, masked: Floats) -> Ints:
+def find_most_likely(expected: Floats, masked: Floats) -> Ints:
     """Return the most likely masked record of each target, exactly."""
     from scipy.spatial import cKDTree
 
@@ -115,7 +115,7 @@ def nearest(expected: Floats, masked: Floats) -> Ints:
     return np.asarray(found, dtype=np.int64)
 
 
-def found_again(nearest_record: Ints, masked: Floats, own: Ints) -> Floats:
+def compute_found_chance(nearest_record: Ints, masked: Floats, own: Ints) -> Floats:
     """Return the chance with which each target is found: 1 among the masked records equal to its own.
 
     0 when the nearest masked record is another one.

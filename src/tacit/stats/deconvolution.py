@@ -66,7 +66,7 @@ def deconvolve(
     )
     # One cell more at each end, for the even draw.
     low, cells = low - step, cells + 2
-    a, b = spread_count(start, low, step, cells), counted(wanted, low, step, cells)
+    a, b = spread_count(start, low, step, cells), compute_grid_shares(wanted, low, step, cells)
     shape = tuple(int(cells + 2 * r) for r in reach)
     size = tuple(int(2 * r + 1) for r in reach)
     # Offsets reach over both ends of the grid: the wanted distribution is 0 there.
@@ -81,7 +81,7 @@ def deconvolve(
     return GridNoise(offsets.astype(np.int64), f.ravel(), step, misfit)
 
 
-def counted(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
+def compute_grid_shares(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
     """Return the share of the records in each cell of the grid."""
     at = np.minimum(((x - low) / step).astype(np.int64), cells - 1)
     flat = np.ravel_multi_index(tuple(at.T), (cells,) * x.shape[1])
@@ -92,7 +92,7 @@ def counted(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
 def spread_count(x: Floats, low: Floats, step: Floats, cells: int) -> Floats:
     """Return the expected shares in each cell when every record is moved evenly by up to half a cell.
 
-    A record then falls into one of two cells a dimension, with chances linear in its place.
+    A record then falls into one of two cells per dimension, with chances linear in its place.
     """
     p = x.shape[1]
     place = (x - low) / step - 0.5

@@ -75,7 +75,7 @@ def polynomial(x: Floats, degree: int, groups: Sequence[int] | None = None) -> P
         term
         for size in range(1, degree + 1)
         for term in itertools.combinations_with_replacement(range(x.shape[1]), size)
-        if not clashes([labels[j] for j in term])
+        if not has_clashing_dummies([labels[j] for j in term])
     )
     numeric = np.array(labels) < 0
     scale = scale_of(x)
@@ -90,7 +90,7 @@ def count_terms(p: int, degree: int) -> int:
     return math.comb(p + degree, degree) - 1
 
 
-def clashes(labels: Sequence[int]) -> bool:
+def has_clashing_dummies(labels: Sequence[int]) -> bool:
     """Return True when two columns of a product are dummies of the same categorical column."""
     dummies = [g for g in labels if g >= 0]
     return len(set(dummies)) < len(dummies)
@@ -167,7 +167,7 @@ def parse_factor(text: str) -> Factor:
 
 
 def design_matrix(terms: Sequence[Term], columns: Mapping[str, Floats]) -> Floats:
-    """Return one column a term, NaN where it is not defined."""
+    """Return one column per term, NaN where it is not defined."""
     if not terms:
         raise InputError("a regression needs at least one covariate")
     return np.column_stack([term.values(columns) for term in terms])

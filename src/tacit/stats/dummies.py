@@ -24,7 +24,7 @@ class Design:
     n
         Records.
     numbers
-        The numbers, standardised, one row a record.
+        The numbers, standardised, one row per record.
     codes, shares
         For each categorical column the level of each record, and the share of each level; the last
         level has no dummy.

@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from tacit.errors import InputError
 from tacit.stats.components import Components, principal
 from tacit.stats.moments import Floats
-from tacit.stats.projection import pursued
+from tacit.stats.projection import pursue_directions
 from tacit.stats.regression import fit
 from tacit.stats.robust import mad, one_step_mean, robust_covariance
 
@@ -180,22 +180,22 @@ def amad(m: Matched) -> Amount:
 
 def devvar(m: Matched) -> Amount:
     """Return the relative changes of the whole covariance matrix, summed, over p."""
-    return over(sum_change(*m.covariances, np.outer(m.spread, m.spread)), m.p)
+    return divide_amount(sum_change(*m.covariances, np.outer(m.spread, m.spread)), m.p)
 
 
 def acov(m: Matched) -> Amount:
     """Return the relative changes of the whole covariance matrix, summed, over 2p."""
-    return over(sum_change(*m.covariances, np.outer(m.spread, m.spread)), 2 * m.p)
+    return divide_amount(sum_change(*m.covariances, np.outer(m.spread, m.spread)), 2 * m.p)
 
 
 def acor(m: Matched) -> Amount:
     """Return the relative changes of the correlations, summed, over 2p."""
-    return over(sum_change(*m.correlations, 1.0), 2 * m.p)
+    return divide_amount(sum_change(*m.correlations, 1.0), 2 * m.p)
 
 
 def acors(m: Matched) -> Amount:
     """Return the relative changes of the rank correlations, summed, over 2p."""
-    return over(sum_change(*m.ranks, 1.0), 2 * m.p)
+    return divide_amount(sum_change(*m.ranks, 1.0), 2 * m.p)
 
 
 def adlm(m: Matched) -> Amount:
@@ -222,7 +222,7 @@ def apppcaload(m: Matched) -> Amount:
     n = len(m.x)
     at = m.rng().choice(n, PURSUED, replace=False) if n > PURSUED else slice(None)
     try:
-        old, new = (pursued(side[at], m.rng(), components=m.p) for side in (m.x, m.y))
+        old, new = (pursue_directions(side[at], m.rng(), components=m.p) for side in (m.x, m.y))
     except InputError:
         return Amount(np.nan)
     return loading_change(*(Components(scale**2, rows.T) for rows, scale in (old, new)))
@@ -423,7 +423,7 @@ def mean_change(old: Floats, new: Floats, size: Floats | float) -> Amount:
     return Amount(float(found.mean()) if found.size else np.nan, skipped)
 
 
-def over(amount: Amount, divisor: float) -> Amount:
+def divide_amount(amount: Amount, divisor: float) -> Amount:
     """Return an amount divided."""
     return Amount(amount.value / divisor, amount.skipped)
 

@@ -1,4 +1,4 @@
-"""IPSO: columns drawn anew from their regression on others, keeping its coefficients and covariance."""
+"""IPSO: columns redrawn from their regression on others, keeping its coefficients and covariance."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def squares(x: Floats, parts: int) -> Ints:
     return np.asarray(np.ravel_multi_index(tuple(np.minimum(at, side - 1).T), (side,) * p))
 
 
-def leaves(x: Floats, parts: int) -> Ints:
+def assign_leaves(x: Floats, parts: int) -> Ints:
     """Return the leaf of each record in a k-d split into ``parts`` leaves of nearly equal size.
 
     Each cut goes across the column of the largest spread, in units of its own standard deviation; ties

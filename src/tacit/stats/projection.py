@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 
 from tacit.stats.moments import Floats
-from tacit.stats.robust import MAD_CONSTANT, concentrated, qn, spatial_median
+from tacit.stats.robust import MAD_CONSTANT, make_concentration_error, qn, spatial_median
 
 ScaleName = Literal["mad", "qn", "sd"]
 Middle = Literal["median", "spatial"]
 
-#: Candidate directions tried; up to so many records all of them, on all records.
+#: Candidate directions tried; up to this many records all of them, on all records.
 CANDIDATES = 5_000
 #: Above that: records on which the candidates are screened, candidates that are left, and records on
 #: which these are compared and the best is turned further.
@@ -31,7 +31,7 @@ REFINE_RECORDS = 20_000
 CHUNK = 4_000_000
 
 
-def upright(direction: Floats) -> Floats:
+def orient_direction(direction: Floats) -> Floats:
     """Return a direction with the sign that makes its largest absolute loading positive."""
     largest = direction[np.abs(direction).argmax()]
     return -direction if largest < 0 else direction
@@ -39,10 +39,10 @@ def upright(direction: Floats) -> Floats:
 
 def first_component(covariance: Floats) -> Floats:
     """Return the eigenvector of the largest eigenvalue, upright."""
-    return upright(np.linalg.eigh(covariance)[1][:, -1])
+    return orient_direction(np.linalg.eigh(covariance)[1][:, -1])
 
 
-def pursued(
+def pursue_directions(
     x: Floats,
     rng: np.random.Generator,
     *,
@@ -50,7 +50,7 @@ def pursued(
     middle: Middle = "median",
     components: int = 1,
 ) -> tuple[Floats, Floats]:
-    """Return principal directions by projection pursuit, one a row, and the scale along each.
+    """Return principal directions by projection pursuit, one per row, and the scale along each.
 
     The first direction is, among those from the middle to a record, the one with the largest scale of the
     projected records; the next ones are found after projecting out those before. Above 5,000 records the
@@ -67,7 +67,7 @@ def pursued(
             rest = rest - np.outer(rest @ directions[-1], directions[-1])
             free = free - np.outer(directions[-1], directions[-1])
         direction, spread = first_pursued(rest, free, scale, rng)
-        directions.append(upright(direction))
+        directions.append(orient_direction(direction))
         scales.append(spread)
     return np.array(directions), np.array(scales)
 
@@ -83,7 +83,7 @@ def first_pursued(
     lengths = np.sqrt(np.einsum("ij,ij->i", rest, rest))
     usable = np.flatnonzero(lengths > 1e-12 * lengths.max())
     if len(usable) == 0:
-        raise concentrated()
+        raise make_concentration_error()
     if n <= CANDIDATES:
         candidates = rest[usable] / lengths[usable, None]
         spreads = scales_along(rest, candidates, scale)
@@ -94,15 +94,15 @@ def first_pursued(
         some = rest if n <= REFINE_RECORDS else rest[rng.choice(n, REFINE_RECORDS, replace=False)]
         few = some[rng.choice(len(some), SCREEN_RECORDS, replace=False)]
         last = candidates[scales_along(few, candidates, scale).argsort()[-FINALISTS:]]
-        best = turned(some, last[scales_along(some, last, scale).argmax()], free, scale)
+        best = turn_direction(some, last[scales_along(some, last, scale).argmax()], free, scale)
         spread = float(scales_along(rest, best[None], scale)[0])
     if spread <= 0:
-        raise concentrated()
+        raise make_concentration_error()
     return best, spread
 
 
-def turned(rest: Floats, best: Floats, free: Floats, scale: ScaleName) -> Floats:
-    """Return a direction turned towards the axes, by ever smaller angles, while its scale grows."""
+def turn_direction(rest: Floats, best: Floats, free: Floats, scale: ScaleName) -> Floats:
+    """Return a direction turned towards the axes, by smaller and smaller angles, while its scale grows."""
     lengths = np.sqrt((free**2).sum(axis=1))
     axes = free[lengths > 1e-6] / lengths[lengths > 1e-6, None]
     record = float(scales_along(rest, best[None], scale)[0])

@@ -98,7 +98,7 @@ def tree_scores(x: Floats, r: Floats, leaf: int, seed: int) -> Scores:
     return Scores(np.asarray(model.predict_proba(x)[:, list(model.classes_).index(1.0)]))
 
 
-def boosted_scores(x: Floats, r: Floats, leaf: int, fold: Ints, seed: int) -> Scores:
+def fit_boosted_scores(x: Floats, r: Floats, leaf: int, fold: Ints, seed: int) -> Scores:
     """Return scores of boosted trees, each record's from a model fitted without its fold."""
     boosted = learners()["boosted"]
     threads = importlib.import_module("threadpoolctl")  # comes with scikit-learn
@@ -131,7 +131,7 @@ def learners() -> dict[str, Any]:
     return {"tree": DecisionTreeClassifier, "boosted": HistGradientBoostingClassifier}
 
 
-def permuted(
+def permute_labels(
     score: Callable[[Floats], Scores],
     r: Floats,
     n: int,

@@ -1,4 +1,4 @@
-"""Ranks, normal scores and rank correlations, and values handed out in the order of new scores."""
+"""Ranks, normal scores and rank correlations, and values reassigned in the order of new scores."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ class Ranking:
 
     def ranks(self) -> Ints:
         """Return the rank of each record, from 0, all different."""
-        return placed(self.order, np.arange(self.n))
+        return restore_record_order(self.order, np.arange(self.n))
 
     def mean_ranks(self) -> Floats:
         """Return the rank of each record, from 1; equal values share the mean of theirs."""
-        return placed(self.order, self.middle)
+        return restore_record_order(self.order, self.middle)
 
     def scores(self) -> Floats:
         """Return the normal score of each record, all different: Phi^-1((rank - 1/2) / n)."""
-        return placed(self.order, normal_scores(self.n))
+        return restore_record_order(self.order, normal_scores(self.n))
 
     def mean_scores(self) -> Floats:
         """Return the normal score of each record; equal values have equal ones."""
-        return placed(self.order, ndtri((self.middle - 0.5) / self.n))
+        return restore_record_order(self.order, ndtri((self.middle - 0.5) / self.n))
 
 
 def rank(
@@ -79,11 +79,11 @@ def rank(
     starts = np.flatnonzero(np.r_[True, ~same])
     lengths = np.diff(np.r_[starts, len(x)])
     if rng is not None:
-        order = mixed(order, np.repeat(np.arange(len(starts)), lengths), lengths, rng)
+        order = shuffle_ties(order, np.repeat(np.arange(len(starts)), lengths), lengths, rng)
     return Ranking(order, np.repeat(starts + (lengths + 1) / 2.0, lengths))
 
 
-def mixed(order: Ints, run: Ints, lengths: Ints, rng: np.random.Generator) -> Ints:
+def shuffle_ties(order: Ints, run: Ints, lengths: Ints, rng: np.random.Generator) -> Ints:
     """Return an order with each run of equal values in random order, whatever order it had before."""
     at = np.flatnonzero(np.repeat(lengths > 1, lengths))
     tied = np.zeros(len(order), dtype=bool)
@@ -96,7 +96,7 @@ def mixed(order: Ints, run: Ints, lengths: Ints, rng: np.random.Generator) -> In
     return out
 
 
-def placed(order: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def restore_record_order(order: Ints, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return values given in an order of the records, in record order."""
     out = np.empty_like(values)
     out[order] = values
@@ -130,7 +130,7 @@ def reverse_map(
 
 def sources(values: Ints, scores: Ints) -> Ints:
     """Return from whom each record gets its value: orders of the records by value and by score."""
-    return np.asarray(placed(scores, values))
+    return np.asarray(restore_record_order(scores, values))
 
 
 # -- correlations ----------------------------------------------------------------------------------

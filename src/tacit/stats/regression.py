@@ -33,7 +33,7 @@ PREDICTOR_LIMIT = {"linear": np.inf, "logit": 30.0, "probit": 8.0, "poisson": 50
 #: A column whose spread is below this share of its mean is constant.
 FLAT = 1e-12
 #: Linear predictors that still move by this much when the deviance stands still run off to infinity.
-RESTLESS = 0.1
+DIVERGING_STEP = 0.1
 HALVINGS = 30
 
 
@@ -115,7 +115,7 @@ def fit(
     Parameters
     ----------
     x
-        One row a record; without a column for the constant.
+        One row per record; without a column for the constant.
     y
         The response: any number, 0/1 or shares for ``logit`` and ``probit``, not negative for ``poisson``.
     weights
@@ -139,7 +139,7 @@ def fit(
         before, now = now, design.step(now, family)
         moved = float(np.abs(now.eta - before.eta).max())
         converged = abs(now.deviance - before.deviance) <= tolerance * (now.deviance + 0.1)
-    return finish(
+    return rescale_fit(
         design, now, family, robust=robust, converged=converged, iterations=iterations, moved=moved
     )
 
@@ -172,7 +172,7 @@ class Rows:
         w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
         if len(x) != len(y) or len(w) != len(y):
             raise InputError(
-                "regression: covariates, response and weights must have one row a record."
+                "regression: covariates, response and weights must have one row per record."
             )
         if not (np.isfinite(x).all() and np.isfinite(y).all() and np.isfinite(w).all()):
             raise InputError("regression: missing or infinite numbers. Leave such records out.")
@@ -295,7 +295,7 @@ class Scaled:
         return back
 
 
-def finish(
+def rescale_fit(
     design: Scaled,
     last: State,
     family: Family,
@@ -315,7 +315,7 @@ def finish(
     if robust:
         spread = n / free if free > 0 else np.nan
         covariance = spread * inverse @ design.squared_scores(last.eta, family) @ inverse
-    endless = bool((np.abs(last.eta) >= PREDICTOR_LIMIT[family]).any()) or moved > RESTLESS
+    diverged = bool((np.abs(last.eta) >= PREDICTOR_LIMIT[family]).any()) or moved > DIVERGING_STEP
     back = design.units()
     return Fit(
         family=family,
@@ -329,7 +329,7 @@ def finish(
         n=n,
         iterations=iterations,
         converged=converged,
-        separated=family in ("logit", "probit") and endless,
+        separated=family in ("logit", "probit") and diverged,
         intercept=rows.intercept,
     )
 

@@ -1,4 +1,4 @@
-"""Robust location, scale and covariance: estimates that a part of wild records cannot move far.
+"""Robust location, scale and covariance: estimates that a share of outliers cannot move far.
 
 Univariate: :func:`mad`, :func:`qn`, :func:`tau_scale`, :func:`one_step_mean`, :func:`huber_mean`.
 Multivariate: :func:`robust_covariance` with the minimum covariance determinant (MCD), the minimum volume
@@ -89,7 +89,7 @@ def tau_scale(x: Floats) -> tuple[float, float]:
     middle = np.median(x)
     spread = MAD_CONSTANT * np.median(np.abs(x - middle))
     if spread <= 0:
-        raise concentrated()
+        raise make_concentration_error()
     u = (x - middle) / spread
     weight = np.clip(1.0 - (u / 4.5) ** 2, 0.0, None) ** 2
     centre = float((weight * u).sum() / weight.sum())
@@ -104,7 +104,7 @@ def tau_consistency() -> float:
     return float(2 * ((1 - c**2) * stats.norm.cdf(c) - c * stats.norm.pdf(c) + c**2) - 1)
 
 
-def concentrated() -> InputError:
+def make_concentration_error() -> InputError:
     """Return the error for data too concentrated for a robust scale."""
     return InputError(
         "robust estimation: more than half of the records share one value or lie in one plane. Leave such columns out or take a classical method."
@@ -174,7 +174,7 @@ def robust_covariance(x: Floats, method: Covariance, rng: np.random.Generator) -
     # Unit variances keep the digits; columns that others make up, such as totals, are left to the rest.
     origin, unit = x.mean(axis=0), x.std(axis=0)
     if (unit <= 0).any():
-        raise concentrated()
+        raise make_concentration_error()
     z = (x - origin) / unit
     values, vectors = np.linalg.eigh(z.T @ z / n)
     kept = values > TOLERANCE * values[-1]
@@ -193,14 +193,14 @@ def mahalanobis_squared(x: Floats, centre: Floats, covariance: Floats) -> Floats
     """
     scale = np.sqrt(np.diag(covariance))
     if not (scale > 0).all():
-        raise concentrated()
+        raise make_concentration_error()
     z = (x - centre) / scale
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
     kept = values > TOLERANCE * values[-1]
     along = z @ vectors
     outside = np.abs(along[:, ~kept])
     if (outside > 1e-5 * (1.0 + np.abs(z).max(axis=1, keepdims=True))).any():
-        raise concentrated()
+        raise make_concentration_error()
     return np.asarray((along[:, kept] ** 2 / values[kept]).sum(axis=1))
 
 
@@ -226,7 +226,9 @@ def distances(x: Floats, centre: Floats, root: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", z, z))
 
 
-def reweighted(x: Floats, centre: Floats, root: Floats, cut: float, share: float) -> Estimate:
+def reweight_estimate(
+    x: Floats, centre: Floats, root: Floats, cut: float, share: float
+) -> Estimate:
     """Return the estimate from the records within a squared distance, consistent for normal data."""
     p = x.shape[1]
     kept = x[distances(x, centre, root) <= cut]
@@ -234,14 +236,14 @@ def reweighted(x: Floats, centre: Floats, root: Floats, cut: float, share: float
     return kept.mean(axis=0), factor * np.atleast_2d(np.cov(kept, rowvar=False))
 
 
-def finished(x: Floats, centre: Floats, covariance: Floats) -> Estimate:
+def scale_and_reweight(x: Floats, centre: Floats, covariance: Floats) -> Estimate:
     """Return a raw estimate scaled to normal data by its median distance, then reweighted."""
     root = cholesky(covariance)
     if root is None:
         return centre, covariance
     p = x.shape[1]
     inflated = root * np.sqrt(np.median(distances(x, centre, root)) / stats.chi2.ppf(0.5, p))
-    return reweighted(x, centre, inflated, stats.chi2.ppf(REWEIGHT, p), REWEIGHT)
+    return reweight_estimate(x, centre, inflated, stats.chi2.ppf(REWEIGHT, p), REWEIGHT)
 
 
 # -- minimum covariance determinant --------------------------------------------------------------
@@ -251,9 +253,9 @@ def mcd(x: Floats, rng: np.random.Generator) -> Estimate:
     """Return the MCD: centre and covariance of the half with the smallest determinant (FAST-MCD)."""
     n, p = x.shape
     if p == 1:
-        return finished(x, *shortest_half(x[:, 0]))
+        return scale_and_reweight(x, *shortest_half(x[:, 0]))
     if n <= 2 * SUBSAMPLE:
-        found = searched(x, STARTS, rng)
+        found = search_candidates(x, STARTS, rng)
     else:
         parts = min(SUBSAMPLES, n // SUBSAMPLE)
         size = min(n, SUBSAMPLES * SUBSAMPLE)
@@ -261,24 +263,24 @@ def mcd(x: Floats, rng: np.random.Generator) -> Estimate:
         found = [
             best
             for part in np.array_split(chosen, parts)
-            for best in searched(x[part], STARTS // parts, rng)
+            for best in search_candidates(x[part], STARTS // parts, rng)
         ]
         if size < n:
-            found = concentrated_best(x[chosen], found, steps=2)
+            found = find_best_concentrated(x[chosen], found, steps=2)
     if n * p <= LARGE:
-        return finished(x, *concentrated_best(x, found, steps=100)[0])
+        return scale_and_reweight(x, *find_best_concentrated(x, found, steps=100)[0])
     steps = max(2, 100 * LARGE // (n * p))
-    return finished(x, *concentrated_best(x, found[:1], steps=steps)[0])
+    return scale_and_reweight(x, *find_best_concentrated(x, found[:1], steps=steps)[0])
 
 
-def half(n: int, p: int) -> int:
+def choose_subset_size(n: int, p: int) -> int:
     """Return h, the number of records whose determinant is minimised: the highest breakdown."""
     return (n + p + 1) // 2
 
 
-def searched(x: Floats, starts: int, rng: np.random.Generator) -> list[Estimate]:
+def search_candidates(x: Floats, starts: int, rng: np.random.Generator) -> list[Estimate]:
     """Return the best candidates after two concentration steps from random starts."""
-    return concentrated_best(x, [random_start(x, rng) for _ in range(starts)], steps=2)
+    return find_best_concentrated(x, [random_start(x, rng) for _ in range(starts)], steps=2)
 
 
 def random_start(x: Floats, rng: np.random.Generator) -> Estimate:
@@ -300,13 +302,13 @@ def moments(x: Floats) -> Estimate:
     return centre, z.T @ z / len(x)
 
 
-def concentrated_best(x: Floats, candidates: list[Estimate], *, steps: int) -> list[Estimate]:
+def find_best_concentrated(x: Floats, candidates: list[Estimate], *, steps: int) -> list[Estimate]:
     """Return the best candidates after some concentration steps each, smallest determinant first."""
     done = [concentrate(x, candidate, steps) for candidate in candidates]
     order = sorted(range(len(done)), key=lambda i: done[i][0])
     best = [done[i][1] for i in order[:KEPT] if done[i][0] < np.inf]
     if not best:
-        raise concentrated()
+        raise make_concentration_error()
     return best
 
 
@@ -316,7 +318,7 @@ def concentrate(x: Floats, candidate: Estimate, steps: int) -> tuple[float, Esti
     Each step lowers the determinant or leaves it (Rousseeuw, van Driessen 1999, theorem 1). It is -inf
     when half of the records lie in one plane, and inf for a candidate of records all alike.
     """
-    h = half(*x.shape)
+    h = choose_subset_size(*x.shape)
     last = np.inf
     root = cholesky(candidate[1])
     if root is None:  # a flat candidate: records outside its plane are made very far
@@ -340,7 +342,7 @@ def concentrate(x: Floats, candidate: Estimate, steps: int) -> tuple[float, Esti
 def shortest_half(x: Floats) -> Estimate:
     """Return mean and variance of the half of a column with the smallest variance, exactly."""
     values = np.sort(x)
-    h = half(len(x), 1)
+    h = choose_subset_size(len(x), 1)
     sums = np.concatenate([[0.0], np.cumsum(values)])
     squares = np.concatenate([[0.0], np.cumsum(values**2)])
     variance = (squares[h:] - squares[:-h]) / h - ((sums[h:] - sums[:-h]) / h) ** 2
@@ -355,20 +357,20 @@ def mve(x: Floats, rng: np.random.Generator) -> Estimate:
     """Return the MVE by resampling: the smallest ellipsoid over half of the records that was found."""
     n = len(x)
     sample = x if n <= MVE_RECORDS else x[rng.choice(n, size=MVE_RECORDS, replace=False)]
-    return finished(x, *smallest_ellipsoid(sample, rng)[1])
+    return scale_and_reweight(x, *smallest_ellipsoid(sample, rng)[1])
 
 
 def smallest_ellipsoid(x: Floats, rng: np.random.Generator) -> tuple[float, Estimate]:
     """Return log squared volume and shape of the smallest ellipsoid over half of the records.
 
-    Ellipsoids are shaped by p + 1 random records; the best ones are shaped anew by the half that they
+    Ellipsoids are shaped by p + 1 random records; the best ones are reshaped by the half that they
     cover, as long as that makes them smaller.
     """
     starts = [random_start(x, rng) for _ in range(max(STARTS, 100 * x.shape[1]))]
     found = sorted((ellipsoid(x, start) for start in starts), key=lambda e: e[0])[:KEPT]
-    best = min((shrunk(x, *one) for one in found), key=lambda e: e[0])
+    best = min((shrink_ellipsoid(x, *one) for one in found), key=lambda e: e[0])
     if best[0] == np.inf:
-        raise concentrated()
+        raise make_concentration_error()
     return best
 
 
@@ -377,7 +379,7 @@ def ellipsoid(x: Floats, shape: Estimate) -> tuple[float, Estimate]:
     root = cholesky(shape[1])
     if root is None:
         return np.inf, shape
-    h = half(*x.shape)
+    h = choose_subset_size(*x.shape)
     reach = float(np.partition(distances(x, shape[0], root), h - 1)[h - 1])
     if reach <= 0:
         return np.inf, shape
@@ -385,9 +387,9 @@ def ellipsoid(x: Floats, shape: Estimate) -> tuple[float, Estimate]:
     return volume, (shape[0], shape[1] * reach)
 
 
-def shrunk(x: Floats, volume: float, shape: Estimate) -> tuple[float, Estimate]:
-    """Return an ellipsoid shaped anew by the records that it covers while that makes it smaller."""
-    h = half(*x.shape)
+def shrink_ellipsoid(x: Floats, volume: float, shape: Estimate) -> tuple[float, Estimate]:
+    """Return an ellipsoid reshaped by the records that it covers while that makes it smaller."""
+    h = choose_subset_size(*x.shape)
     while volume < np.inf:
         root = cholesky(shape[1])
         assert root is not None
@@ -420,7 +422,7 @@ def ogk(x: Floats, rng: np.random.Generator) -> Estimate:
         return centre, covariance
     middle = float(np.median(distances(x, centre, root)))
     cut = stats.chi2.ppf(0.9, p) * middle / stats.chi2.ppf(0.5, p)
-    return reweighted(x, centre, root, cut, 0.9)
+    return reweight_estimate(x, centre, root, cut, 0.9)
 
 
 def pairwise_correlations(y: Floats) -> Floats:
@@ -430,11 +432,13 @@ def pairwise_correlations(y: Floats) -> Floats:
     for i in range(p):
         for j in range(i):
             plus, minus = y[:, i] + y[:, j], y[:, i] - y[:, j]
-            out[i, j] = out[j, i] = (wide(plus) ** 2 - wide(minus) ** 2) / 4
+            out[i, j] = out[j, i] = (
+                compute_tau_scale(plus) ** 2 - compute_tau_scale(minus) ** 2
+            ) / 4
     return out
 
 
-def wide(x: Floats) -> float:
+def compute_tau_scale(x: Floats) -> float:
     """Return the tau scale, 0 for a column that is constant up to rounding."""
     return 0.0 if np.ptp(x) <= TOLERANCE else tau_scale(x)[1]
 
@@ -449,7 +453,7 @@ def m_estimate(x: Floats, rng: np.random.Generator) -> Estimate:
     for _ in range(500):
         root = cholesky(covariance)
         if root is None:
-            raise concentrated()
+            raise make_concentration_error()
         squared = np.maximum(distances(x, centre, root), 1e-300)
         u = np.minimum(1.0, np.sqrt(limit / squared))
         new = u @ x / u.sum()

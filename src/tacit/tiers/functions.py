@@ -12,7 +12,7 @@ from tacit.stats.moments import Floats
 CLOSE = 1e-9
 
 
-def determines(fine: Ints, coarse: Ints) -> bool:
+def is_function_of(fine: Ints, coarse: Ints) -> bool:
     """Return True when the coarse value is a function of the fine one."""
     if not len(fine):
         return True
@@ -25,11 +25,11 @@ def is_computed_from(
 ) -> bool:
     """Return True when the values show that the coarse column was computed from the fine one.
 
-    A value that no two records share determines anything, noise drawn anew as well. So where most fine
+    A value that no two records share determines anything, noise redrawn as well. So where most fine
     values stand alone, only a straight line or a rising step function counts: rounding, classes, a change
     of unit.
     """
-    if not determines(fine, coarse):
+    if not is_function_of(fine, coarse):
         return False
     n, kinds = len(fine), len(np.unique(fine))
     if 2 * kinds <= n:

@@ -15,7 +15,7 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import encode
 from tacit.errors import ColumnNotFound
 from tacit.stats.moments import Floats
-from tacit.tiers.functions import determines, is_computed_from
+from tacit.tiers.functions import is_computed_from, is_function_of
 
 #: A table that is public already: its columns, or each column with the level of its hierarchy.
 Published = Sequence[str] | Mapping[str, int]
@@ -66,7 +66,7 @@ def is_recoded(original: Product, before: Ints, product: Product, after: Ints, c
         numbers_of(product.values[column], after),
     )
     if any(n is None for n in numbers):
-        return determines(before, after)
+        return is_function_of(before, after)
     return is_computed_from(before, after, *numbers)
 
 
@@ -105,7 +105,9 @@ def nesting_faults(
         here, there = (treatments[name].get(c, "masked") for name in (open_, closed))
         if there == "masked" and here != "masked":
             faults.append(f"{closed} masks {c!r}, and {open_} does not.")
-        elif here != "masked" and not determines(more_closed.codes[c][at_closed], codes[at_open]):
+        elif here != "masked" and not is_function_of(
+            more_closed.codes[c][at_closed], codes[at_open]
+        ):
             faults.append(f"{c!r} in {open_} is no coarsening of what it is in {closed}.")
         elif (
             here == "masked"
@@ -141,7 +143,7 @@ def numbers_of(values: pa.Array, codes: Ints) -> Floats | None:
     return np.asarray(known[codes], dtype=np.float64)
 
 
-def unrecovered(
+def explain_unrecovered(
     data: Microdata,
     table: str,
     columns: Published,
@@ -162,7 +164,7 @@ def unrecovered(
     lost = []
     for c, level in levels.items():
         wanted = encode(data.generalise(c, level).column(c)).codes.astype(np.int64)
-        if not determines(product.codes[c][new], wanted[old]):
+        if not is_function_of(product.codes[c][new], wanted[old]):
             lost.append(c)
     return (
         [

@@ -13,7 +13,7 @@ from tacit.tiers.functions import is_computed_from
 
 
 def table_treatment(table: Table) -> dict[str, int]:
-    """Return how many cells go out as they are, changed, as intervals, and not at all."""
+    """Return how many cells are published as they are, changed, as intervals, and not at all."""
     hidden = np.isnan(table.published)
     ranged = hidden & has_interval(table)
     same = ~hidden & (table.published == table.value)
@@ -26,7 +26,7 @@ def table_treatment(table: Table) -> dict[str, int]:
 
 
 def has_interval(table: Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which cells go out with an interval."""
+    """Return which cells are published with an interval."""
     if table.interval is None:
         return np.zeros(len(table), dtype=bool)
     return np.asarray(~np.isnan(table.interval).any(axis=1), dtype=bool)

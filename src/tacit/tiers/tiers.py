@@ -19,7 +19,13 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.result import Result
-from tacit.tiers.records import Published, nesting_faults, read_product, treatment, unrecovered
+from tacit.tiers.records import (
+    Published,
+    explain_unrecovered,
+    nesting_faults,
+    read_product,
+    treatment,
+)
 from tacit.tiers.tables import table_faults, table_treatment
 
 
@@ -143,7 +149,7 @@ class Tiers:
             sentence
             for table, columns in published.items()
             for name in names
-            for sentence in unrecovered(data, table, columns, name, read[name], original)
+            for sentence in explain_unrecovered(data, table, columns, name, read[name], original)
         ]
         kept = {n: sum(t == "as it is" for t in c.values()) for n, c in treatments.items()}
         return tiers_result(treatments, faults, lost, self.groups, kept, "columns")

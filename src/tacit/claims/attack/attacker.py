@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.claims.attack.movements import System
-from tacit.claims.attack.needs import Needs, unmet
-from tacit.claims.attack.respondents import deduced_exactly, deduced_nearby
+from tacit.claims.attack.needs import Needs, find_unmet_needs
+from tacit.claims.attack.respondents import is_deducible_exactly, is_deducible_nearby
 from tacit.claims.view import CellView, Flags, Floats, TableView
 
 
@@ -58,9 +58,11 @@ def is_protected(
         Whether they use all relations together, or those that two cells share.
     """
     system = System.over(table.equations, unknown, *room)
-    short, parts = unmet(system, needs)
+    short, parts = find_unmet_needs(system, needs)
     if len(short):
         return False
     if not singletons:
         return True
-    return not (deduced_nearby(table, system, parts) or (far and deduced_exactly(table, unknown)))
+    return not (
+        is_deducible_nearby(table, system, parts) or (far and is_deducible_exactly(table, unknown))
+    )

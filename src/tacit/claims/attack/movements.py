@@ -54,7 +54,7 @@ class System:
         free = unknown & ((down > 0) | (up > 0))
         m = sparse.csr_array(equations)
         m.eliminate_zeros()
-        m = settled(m, free)
+        m = remove_lone_cells(m, free)
         cells = np.flatnonzero(free)
         m = sparse.csr_array(m[:, cells])
         m = m[np.diff(m.indptr) > 0]
@@ -83,7 +83,7 @@ class System:
             yield Part(own, sparse.csr_array(m[:, own])[rows], self.down[own], self.up[own])
 
 
-def settled(m: sparse.csr_array, free: Flags) -> sparse.csr_array:
+def remove_lone_cells(m: sparse.csr_array, free: Flags) -> sparse.csr_array:
     """Take cells that are alone in a relation from the free ones, again and again."""
     pattern = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
     while True:

@@ -35,14 +35,16 @@ class Needs:
         below = np.minimum(table.lower_level, down)[cells]
         above, width = table.upper_level[cells], table.sliding_level[cells]
         nothing = (below <= 0) & (above <= 0) & (width <= 0)
-        return cls(cells, below, above, np.where(nothing, smallest(table, cells), width))
+        return cls(
+            cells, below, above, np.where(nothing, compute_least_movement(table, cells), width)
+        )
 
     @classmethod
     def least(cls, table: CellView) -> Needs:
         """Return that no unsafe cell may be deducible, whatever its levels ask for."""
         cells = np.flatnonzero(table.primary)
         nothing = np.zeros(len(cells))
-        return cls(cells, nothing, nothing, smallest(table, cells))
+        return cls(cells, nothing, nothing, compute_least_movement(table, cells))
 
     def met_by(self, down: Floats, up: Floats) -> Flags:
         """Return which needs movements of these sizes meet."""
@@ -57,14 +59,14 @@ class Needs:
         return Needs(self.cells[some], self.down[some], self.up[some], self.width[some])
 
 
-def smallest(table: CellView, cells: Ints) -> Floats:
+def compute_least_movement(table: CellView, cells: Ints) -> Floats:
     """Return the least movement that counts: one unit of a count, else a thousandth of the value."""
     if table.frequency:
         return np.ones(len(cells))
     return SMALLEST_SHARE * np.maximum(1.0, np.abs(table.value[cells]))
 
 
-def unmet(system: System, needs: Needs) -> tuple[Ints, list[Part]]:
+def find_unmet_needs(system: System, needs: Needs) -> tuple[Ints, list[Part]]:
     """Return the unsafe cells whose needs no possible movement meets, and the parts with what was found."""
     place = system.at(needs.cells)
     parts = list(system.parts())
@@ -90,7 +92,7 @@ def unmet_in(part: Part, columns: Ints, needs: Needs) -> Ints:
     move_together(part, columns, down, up)
     met = needs.met_by(part.far_down[columns], part.far_up[columns])
     for k in np.flatnonzero(~met).tolist():
-        met[k] = met_alone(part, int(columns[k]), needs.take(np.array([k])))
+        met[k] = is_met_alone(part, int(columns[k]), needs.take(np.array([k])))
     return np.flatnonzero(~met)
 
 
@@ -121,7 +123,7 @@ def move_together(part: Part, columns: Ints, down: Floats, up: Floats) -> None:
         wasted = wasted + 1 if shown.sum() < 0.1 * len(todo) else 0
 
 
-def met_alone(part: Part, column: int, need: Needs) -> bool:
+def is_met_alone(part: Part, column: int, need: Needs) -> bool:
     """Return True when the need of one cell is met by programs for this cell alone."""
     found = []
     for sign, least in ((1.0, need.up[0]), (-1.0, need.down[0])):

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import lsmr
 from scipy.spatial import cKDTree
 
 from tacit.claims.attack.movements import CLOSE, Part, System
-from tacit.claims.attack.needs import far_alone, smallest
+from tacit.claims.attack.needs import compute_least_movement, far_alone
 from tacit.claims.view import CellView, Flags, Floats, Ints
 
 #: Vectors of the kernel that are drawn to see which cells depend on each other.
@@ -26,12 +26,12 @@ TRIES = 3
 # -- by relations that two cells share, within bounds ------------------------------------------------
 
 
-def deduced_nearby(table: CellView, system: System, parts: list[Part]) -> bool:
+def is_deducible_nearby(table: CellView, system: System, parts: list[Part]) -> bool:
     """Return True when an unsafe cell rests with the single respondent's cell beside it at rest."""
     pairs = neighbours(table)
     if not len(pairs):
         return False
-    tiny = smallest(table, pairs[:, 1])
+    tiny = compute_least_movement(table, pairs[:, 1])
     known, target = system.at(pairs[:, 0]), system.at(pairs[:, 1])
     if (target < 0).any():
         return True
@@ -43,7 +43,7 @@ def deduced_nearby(table: CellView, system: System, parts: list[Part]) -> bool:
         for i in np.unique(part_of[target[own]]).tolist():
             mine = own[part_of[target[own]] == i]
             rest = int(column[still]) if still >= 0 and part_of[still] == i else None
-            if stuck(parts[i], column[target[mine]], tiny[mine], rest):
+            if is_stuck(parts[i], column[target[mine]], tiny[mine], rest):
                 return True
     return False
 
@@ -72,12 +72,12 @@ def places_of(system: System, parts: list[Part]) -> tuple[Ints, Ints]:
     return part_of, column
 
 
-def stuck(part: Part, columns: Ints, tiny: Floats, rest: int | None) -> bool:
+def is_stuck(part: Part, columns: Ints, tiny: Floats, rest: int | None) -> bool:
     """Return True when some of the cells cannot move, with one cell at rest."""
     if rest is None:
         shown = np.maximum(part.far_up, part.far_down)[columns] >= tiny * (1 - CLOSE)
     else:
-        shown = moved_at_rest(part, columns, rest) >= tiny * (1 - CLOSE)
+        shown = compute_rest_movement(part, columns, rest) >= tiny * (1 - CLOSE)
     rng = np.random.default_rng(len(columns))
     for _ in range(TRIES):
         todo = np.flatnonzero(~shown)
@@ -101,7 +101,7 @@ def stuck(part: Part, columns: Ints, tiny: Floats, rest: int | None) -> bool:
     return False
 
 
-def moved_at_rest(part: Part, columns: Ints, rest: int) -> Floats:
+def compute_rest_movement(part: Part, columns: Ints, rest: int) -> Floats:
     """Return how far kept movements, and means of two of them, move cells with one at rest."""
     if not part.kept:
         return np.zeros(len(columns))
@@ -120,13 +120,13 @@ def moved_at_rest(part: Part, columns: Ints, rest: int) -> Floats:
 # -- exactly, by all relations together ------------------------------------------------------------
 
 
-def deduced_exactly(table: CellView, unknown: Flags) -> bool:
+def is_deducible_exactly(table: CellView, unknown: Flags) -> bool:
     """Return True when an unsafe cell is a multiple of a single respondent's, whatever the bounds."""
-    system = boundless(table.equations, unknown)
+    system = drop_bounds(table.equations, unknown)
     lone = system.at(np.flatnonzero(unknown & table.singleton))
     unsafe = system.at(np.flatnonzero(unknown & table.primary))
     lone, unsafe = lone[lone >= 0], unsafe[unsafe >= 0]
-    pairs = alike(kernel_vectors(system.matrix), lone, unsafe)
+    pairs = find_possible_multiples(kernel_vectors(system.matrix), lone, unsafe)
     owner = table.owner[system.cells]
     pairs = pairs[owner[pairs[:, 0]] != owner[pairs[:, 1]]]
     if not len(pairs):
@@ -134,18 +134,19 @@ def deduced_exactly(table: CellView, unknown: Flags) -> bool:
     parts = list(system.parts())
     part_of, column = places_of(system, parts)
     return any(
-        part_of[a] == part_of[b] and rests(parts[int(part_of[b])], int(column[b]), int(column[a]))
+        part_of[a] == part_of[b]
+        and is_immovable(parts[int(part_of[b])], int(column[b]), int(column[a]))
         for a, b in pairs.tolist()
     )
 
 
-def boundless(equations: sparse.csr_array, unknown: Flags) -> System:
+def drop_bounds(equations: sparse.csr_array, unknown: Flags) -> System:
     """Return the system of unknown cells without bounds: movements of one unit stand for all."""
     ones = np.ones(len(unknown))
     return System.over(equations, unknown, ones, ones)
 
 
-def rests(part: Part, column: int, still: int | None = None) -> bool:
+def is_immovable(part: Part, column: int, still: int | None = None) -> bool:
     """Return True when a cell cannot move at all (with another at rest)."""
     return far_alone(part, column, 1.0, 1e-3, still) < 1e-4
 
@@ -164,7 +165,7 @@ def kernel_vectors(matrix: sparse.csr_array) -> Floats:
     return d
 
 
-def alike(d: Floats, first: Ints, second: Ints) -> Ints:
+def find_possible_multiples(d: Floats, first: Ints, second: Ints) -> Ints:
     """Return pairs of cells, one of each list, that may be multiples of each other in the kernel."""
     length = np.linalg.norm(d, axis=1)
     first, second = first[length[first] > NEAR], second[length[second] > NEAR]

@@ -81,7 +81,7 @@ def plain_entries(cell: npt.ArrayLike, who: npt.ArrayLike, value: npt.ArrayLike)
     )
 
 
-def joined(*parts: Entries) -> Entries:
+def concatenate_entries(*parts: Entries) -> Entries:
     """Return entries one after the other."""
     return Entries(*(np.concatenate([getattr(p, name) for p in parts]) for name in FIELDS))
 
@@ -117,8 +117,8 @@ def rank_in_runs(ids: Ints) -> Ints:
     return np.arange(n) - np.repeat(starts, np.diff(np.r_[starts, n]))
 
 
-def summed(entries: Entries) -> Entries:
-    """Return one entry a cell and unit: contributions added, requests kept, waivers only if all waived.
+def merge_contributions(entries: Entries) -> Entries:
+    """Return one entry per cell and unit: contributions added, requests kept, waivers only if all waived.
 
     Entries of unknown units stay apart.
     """
@@ -139,7 +139,7 @@ def summed(entries: Entries) -> Entries:
         np.maximum.reduceat(known.asked, starts),
         np.logical_and.reduceat(known.waived, starts),
     )
-    return joined(merged, entries.take(entries.who < 0))
+    return concatenate_entries(merged, entries.take(entries.who < 0))
 
 
 def expand_axis(
@@ -231,13 +231,13 @@ def roll_up_spread(
         mine = entries.take(np.arange(part.start, part.stop))
         block = product_entries(mine, row[part] - first, column[part], above)
         count += np.bincount(block.cell, minlength=n)
-        found = largest(joined(found, block), t)
+        found = largest(concatenate_entries(found, block), t)
         first = last
     return found, count
 
 
 def product_entries(entries: Entries, row: Ints, column: Ints, above: sparse.csr_array) -> Entries:
-    """Return one entry a unit and cell of the whole table, as a product of sparse matrices."""
+    """Return one entry per unit and cell of the whole table, as a product of sparse matrices."""
     shape = (int(row.max()) + 1, above.shape[0])
     who = np.zeros(shape[0], dtype=np.int64)
     who[row] = entries.who
@@ -373,7 +373,7 @@ def merge(
     t = given.t
     entries = as_entries(given, cells)
     entries = entries.moved(group[entries.cell])
-    together = entries if disjoint else summed(entries)
+    together = entries if disjoint else merge_contributions(entries)
     found = largest(together, t)
     counts = given.count[cells]
     parts = np.bincount(group, minlength=n)

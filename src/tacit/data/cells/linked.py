@@ -38,7 +38,7 @@ def link(*tables: Table) -> Table:
         for d in table.dimensions:
             merged[d.name] = merged[d.name].merged(d) if d.name in merged else d
     dimensions = tuple(merged.values())
-    keys = [lifted(table, dimensions) for table in tables]
+    keys = [locate_in_joint(table, dimensions) for table in tables]
     every = np.concatenate(keys)
     sizes = [len(d) for d in dimensions]
     ids = np.ravel_multi_index(tuple(every.T), sizes)
@@ -46,13 +46,15 @@ def link(*tables: Table) -> Table:
     ends = np.cumsum([len(t) for t in tables])
     parts = tuple(np.split(own, ends[:-1]))
     refuse_differences(tables, parts, len(unique))
-    pick = functools.partial(joined, tables, first)
-    status = joined_status(tables, parts, len(unique))
+    pick = functools.partial(merge_arrays, tables, first)
+    status = merge_status(tables, parts, len(unique))
     levels = {
         name: largest([getattr(t, name) for t in tables], parts, len(unique))
         for name in ("lower_level", "upper_level", "sliding_level")
     }
-    blocks = [moved(t.equations, p, len(unique)) for t, p in zip(tables, parts, strict=True)]
+    blocks = [
+        move_relations(t.equations, p, len(unique)) for t, p in zip(tables, parts, strict=True)
+    ]
     return Table.from_cells(
         dimensions,
         pick("value"),
@@ -63,8 +65,8 @@ def link(*tables: Table) -> Table:
         upper=pick("upper"),
         coordinates=every[first],
         equations=distinct_rows(sparse.csr_array(sparse.vstack(blocks, format="csr"))),
-        contributors=joined_contributors([t.contributors for t in tables], first),
-        holdings=joined_contributors([t.holdings for t in tables], first),
+        contributors=merge_contributors([t.contributors for t in tables], first),
+        holdings=merge_contributors([t.holdings for t in tables], first),
         response=tables[0].response,
         frequency=tables[0].frequency,
         extra={"parts": parts},
@@ -89,7 +91,7 @@ def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     )
 
 
-def lifted(table: Table, dimensions: Sequence[Dimension]) -> npt.NDArray[np.int64]:
+def locate_in_joint(table: Table, dimensions: Sequence[Dimension]) -> npt.NDArray[np.int64]:
     """Return each cell's place in the joined dimensions; absent ones stand at the total."""
     columns = []
     own = {d.name: i for i, d in enumerate(table.dimensions)}
@@ -124,12 +126,12 @@ def refuse_differences(tables: Sequence[Table], parts: Sequence[Ints], n: int) -
         )
 
 
-def joined(tables: Sequence[Table], first: Ints, name: str) -> npt.NDArray[np.float64]:
+def merge_arrays(tables: Sequence[Table], first: Ints, name: str) -> npt.NDArray[np.float64]:
     """Return one array of the joined cells, from the first table that has each."""
     return np.concatenate([np.asarray(getattr(t, name)) for t in tables])[first]
 
 
-def joined_status(tables: Sequence[Table], parts: Sequence[Ints], n: int) -> npt.NDArray[np.int8]:
+def merge_status(tables: Sequence[Table], parts: Sequence[Ints], n: int) -> npt.NDArray[np.int8]:
     """Return the status of joined cells: unsafe wins, then must be published, then the rest."""
     rank = np.full(n, -1)
     status = np.ones(n, dtype=np.int8)
@@ -153,7 +155,7 @@ def largest(
     return out
 
 
-def joined_contributors(given: Sequence[Contributors | None], first: Ints) -> Contributors | None:
+def merge_contributors(given: Sequence[Contributors | None], first: Ints) -> Contributors | None:
     """Return the contributors of joined cells, when every table knows its own."""
     known = [c for c in given if c is not None]
     if len(known) < len(given):
@@ -169,7 +171,7 @@ def joined_contributors(given: Sequence[Contributors | None], first: Ints) -> Co
     return Contributors(*(stack(n) for n in ("count", "top", "who", "weight", "asked", "waived")))  # type: ignore[arg-type]
 
 
-def moved(matrix: sparse.csr_array, part: Ints, n: int) -> sparse.csr_array:
+def move_relations(matrix: sparse.csr_array, part: Ints, n: int) -> sparse.csr_array:
     """Return relations on the joined cells."""
     return sparse.csr_array(
         (matrix.data, part[matrix.indices], matrix.indptr), shape=(matrix.shape[0], n)

@@ -31,14 +31,14 @@ def product_equations(dimensions: Sequence[Dimension]) -> sparse.csr_array:
     blocks = []
     for i, d in enumerate(dimensions):
         if d.sums:
-            blocks.append(placed(d.equations, sizes, i))
+            blocks.append(expand_over_axes(d.equations, sizes, i))
     n = int(np.prod(sizes)) if sizes else 0
     if not blocks:
         return sparse.csr_array((0, n))
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def placed(matrix: sparse.csr_array, sizes: Sequence[int], axis: int) -> sparse.csr_array:
+def expand_over_axes(matrix: sparse.csr_array, sizes: Sequence[int], axis: int) -> sparse.csr_array:
     """Return a matrix on one axis, repeated for every combination of the other axes."""
     before = int(np.prod(sizes[:axis]))
     after = int(np.prod(sizes[axis + 1 :]))
@@ -81,7 +81,7 @@ def gaps(matrix: sparse.csr_array, values: Floats) -> tuple[Floats, Floats]:
 
 
 def roll_up(base: Floats, dimensions: Sequence[Dimension]) -> Floats:
-    """Return all cells of the product from its ground cells (an array with one axis a dimension)."""
+    """Return all cells of the product from its ground cells (an array with one axis per dimension)."""
     array = np.asarray(base, dtype=np.float64)
     for axis, d in enumerate(dimensions):
         moved = np.moveaxis(array, axis, 0)
@@ -92,12 +92,12 @@ def roll_up(base: Floats, dimensions: Sequence[Dimension]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Subtable:
-    """One unstructured subtable: a relation a dimension, its parent and children in each.
+    """One unstructured subtable: a relation per dimension, its parent and children in each.
 
     Attributes
     ----------
     cells
-        The cells as an array with one axis a dimension; the parent stands first on each axis.
+        The cells as an array with one axis per dimension; the parent stands first on each axis.
     rank
         Sum of the depths of the parents; subtables of rank 0 hold the grand total.
     sums

@@ -1,6 +1,6 @@
 """The file of a table with everything known of it (``.table``): confidential, for work in steps.
 
-A zip archive of ``cells.parquet`` (one row a cell), ``table.json`` (dimensions and what was done) and,
+A zip archive of ``cells.parquet`` (one row per cell), ``table.json`` (dimensions and what was done) and,
 where relations do not follow from the dimensions, ``equations.npz``. It is written for its owner alone.
 """
 
@@ -115,7 +115,7 @@ def load_table(path: str | Path) -> Table:
 
 def heading(table: Table) -> dict[str, Any]:
     """Return everything but the cells, as plain data."""
-    from tacit.result import plain
+    from tacit.result import as_json_number
 
     return {
         "version": VERSION,
@@ -135,16 +135,16 @@ def heading(table: Table) -> dict[str, Any]:
         "history": [
             {
                 "kind": a.kind,
-                "parameters": plain(a.parameters),
+                "parameters": as_json_number(a.parameters),
                 "techniques": list(a.techniques),
-                "details": plain(a.details),
-                "claims": [plain(c.to_dict()) for c in a.claims],
+                "details": as_json_number(a.details),
+                "claims": [as_json_number(c.to_dict()) for c in a.claims],
                 "seconds": a.seconds,
-                "private": plain(a.private),
+                "private": as_json_number(a.private),
             }
             for a in table.history
         ],
-        "extra": {k: plain(v) for k, v in table.extra.items() if is_plain(v)},
+        "extra": {k: as_json_number(v) for k, v in table.extra.items() if is_plain(v)},
     }
 
 

@@ -19,7 +19,7 @@ from tacit.data.cells.status import Status
 from tacit.data.hierarchies.load import for_column, kind_of
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
-from tacit.data.table import Contributors, Table, spread
+from tacit.data.table import Contributors, Table, spread_over_cells
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.base import ROW
@@ -127,7 +127,7 @@ def tabulate(
         tuple(named), value, weight or data.weight, cost, shadow, request, waiver, unit, holding
     )
     require_columns(data, columns)
-    frame = prepared(data, columns)
+    frame = prepare_quantities(data, columns)
     require_numbers(frame, columns, missing)
     built = tuple(
         dimension_for(data, column, given, total, missing) for column, given in named.items()
@@ -192,11 +192,11 @@ class Tabulation:
             value=value,
             count=contributors.count,
             status=np.where(empty, Status.EMPTY, Status.SAFE).astype(np.int8),
-            lower=spread(0.0 if lower is None else lower, n),
-            upper=spread(np.inf if upper is None else upper, n),
-            lower_level=spread(0.0, n),
-            upper_level=spread(0.0, n),
-            sliding_level=spread(0.0, n),
+            lower=spread_over_cells(0.0 if lower is None else lower, n),
+            upper=spread_over_cells(np.inf if upper is None else upper, n),
+            lower_level=spread_over_cells(0.0, n),
+            upper_level=spread_over_cells(0.0, n),
+            sliding_level=spread_over_cells(0.0, n),
             weight=self.costs(sums) if self.columns.cost else None,
             contributors=contributors,
             holdings=holdings,
@@ -225,10 +225,10 @@ class Tabulation:
         out = {}
         for name in ("n", "x", "s", "w", "c", "negative", "positive"):
             values = floats(table, sum_name(name))
-            out[name] = self.rolled(cell, values)
+            out[name] = self.roll_up(cell, values)
         return out
 
-    def rolled(self, cell: Ints, values: Floats) -> Floats:
+    def roll_up(self, cell: Ints, values: Floats) -> Floats:
         """Return the sums of every cell of the table from values in ground cells."""
         size = int(np.prod(self.ground_shape, dtype=np.int64))
         base = np.bincount(cell, weights=values, minlength=size).astype(np.float64)
@@ -282,7 +282,7 @@ class Tabulation:
         found, counted, disjoint = self.units(by)
         if has_missing(self.data, by):
             alone, count = self.without_unit(by)
-            found, counted = parts.joined(alone, found), count + counted
+            found, counted = parts.concatenate_entries(alone, found), count + counted
         return self.packed(parts.largest(found, self.top), counted), disjoint
 
     def packed(self, entries: Entries, count: Ints) -> Contributors:
@@ -327,7 +327,7 @@ class Tabulation:
             nw.len().cast(nw.Int64).alias(sum_name("n"))
         )
         table = self.data.engine.to_arrow(grouped)
-        count = self.rolled(self.cells(table), floats(table, sum_name("n")))
+        count = self.roll_up(self.cells(table), floats(table, sum_name("n")))
         return parts.roll_up_largest(found, self.dimensions, self.top), count.astype(np.int64)
 
     def units(self, by: str) -> tuple[Entries, Ints, bool]:
@@ -348,12 +348,12 @@ class Tabulation:
         )
         several = parts.spread_out(entries)
         once = entries.take(~several)
-        count = self.rolled(once.cell, np.ones(len(once))).astype(np.int64)
+        count = self.roll_up(once.cell, np.ones(len(once))).astype(np.int64)
         found = parts.roll_up_largest(once, self.dimensions, self.top)
         if not several.any():
             return found, count, True
         more, counted = parts.roll_up_spread(entries.take(several), self.dimensions, self.top)
-        return parts.joined(found, more), count + counted, False
+        return parts.concatenate_entries(found, more), count + counted, False
 
 
 def sum_name(what: str) -> str:
@@ -383,13 +383,13 @@ def dimension_for(
     data: Microdata, column: str, given: Any, total: str, missing: str | None
 ) -> Dimension:
     """Return the dimension of a column, which must hold every value of the data as a ground code."""
-    values = relational.distinct(data.frame, column)
+    values = relational.fetch_distinct(data.frame, column)
     if given is None:
         dimension = Dimension.flat(column, ground_labels(values).to_pylist(), total=total)
     elif isinstance(given, Dimension):
         dimension = replace(given, name=column)
     else:
-        hierarchy = for_column(uneven(given), values, column)
+        hierarchy = for_column(allow_uneven_branches(given), values, column)
         dimension = Dimension.from_hierarchy(column, hierarchy, total=total)
     if missing is not None and has_missing(data, column):
         dimension = with_missing(dimension, missing)
@@ -397,7 +397,7 @@ def dimension_for(
     return dimension
 
 
-def uneven(given: Any) -> Any:
+def allow_uneven_branches(given: Any) -> Any:
     """Allow branches of different depth in a hierarchy file, as tables do."""
     if isinstance(given, Mapping):
         return given
@@ -479,7 +479,7 @@ def require_columns(data: Microdata, columns: Columns) -> None:
         raise InputError("a column can be a dimension of the table only once")
 
 
-def prepared(data: Microdata, columns: Columns) -> nw.LazyFrame[Any]:
+def prepare_quantities(data: Microdata, columns: Columns) -> nw.LazyFrame[Any]:
     """Return the frame with every quantity of the tabulation as a number, or a constant."""
     one, zero = nw.lit(1.0), nw.lit(0.0)
 
@@ -492,8 +492,8 @@ def prepared(data: Microdata, columns: Columns) -> nw.LazyFrame[Any]:
         number(columns.shadow, number(columns.value, one)).alias(S),
         number(columns.weight, one).alias(WEIGHT),
         number(columns.cost, zero).alias(COST),
-        yes(columns.request, schema).alias(ASKED),
-        yes(columns.waiver, schema).alias(WAIVED),
+        code_flag(columns.request, schema).alias(ASKED),
+        code_flag(columns.waiver, schema).alias(WAIVED),
     )
     frame = frame.with_columns(
         (nw.col(WEIGHT) * nw.col(X)).alias("__wx__"),
@@ -506,7 +506,7 @@ def prepared(data: Microdata, columns: Columns) -> nw.LazyFrame[Any]:
     return frame.select(*named, *work)
 
 
-def yes(name: str | None, schema: Mapping[str, Any]) -> nw.Expr:
+def code_flag(name: str | None, schema: Mapping[str, Any]) -> nw.Expr:
     """Return the code of a request or waiver: 0 for no or unknown, 2 where it says so, else 1."""
     if name is None:
         return nw.lit(0)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tacit.data.hierarchies.files import numbered_lines, read_text
-from tacit.data.hierarchy import TOP, Hierarchy, ground_label, listed
+from tacit.data.hierarchies.files import number_lines, read_text
+from tacit.data.hierarchy import TOP, Hierarchy, ground_label, list_faults
 from tacit.errors import HierarchyError, UnreadableFile
 
 # -- .hrc: codes in depth-first order ------------------------------------------------------------------
@@ -28,7 +28,7 @@ def read_hrc(
     strip: bool = True,
     encoding: str = "utf-8",
 ) -> Hierarchy:
-    """Read a tau-ARGUS hierarchy: one code a line, depth-first, depth shown by leading marks.
+    """Read a tau-ARGUS hierarchy: one code per line, depth-first, depth shown by leading marks.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def read_hrc(
     """
     where = f"file {Path(path).name!r}"
     entries: list[tuple[int, int, str]] = []
-    for number, line in numbered_lines(read_text(path, encoding)):
+    for number, line in number_lines(read_text(path, encoding)):
         depth, code = lead_depth(line, lead)
         entries.append((number, depth, code.strip() if strip else code.rstrip()))
     faults = hrc_faults(entries)
@@ -123,7 +123,7 @@ def hrc_faults(entries: Sequence[tuple[int, int, str]]) -> list[str]:
             )
         seen.setdefault(code, number)
         before = depth
-    return listed(faults)
+    return list_faults(faults)
 
 
 def leaf_paths(
@@ -260,7 +260,7 @@ def read_recode(path: Path, labels: bool, encoding: str) -> Recode:
     missing: tuple[str, ...] = ()
     codelist = ""
     faults: list[str] = []
-    for number, raw in numbered_lines(read_text(path, encoding)):
+    for number, raw in number_lines(read_text(path, encoding)):
         line = raw.strip()
         if line.startswith("//"):
             continue
@@ -284,7 +284,7 @@ def read_recode(path: Path, labels: bool, encoding: str) -> Recode:
     if not spans and not faults:
         faults.append("it recodes nothing")
     if faults:
-        raise HierarchyError(f"file {path.name!r} is not a valid recode", listed(faults))
+        raise HierarchyError(f"file {path.name!r} is not a valid recode", list_faults(faults))
     return Recode(
         str(path), tuple(spans), missing, code_labels(path, codelist, encoding) if labels else {}
     )
@@ -345,7 +345,7 @@ def unquote(text: str) -> str:
 
 def assign(recode: Recode, texts: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return for each code the number of the span that takes it, or -1; refuse overlaps."""
-    keys, bounds = comparable(texts, recode.spans)
+    keys, bounds = make_comparable(texts, recode.spans)
     chosen = np.full(len(texts), -1, dtype=np.int64)
     faults = []
     for i, (span, (first, last)) in enumerate(zip(recode.spans, bounds, strict=True)):
@@ -360,7 +360,7 @@ def assign(recode: Recode, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         chosen[inside] = i
     if faults:
         raise HierarchyError(
-            f"file {Path(recode.path).name!r} gives some codes two new codes", listed(faults)
+            f"file {Path(recode.path).name!r} gives some codes two new codes", list_faults(faults)
         )
     return chosen
 
@@ -374,7 +374,7 @@ def has_other_meaning(recode: Recode, codes: Sequence[str], keep: bool) -> bool:
     )
 
 
-def comparable(
+def make_comparable(
     texts: Sequence[str], spans: Sequence[Span]
 ) -> tuple[npt.NDArray[Any], list[tuple[Any, Any]]]:
     """Return codes and bounds in a form in which ranges can be compared.

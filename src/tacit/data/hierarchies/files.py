@@ -1,4 +1,4 @@
-"""Hierarchy files: one path a line (CSV, as ARX writes them), and how text files are opened."""
+"""Hierarchy files: one path per line (CSV, as ARX writes them), and how text files are opened."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_csv(
     pad: bool = False,
     encoding: str = "utf-8",
 ) -> Hierarchy:
-    """Read a hierarchy of one path a line: the value, then its label at each level.
+    """Read a hierarchy of one path per line: the value, then its label at each level.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def read_csv(
 def write_csv(
     hierarchy: Hierarchy, path: str | Path, *, separator: str = ";", header: bool = False
 ) -> Path:
-    """Write a hierarchy as one path a line, the form that :func:`read_csv` and ARX read."""
+    """Write a hierarchy as one path per line, the form that :func:`read_csv` and ARX read."""
     target = Path(path)
     with target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=separator, lineterminator="\n")
@@ -104,6 +104,6 @@ def read_text(path: str | Path, encoding: str = "utf-8") -> str:
         ) from None
 
 
-def numbered_lines(text: str) -> list[tuple[int, str]]:
+def number_lines(text: str) -> list[tuple[int, str]]:
     """Return the lines that are not blank, without their ends, numbered from 1."""
     return [(n, line.rstrip()) for n, line in enumerate(text.split("\n"), 1) if line.strip()]

@@ -52,12 +52,12 @@ class Intervals:
         return all(float(e).is_integer() for e in edges)
 
     def _cut(self, numbers: Array, cuts: Sequence[Number], whole: bool) -> list[str]:
-        ends = [None, *map(exact, cuts), None]
+        ends = [None, *map(as_decimal, cuts), None]
         labels = [interval_label(a, b, whole) for a, b in itertools.pairwise(ends)]
         return [labels[i] for i in np.searchsorted(np.array(cuts), numbers, side="right")]
 
     def _grids(self, numbers: Array, whole: bool) -> list[list[str]]:
-        low, high = exact(self.lower), exact(self.upper)
+        low, high = as_decimal(self.lower), as_decimal(self.upper)
         # Code 0 is below the lower end, 1 above the upper end, 2 between them.
         side = np.full(len(numbers), 2)
         side[numbers < (-math.inf if self.lower is None else self.lower)] = 0
@@ -67,7 +67,7 @@ class Intervals:
         columns = []
         for width in self.widths:
             # Whole multiples of the first width, so that a level never splits a lower interval.
-            steps = int(exact(width) / exact(self.widths[0]))
+            steps = int(as_decimal(width) / as_decimal(self.widths[0]))
             cells, at = np.unique(finest // steps, return_inverse=True)
             inside = [self._cell_label(int(c), width, low, high, whole) for c in cells]
             columns.append(
@@ -79,8 +79,8 @@ class Intervals:
         self, cell: int, width: Number, low: Decimal | None, high: Decimal | None, whole: bool
     ) -> str:
         with localcontext(prec=60):
-            start = exact(self.origin) + cell * exact(width)
-            stop = start + exact(width)
+            start = as_decimal(self.origin) + cell * as_decimal(width)
+            stop = start + as_decimal(width)
         return interval_label(
             start if low is None else max(start, low),
             stop if high is None else min(stop, high),
@@ -156,7 +156,7 @@ def intervals(
     if faults:
         raise HierarchyError("intervals: the parameters are wrong", faults)
     if len(given) == 1:
-        given = [plain(exact(given[0]) * factor**level) for level in range(levels)]
+        given = [as_plain_number(as_decimal(given[0]) * factor**level) for level in range(levels)]
     return Intervals(tuple(given), origin, lower, upper, points, integers)  # type: ignore[arg-type]
 
 
@@ -171,7 +171,7 @@ def width_faults(widths: Sequence[Number], levels: int, factor: int) -> list[str
         return ["every width must be a positive number"]
     faults = []
     for n, (small, large) in enumerate(itertools.pairwise(widths), 2):
-        if exact(large) % exact(small) or large <= small:
+        if as_decimal(large) % as_decimal(small) or large <= small:
             faults.append(
                 f"level {n}: its width is not a multiple of the width of level {n - 1} (it would split a lower group)"
             )
@@ -258,7 +258,7 @@ def grid_number(numbers: Array, width: Number, origin: Number) -> Array:
         raise HierarchyError("intervals: the width is too small for the size of the numbers")
     guess = guess.astype(np.int64)
     cells, at = np.unique(guess, return_inverse=True)
-    step, start = exact(width), exact(origin)
+    step, start = as_decimal(width), as_decimal(origin)
     with localcontext(prec=60):
         lower = np.array([float(start + int(c) * step) for c in cells])[at.ravel()]
         upper = np.array([float(start + (int(c) + 1) * step) for c in cells])[at.ravel()]
@@ -266,12 +266,12 @@ def grid_number(numbers: Array, width: Number, origin: Number) -> Array:
     return moved
 
 
-def exact(number: Any) -> Any:
+def as_decimal(number: Any) -> Any:
     """Return a number as the decimal that it is written as; None stays None."""
     return None if number is None else Decimal(repr(number))
 
 
-def plain(number: Decimal) -> Number:
+def as_plain_number(number: Decimal) -> Number:
     """Return a decimal as an integer where it is one."""
     return int(number) if number == number.to_integral_value() else float(number)
 
@@ -291,6 +291,6 @@ def interval_label(start: Decimal | None, stop: Decimal | None, whole: bool) -> 
 
 
 def text(number: Decimal) -> str:
-    """Return a decimal without exponent or needless zeros."""
+    """Return a decimal without exponent or trailing zeros."""
     shown = f"{number:f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown

@@ -37,7 +37,7 @@ KINDS: Mapping[str, Callable[..., Hierarchy | Rule]] = {
     "paths": Hierarchy.from_paths,
 }
 
-ENDINGS = {
+EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
@@ -131,12 +131,12 @@ def kind_of(path: Any) -> str:
             raise HierarchyError("only .grc files can be given as a list: each makes one level")
         return "grc"
     ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
+    if ending not in EXTENSIONS:
         raise UnreadableFile(
             f"cannot tell the kind of hierarchy file {Path(path).name!r} from its ending. "
-            f"Known endings: {', '.join(ENDINGS)}; or say kind."
+            f"Known extensions: {', '.join(EXTENSIONS)}; or say kind."
         )
-    return ENDINGS[ending]
+    return EXTENSIONS[ending]
 
 
 def check_options(kind: str, options: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from tacit.data.hierarchies.files import read_text
-from tacit.data.hierarchy import TOP, Hierarchy, ground_label, listed
+from tacit.data.hierarchy import TOP, Hierarchy, ground_label, list_faults
 from tacit.errors import HierarchyError, UnreadableFile
 
 
@@ -83,7 +83,7 @@ def from_levels(
     *,
     top: bool | str = False,
 ) -> Hierarchy:
-    """Return the hierarchy given by one mapping a level, from the labels below to the labels of the level.
+    """Return the hierarchy given by one mapping per level, from the labels below to the labels of the level.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def repeated_faults(found: Sequence[tuple[tuple[str, ...], int]], in_file: bool)
             place = f"line {line}" if in_file else f"ground value {i}"
             faults.append(f"{place}: its value already has a path")
         seen.setdefault(path[0], line)
-    return listed(faults)
+    return list_faults(faults)
 
 
 def plain_nodes(tree: Any) -> Iterator[Node]:

@@ -147,7 +147,7 @@ class Answer:
         return max(0.0, 1.0 - len(self.columns) / self.n_candidates)
 
     def checks(self) -> dict[str, bool]:
-        """Verify the assignment anew from the counts, exactly when subjects are whole.
+        """Verify the assignment again from the counts, exactly when subjects are whole.
 
         ``values`` is rule (7), ``aggregate`` rule (9), ``covered`` equations (12) and (13),
         ``inclusive`` that subjects stay within their sets, ``a_priori`` condition (5),

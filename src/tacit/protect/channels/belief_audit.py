@@ -15,7 +15,7 @@ composed. They differ in what else they know:
     to itself is safe and that a merged one was merged for a reason (the minimality attack), and imagines
     tables at random;
 ``two dealings``
-    the table, x, and a second release of the same people dealt afresh: sets are intersected, and the
+    the table, x, and a second release of the same people dealt again: sets are intersected, and the
     limits no longer bound anything.
 
 References
@@ -78,7 +78,7 @@ class AuditResult:
 
     @property
     def frame(self) -> nw.DataFrame[Any]:
-        """Return one row an intruder and value: largest posterior and limit."""
+        """Return one row per intruder and value: largest posterior and limit."""
         rows = [(i, v, k) for i in self.posterior for k, v in enumerate(self.values)]
         return as_frame(
             {
@@ -128,28 +128,28 @@ def audit(
     seed
         Seed of those draws.
     """
-    fitted = fitted_assignment(answer)
+    fitted = fit_assignment(answer)
     posterior = {
         "nothing withheld": answer.table.shares,
         "assignment": answer.shares,
-        "composition": mixed(fitted, answer.table.shares),
-        "two dealings": repeated(answer),
+        "composition": mix_shares(fitted, answer.table.shares),
+        "two dealings": intersect_dealings(answer),
     }
-    imagined = imagined_shares(answer, fitted, draws, spread, np.random.default_rng(seed))
+    imagined = compute_imagined_shares(answer, fitted, draws, spread, np.random.default_rng(seed))
     if len(imagined):
         posterior["algorithm alone"] = imagined
     limits = np.array([float(v) for v in answer.problem.u])
     return AuditResult(answer.table.values, limits, posterior)
 
 
-def mixed(x: sparse.csc_array, shares: Floats) -> Floats:
+def mix_shares(x: sparse.csc_array, shares: Floats) -> Floats:
     """Return the shares of each output channel, a mixture of those of input channels (1)."""
     held = np.asarray(x.T @ shares, dtype=np.float64)
     total = np.asarray(x.sum(axis=0), dtype=np.float64).reshape(-1)
     return np.asarray(held / np.maximum(total, 1e-300)[:, None])
 
 
-def fitted_assignment(answer: StudyAnswer) -> sparse.csc_array:
+def fit_assignment(answer: StudyAnswer) -> sparse.csc_array:
     """Return the most even x with the known sizes on both sides, by proportional fitting.
 
     Of all assignments within the published sets that have the sizes of input and output channels, this
@@ -165,10 +165,10 @@ def fitted_assignment(answer: StudyAnswer) -> sparse.csc_array:
     return sparse.coo_array((value, (rows, columns)), shape=(len(m), len(n))).tocsc()
 
 
-def repeated(answer: StudyAnswer) -> Floats:
+def intersect_dealings(answer: StudyAnswer) -> Floats:
     """Return the shares seen by whoever can intersect two independent dealings of the same x.
 
-    A subject of channel r is in w with probability x_rw / m_r, each time anew, so that the pair (w, w')
+    A subject of channel r is in w with probability x_rw / m_r, independently each time, so that the pair (w, w')
     is held by sum_r x_rw x_rw' / m_r subjects on average.
     """
     chance = sparse.diags_array(1.0 / np.maximum(answer.table.m, 1)) @ answer.x
@@ -181,7 +181,7 @@ def repeated(answer: StudyAnswer) -> Floats:
     return np.stack(columns, axis=1) if columns else np.zeros((len(pairs.data), 0))
 
 
-def imagined_shares(
+def compute_imagined_shares(
     answer: StudyAnswer,
     x: sparse.csc_array,
     draws: int,

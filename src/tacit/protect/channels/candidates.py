@@ -17,7 +17,7 @@ ALL_LIMIT = 12
 _BLOCK = 512
 
 
-def everyone(problem: Problem) -> Column:
+def make_all_channel_set(problem: Problem) -> Column:
     """Return the all-channel set d0, which is safe whenever a release exists."""
     return tuple(range(problem.n_channels))
 
@@ -50,7 +50,7 @@ def random_candidates(
     """
     if count < 1 or max_size < 2:
         raise InvalidParameter("random candidates need count of at least 1 and max_size of 2.")
-    chosen = {everyone(problem): None}
+    chosen = {make_all_channel_set(problem): None}
     risky, safe = np.flatnonzero(problem.risky), np.flatnonzero(problem.safe)
     if not len(risky) or not len(safe):
         return list(chosen)
@@ -78,17 +78,17 @@ def _draw(
     order[np.arange(_BLOCK), first] = -2
     order[np.arange(_BLOCK), second] = -1
     most = int(sizes[-1])
-    ranked = np.argsort(order, axis=1)[:, :most] if n <= most else _smallest(order, most)
+    ranked = np.argsort(order, axis=1)[:, :most] if n <= most else _iterate_smallest(order, most)
     return [tuple(sorted(line[:size].tolist())) for line, size in zip(ranked, drawn, strict=True)]
 
 
-def _smallest(order: np.ndarray, most: int) -> np.ndarray:
+def _iterate_smallest(order: np.ndarray, most: int) -> np.ndarray:
     part = np.argpartition(order, most - 1, axis=1)[:, :most]
     inside = np.argsort(np.take_along_axis(order, part, axis=1), axis=1)
     return np.take_along_axis(part, inside, axis=1)
 
 
-def useful(
+def filter_useful_sets(
     problem: Problem, columns: Iterable[Sequence[int]], predicate: Predicate | None = None
 ) -> list[Column]:
     """Sort, deduplicate and filter sets; keep those with a safe and a risky member.
@@ -96,7 +96,7 @@ def useful(
     Sets of safe channels alone are dropped, since their subjects can stay where they are for
     nothing. The predicate is not asked about the all-channel set.
     """
-    whole = everyone(problem)
+    whole = make_all_channel_set(problem)
     kept: dict[Column, None] = {}
     for channels in columns:
         column = tuple(sorted({int(r) for r in channels}))

@@ -16,12 +16,12 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
-from tacit.data.values import renamed_values, unused_row_number
+from tacit.data.values import drop_stale_descriptions, unused_row_number
 from tacit.engine.base import ROW
 from tacit.errors import Approximate, InputError, InvalidParameter, SdcError, near_match
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt, Probability
 from tacit.protect.channels.answer import Answer
-from tacit.protect.channels.candidates import ALL_LIMIT, everyone
+from tacit.protect.channels.candidates import ALL_LIMIT, make_all_channel_set
 from tacit.protect.channels.claim import assumptions, claim_parameters
 from tacit.protect.channels.problem import Problem
 from tacit.protect.channels.query import MODEL
@@ -226,7 +226,7 @@ class ChannelExpansion(Method):
         problem = self.problem(table)
         options: dict[str, Any] = {
             "candidates": self.sets(len(table)),
-            "predicate": both(self.order_rule(table), predicate),
+            "predicate": combine_rules(self.order_rule(table), predicate),
             "need_safe": self.min_safe_share is None,
             "count": self.count,
             "max_size": self.max_size,
@@ -267,7 +267,7 @@ class ChannelExpansion(Method):
         if not self.ordered:
             return None
         ranks = [ranks_of(table, column, order) for column, order in self.ordered.items()]
-        return lambda members: all(unbroken(rank[list(members)]) for rank in ranks)
+        return lambda members: all(is_unbroken(rank[list(members)]) for rank in ranks)
 
     # -- releasing -------------------------------------------------------------------------------
 
@@ -313,7 +313,7 @@ class ChannelExpansion(Method):
         """Return the data with every person's output channel in place of his related values."""
         records = data.to_arrow(self.related, with_row=True)
         channels, _ = channel_numbers(records, self.related)
-        given = deal(channels, answer, rng) + 1
+        given = deal_channels(channels, answer, rng) + 1
         number = rng.permutation(len(given)) + unused_row_number(data)
         dealt = pa.table(
             {ROW: records.column(ROW), CHANNEL: pa.array(given, pa.int64()), NUMBER: number}
@@ -326,11 +326,11 @@ class ChannelExpansion(Method):
         order = [c for c in data.columns if c not in self.withheld(data)]
         row = (nw.col(NUMBER) if self.shuffle else nw.col(ROW)).alias(ROW)
         frame = data.engine.materialise(frame.select(*order, CHANNEL, MEMBERS, row))
-        result = renamed_values(data.with_frame(frame), self.related)
+        result = drop_stale_descriptions(data.with_frame(frame), self.related)
         return ChannelRelease(
             **{
                 **{name: getattr(result, name) for name in FIELDS},
-                "columns": described(result),
+                "columns": drop_identifier_roles(result),
                 "hierarchies": {
                     c: h
                     for c, h in result.hierarchies.items()
@@ -403,7 +403,7 @@ def allowed_sets(candidates: Any, predicate: Predicate | None, problem: Problem)
     """
     if not isinstance(candidates, str):
         return lambda members: members in set(candidates)
-    whole = everyone(problem)
+    whole = make_all_channel_set(problem)
     if candidates == "random":
         return lambda members: members == whole
     return lambda members: members == whole or predicate is None or predicate(members)
@@ -424,13 +424,13 @@ def ranks_of(table: ChannelTable, column: str, order: Sequence[str]) -> Ints:
     return np.array(ranks, dtype=np.int64)
 
 
-def unbroken(ranks: Ints) -> bool:
+def is_unbroken(ranks: Ints) -> bool:
     """Return True when no place between two of the ranks is left out; -1 does not count."""
     places = np.unique(ranks[ranks >= 0])
     return len(places) == 0 or int(places[-1] - places[0]) == len(places) - 1
 
 
-def both(one: Predicate | None, two: Predicate | None) -> Predicate | None:
+def combine_rules(one: Predicate | None, two: Predicate | None) -> Predicate | None:
     """Return the rule that two rules make, either of which may be none."""
     if one is None or two is None:
         return one or two
@@ -440,7 +440,7 @@ def both(one: Predicate | None, two: Predicate | None) -> Predicate | None:
 # -- dealing -------------------------------------------------------------------------------------
 
 
-def deal(channels: Ints, answer: StudyAnswer, rng: np.random.Generator) -> Ints:
+def deal_channels(channels: Ints, answer: StudyAnswer, rng: np.random.Generator) -> Ints:
     """Return an output channel, from 0, for each record.
 
     The records of an input channel are put in random order and dealt x_rw to each output channel w; the
@@ -489,7 +489,7 @@ class ChannelRelease(Microdata):
 FIELDS = tuple(f.name for f in fields(Microdata))
 
 
-def described(data: Microdata) -> dict[str, Any]:
+def drop_identifier_roles(data: Microdata) -> dict[str, Any]:
     """Return the columns without the role of identifier: these names are released on purpose."""
     return {
         name: replace(column, roles=column.roles - {"identifiers"})

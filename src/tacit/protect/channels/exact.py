@@ -83,7 +83,7 @@ class _Run:
         self.value, self.bound, self.rounds = float("inf"), 0.0, 0
         self.prices: Floats = np.zeros(len(cone.m))
 
-    def late(self, share: float = 1.0) -> bool:
+    def is_late(self, share: float = 1.0) -> bool:
         if self.time_limit is None:
             return False
         return time.monotonic() - self.begun > share * self.time_limit
@@ -100,7 +100,7 @@ class _Run:
     def approach(self) -> None:
         """Add columns near those in use until that yields little, at central prices if large."""
         before, n = np.inf, len(self.cone.m)
-        while not self.late(0.7):
+        while not self.is_late(0.7):
             if self.small:
                 value, prices = self.master.solve()
             else:
@@ -108,8 +108,8 @@ class _Run:
                 value = float(prices @ self.cone.m)
                 self.master.raise_penalties(2, least=1e-4)
             if self.master.n_columns > 12 * n:
-                self.master = self.master.pruned(prices, 4 * n)
-            found = improve(self.cone, prices, self.master.promising(prices, n), each=2)
+                self.master = self.master.prune_rays(prices, 4 * n)
+            found = improve(self.cone, prices, self.master.find_promising_rays(prices, n), each=2)
             added = sum(self.master.add(*rays) for rays in found.values())
             self.tell(f"{added} rays near those in use")
             slow = abs(value - before) < 1e-3 * value and added < n
@@ -124,7 +124,7 @@ class _Run:
         """Search all sets at the prices of the optimum, until nothing improves."""
         self.solve()
         eases = [0.0] if self.small else list(_EASES)
-        while eases and not self.late():
+        while eases and not self.is_late():
             if self.search(eases[0]) == 0:
                 eases.pop(0)
                 continue
@@ -135,14 +135,14 @@ class _Run:
     def solve(self) -> None:
         """Solve the master with nobody left out."""
         if not self.small:
-            self.master.solve_afresh()
+            self.master.solve_from_scratch()
         self.value, self.prices = self.master.solve()
         while self.master.raise_penalties():
             self.value, self.prices = self.master.solve()
 
     def search(self, ease: float) -> int:
         """Search with prices divided by 1 + ease; add what improves and update the bound."""
-        if self.late() or self.bound >= self.value / (1 + ease) * (1 - _PROOF):
+        if self.is_late() or self.bound >= self.value / (1 + ease) * (1 - _PROOF):
             return 0
         prices = self.prices / (1 + ease)
         if self.cone.n_rules > _TREE_RULES:

@@ -17,7 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import Infeasible, LimitReached, SolverError
-from tacit.protect.channels.candidates import ALL_LIMIT, Column, all_subsets, everyone, useful
+from tacit.protect.channels.candidates import (
+    ALL_LIMIT,
+    Column,
+    all_subsets,
+    filter_useful_sets,
+    make_all_channel_set,
+)
 from tacit.protect.channels.cone import Cone, full_rays
 from tacit.protect.channels.exact import Optimum
 from tacit.protect.channels.lp import Model, build, run, to_sparse
@@ -43,7 +49,7 @@ def solve_integer(
     program solved again. The search starts from a rounded linear assignment.
     """
     model = build(cone, columns, unit=1.0)
-    start = _start(problem, cone, model)
+    start = _find_safe_start(problem, cone, model)
     if need_safe:
         model = _with_safe_subjects(problem, model)
     most = problem.m[model.channel].astype(np.float64)
@@ -58,7 +64,7 @@ def solve_integer(
             break
         x = np.rint(outcome.point)
         proven = proven and outcome.state == "optimal"
-        broken = _broken(problem, model, x)
+        broken = _find_broken_sets(problem, model, x)
         if not broken and _covers(problem, model, x):
             return to_sparse(model, x, problem.n_channels), _cost(problem, model, x), proven
         proven = False
@@ -73,20 +79,24 @@ def solve_integer(
     return to_sparse(model, start, problem.n_channels), _cost(problem, model, start), False
 
 
-def _start(problem: Problem, cone: Cone, model: Model) -> Floats | None:
+def _find_safe_start(problem: Problem, cone: Cone, model: Model) -> Floats | None:
     """Return a first assignment that is safe: rounded from the linear one, or all in one channel."""
     for least in (4.0, 0.0):
-        x = _rounded(problem, cone, model, least)
-        if x is not None and not _broken(problem, model, x) and _covers(problem, model, x):
+        x = _round_assignment(problem, cone, model, least)
+        if (
+            x is not None
+            and not _find_broken_sets(problem, model, x)
+            and _covers(problem, model, x)
+        ):
             return x
-    whole = everyone(problem)
+    whole = make_all_channel_set(problem)
     if whole not in model.columns:
         return None
     w = model.columns.index(whole)
     return np.where(model.column == w, problem.m[model.channel], 0).astype(np.float64)
 
 
-def _rounded(problem: Problem, cone: Cone, model: Model, least: float) -> Floats | None:
+def _round_assignment(problem: Problem, cone: Cone, model: Model, least: float) -> Floats | None:
     """Round a linear assignment that was given room for it; None when there is no room.
 
     Safe subjects are rounded up, which no rule minds; a risky channel moves each of its entries
@@ -155,7 +165,7 @@ def _with_safe_subjects(problem: Problem, model: Model) -> Model:
     )
 
 
-def _broken(problem: Problem, model: Model, x: Floats) -> list[int]:
+def _find_broken_sets(problem: Problem, model: Model, x: Floats) -> list[int]:
     """Return the sets whose rules fail in exact arithmetic."""
     failed = []
     for w in np.unique(model.column[x > 0]):
@@ -182,7 +192,7 @@ def _cost(problem: Problem, model: Model, x: Floats) -> float:
 def neighbourhood(problem: Problem, optimum: Optimum, most: int = 400) -> list[Column]:
     """Return the sets in use at the linear optimum, those nearest to use, and the set of all."""
     cone = optimum.master.cone
-    columns = [everyone(problem), *optimum.master.assignment()[0]]
+    columns = [make_all_channel_set(problem), *optimum.master.assignment()[0]]
     reduced, sets = [], []
     for members, rays in optimum.master.blocks[1:]:
         worth = (optimum.prices[members] * rays).sum(axis=1)
@@ -194,10 +204,10 @@ def neighbourhood(problem: Problem, optimum: Optimum, most: int = 400) -> list[C
             column = tuple(int(r) for r in sets[i])
             risky_only = problem.risky[list(column)].all()
             columns.append((*column, cone.label) if risky_only else column)
-    return useful(problem, columns)[: len(optimum.master.assignment()[0]) + most]
+    return filter_useful_sets(problem, columns)[: len(optimum.master.assignment()[0]) + most]
 
 
-def undominated(
+def enumerate_undominated(
     problem: Problem, cone: Cone, prices: Floats, value: float, incumbent: float
 ) -> list[Column]:
     """All subsets that an assignment cheaper than the incumbent could use.
@@ -207,7 +217,7 @@ def undominated(
     """
     if problem.n_channels > ALL_LIMIT:
         raise Infeasible("too many input channels to examine all subsets.")
-    columns = useful(problem, all_subsets(problem))
+    columns = filter_useful_sets(problem, all_subsets(problem))
     masks = np.array([sum(1 << r for r in column) for column in columns], dtype=np.int64)
     best = np.full(len(columns), -np.inf)
     for size in range(2, cone.n_rules + 2):

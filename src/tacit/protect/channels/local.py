@@ -38,7 +38,9 @@ def improve(
                 tried.setdefault(new.shape[1], []).append(new)
     found = {}
     for n, parts in tried.items():
-        kept = _improving(cone, prices, distinct(np.concatenate(parts), len(cone.m)), each)
+        kept = _improving(
+            cone, prices, keep_distinct_sets(np.concatenate(parts), len(cone.m)), each
+        )
         if len(kept[0]):
             found[n] = kept
     return found
@@ -80,7 +82,7 @@ def _variants(sets: Ints, partner: Ints, *, grow: bool) -> list[Ints]:
     return made
 
 
-def distinct(sets: Ints, n_channels: int) -> Ints:
+def keep_distinct_sets(sets: Ints, n_channels: int) -> Ints:
     """Each line once; lines are sorted sets of channels."""
     if n_channels ** sets.shape[1] > 2**62:
         return np.unique(sets, axis=0)

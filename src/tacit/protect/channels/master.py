@@ -84,15 +84,15 @@ class Master:
                 raise SolverError("the linear program over output channels could not be solved.")
         return self.lp.objective(), self._prices(self.lp.duals())
 
-    def pruned(self, prices: Floats, most: int) -> Master:
+    def prune_rays(self, prices: Floats, most: int) -> Master:
         """Return a new master with the most promising rays of each number of members."""
         smaller = Master(self.cone)
         smaller.penalise(self.penalties)
-        for sets, rays in self.promising(prices, most).values():
+        for sets, rays in self.find_promising_rays(prices, most).values():
             smaller.add(sets, rays)
         return smaller
 
-    def solve_afresh(self) -> None:
+    def solve_from_scratch(self) -> None:
         """Find an optimal basis by an interior-point method; quicker than simplex when large."""
         self.lp.option("ipm_optimality_tolerance", 1e-8)
         self._run("ipm", "on")
@@ -116,7 +116,7 @@ class Master:
         assert prices is not None
         return np.where(self.cone.risky, prices, np.minimum(prices, 0.0))
 
-    def promising(self, prices: Floats, most: int) -> dict[int, tuple[Ints, Floats]]:
+    def find_promising_rays(self, prices: Floats, most: int) -> dict[int, tuple[Ints, Floats]]:
         """Return the rays whose worth is nearest to (or above) their cost, by number of members."""
         chosen: dict[int, tuple[Ints, Floats]] = {}
         by_size: dict[int, list[tuple[Ints, Floats]]] = {}

@@ -64,7 +64,7 @@ class _Search:
         safe = cone.G.T[~cone.risky]
         self.pull = np.abs(safe).mean(axis=0) + 1e-6 if len(safe) else np.ones(cone.n_rules)
 
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() > self.deadline
 
     def test(self, sets: Ints) -> Flags:
@@ -117,7 +117,7 @@ def price(
     block = max(1, min(16, 64_000 // max(1, len(cone.m))))
     for at in range(0, len(start), block):
         anchors = start[at : at + block]
-        if search.late():
+        if search.is_late():
             search.drop(prices[start[at:]] / cone.m[start[at:]] - 1)
             break
         _walk(search, anchors[:, None].astype(np.int32), prices[anchors] / cone.m[anchors] - 1)
@@ -150,7 +150,7 @@ def _children(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tup
     grown = [np.empty((0, sets.shape[1] + 1), dtype=np.int32)]
     bounds = [np.empty(0)]
     for at in range(0, len(sets), size):
-        if search.late():
+        if search.is_late():
             search.drop(ratios[at:])
             break
         new, bound = _grow(search, sets[at : at + size], ratios[at : at + size], last=last)
@@ -162,7 +162,7 @@ def _children(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tup
         elif not last:
             grown.append(new)
             bounds.append(bound)
-    return _best(search, *_distinct(np.concatenate(grown), np.concatenate(bounds)))
+    return _best(search, *_merge_equal_sets(np.concatenate(grown), np.concatenate(bounds)))
 
 
 def _best(search: _Search, sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
@@ -174,7 +174,7 @@ def _best(search: _Search, sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
     return sets[chosen], ratios[chosen]
 
 
-def _distinct(sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
+def _merge_equal_sets(sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
     """Keep each set once, with the smallest of its bounds (all of them are valid)."""
     if not len(sets):
         return sets, ratios
@@ -189,7 +189,7 @@ def _distinct(sets: Ints, ratios: Floats) -> tuple[Ints, Floats]:
 def _grow(search: _Search, sets: Ints, ratios: Floats, *, last: bool) -> tuple[Ints, Floats]:
     """Add to each set every channel that covers what the set leaves uncovered."""
     cone, prices = search.cone, search.prices
-    points, valid = _uncovered(search, sets)
+    points, valid = _find_uncovered_points(search, sets)
     usable = valid.any(axis=1)
     # No uncovered point: a subset improves by itself and is found on its own.
     search.lost = max(search.lost, float(ratios[~usable].max(initial=0.0)))
@@ -223,7 +223,7 @@ def _grown_costs(cone: Cone, sets: Ints) -> Floats:
     )
 
 
-def _uncovered(search: _Search, sets: Ints) -> tuple[Floats, Flags]:
+def _find_uncovered_points(search: _Search, sets: Ints) -> tuple[Floats, Flags]:
     """Return points mu that no member of a set covers, as vertices of that polyhedron.
 
     A superset costs at least the smallest channel more, so the level is raised by half of that

@@ -135,7 +135,7 @@ class Problem:
 
     @cached_property
     def rows(self) -> NDArray[np.object_]:
-        """Exact coefficients of the cone of safe assignments, one row a rule: ``rows @ x <= 0``.
+        """Exact coefficients of the cone of safe assignments, one row per rule: ``rows @ x <= 0``.
 
         The K value rules (7), then the aggregate rule (9) with its sign turned.
         """

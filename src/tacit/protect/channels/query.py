@@ -80,7 +80,7 @@ class QueryResult:
         return str(self.summary())
 
 
-def ask(
+def evaluate_query(
     answer: StudyAnswer, rule: str | None = None, *, channels: Sequence[int] = ()
 ) -> QueryResult:
     """Return what a query would bring on the release of an answer.
@@ -94,14 +94,14 @@ def ask(
     channels
         Or input channels, numbered from 1.
     """
-    wanted = wanted_channels(answer.table.combinations, rule, channels)
+    wanted = find_wanted_channels(answer.table.combinations, rule, channels)
     hit = [w for w, members in enumerate(answer.sets) if wanted.intersection(members)]
     inside = answer.x[:, hit]
     rows = sorted(wanted)
     return QueryResult(
-        returned=number(inside.sum()),
-        true=number(answer.table.m[rows].sum()),
-        found=number(inside[rows].sum() if rows and hit else 0),
+        returned=tidy_count(inside.sum()),
+        true=tidy_count(answer.table.m[rows].sum()),
+        found=tidy_count(inside[rows].sum() if rows and hit else 0),
         channels=tuple(w + 1 for w in hit),
     )
 
@@ -112,11 +112,11 @@ def query(
     """Return the released records that a query brings: a superset of those who meet it.
 
     It needs nothing but the release: the composition stands in its claim. The parameters are those of
-    :func:`ask`; a rule speaks of the related columns as they were before.
+    :func:`evaluate_query`; a rule speaks of the related columns as they were before.
     """
     parameters, column = composition_of(released)
     combinations = pa.table(dict(parameters["combinations"]))
-    wanted = wanted_channels(combinations, rule, channels)
+    wanted = find_wanted_channels(combinations, rule, channels)
     hit = [
         int(output["channel"])
         for output in parameters["outputs"]
@@ -134,7 +134,7 @@ def composition_of(released: Microdata) -> tuple[Mapping[str, Any], str]:
     raise InputError("these data are no release by channel expansion: they carry no composition")
 
 
-def wanted_channels(
+def find_wanted_channels(
     combinations: pa.Table, rule: str | None, channels: Sequence[int]
 ) -> frozenset[int]:
     """Return the input channels, from 0, that a query asks for."""
@@ -153,7 +153,7 @@ def wanted_channels(
     return frozenset(frame.filter(where(rule, schema).expr).get_column(PLACE).to_list())
 
 
-def number(value: Any) -> float:
+def tidy_count(value: Any) -> float:
     """Return a count: whole when it is, within rounding."""
     near = round(float(value))
     return near if abs(float(value) - near) < 1e-6 else float(value)

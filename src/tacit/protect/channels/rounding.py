@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from tacit.protect.channels.answer import Answer
-from tacit.protect.channels.candidates import Column, Predicate, everyone
+from tacit.protect.channels.candidates import Column, Predicate, make_all_channel_set
 from tacit.protect.channels.problem import Floats, Problem
 from tacit.protect.channels.solve import solve
 
@@ -39,14 +39,14 @@ def rounded(
     if answer.integer or not answer.columns:
         return replace(answer, integer=True)
     found = [
-        finished(answer, *room)
+        finish_rounding(answer, *room)
         for columns in attempts(answer, allowed)
         if (room := with_room(answer.problem, columns, allowed)) is not None
     ]
     safe = [whole for whole in found if whole.is_safe]
     if safe:
         return min(safe, key=lambda whole: whole.cost)
-    whole = everyone(answer.problem)
+    whole = make_all_channel_set(answer.problem)
     chosen = [*answer.columns, *([whole] if allowed(whole) else [])]
     return solve(answer.problem, integer=True, candidates=chosen, time_limit=time_limit)
 
@@ -54,7 +54,7 @@ def rounded(
 def attempts(answer: Answer, allowed: Predicate) -> Iterator[list[Column]]:
     """Yield lists of sets to try: those in use with enough subjects, without and with the all-channel set."""
     length = np.array([len(column) for column in answer.columns])
-    whole = everyone(answer.problem)
+    whole = make_all_channel_set(answer.problem)
     seen: set[tuple[Column, ...]] = set()
     for few in FEW:
         large = answer.sizes >= few * length
@@ -75,7 +75,7 @@ def with_room(
     """
     if not columns:
         return None
-    x, short = cheapest(problem, columns)
+    x, short = find_cheapest_with_room(problem, columns)
     if x is None:
         return None
     lacking = np.flatnonzero(short > 1e-7)
@@ -103,7 +103,9 @@ def spare_member(problem: Problem, x: sparse.csr_array, column: Column) -> int |
     return int(np.argmin(np.where(fit, problem.m, np.inf))) if fit.any() else None
 
 
-def cheapest(problem: Problem, columns: Sequence[Column]) -> tuple[sparse.csr_array | None, Floats]:
+def find_cheapest_with_room(
+    problem: Problem, columns: Sequence[Column]
+) -> tuple[sparse.csr_array | None, Floats]:
     """Return the cheapest x with room, and how much of the room each set lacks (as little as possible)."""
     row = np.concatenate([np.array(c, dtype=np.int64) for c in columns])
     column = np.repeat(np.arange(len(columns)), [len(c) for c in columns])
@@ -144,7 +146,7 @@ def rule_rows(problem: Problem) -> Floats:
     return np.vstack([problem.rows.astype(np.float64), least - safe, -safe])
 
 
-def finished(answer: Answer, columns: Sequence[Column], x: sparse.csr_array) -> Answer:
+def finish_rounding(answer: Answer, columns: Sequence[Column], x: sparse.csr_array) -> Answer:
     """Return the answer with x rounded, input channel by input channel, and its cost."""
     problem = answer.problem
     amounts = x.copy()

@@ -19,14 +19,14 @@ from tacit.protect.channels.candidates import (
     Column,
     Predicate,
     all_subsets,
-    everyone,
+    filter_useful_sets,
+    make_all_channel_set,
     random_candidates,
     require_cover,
-    useful,
 )
 from tacit.protect.channels.cone import cone_of
 from tacit.protect.channels.exact import Optimum, Progress, generate
-from tacit.protect.channels.integer import neighbourhood, solve_integer, undominated
+from tacit.protect.channels.integer import enumerate_undominated, neighbourhood, solve_integer
 from tacit.protect.channels.lp import build, run, to_sparse
 from tacit.protect.channels.problem import Problem
 
@@ -58,7 +58,7 @@ def solve_counts(
     m
         Subjects in each input channel.
     counts
-        Subjects holding each risky value, one line an input channel.
+        Subjects holding each risky value, one line per input channel.
     u, b, c
         Limit of each value's share, limit of the weighted sum, and weights (see :class:`Problem`).
     names
@@ -116,10 +116,12 @@ def solve(
     if not problem.risky.any():
         return _nothing_risky(problem, integer)
     if candidates == "exact":
-        answer = _exact(problem, integer, predicate, need_safe, count, max_size, seed, time_limit, progress)  # fmt: skip
+        answer = _solve_all_sets(problem, integer, predicate, need_safe, count, max_size, seed, time_limit, progress)  # fmt: skip
     else:
         columns = _columns(problem, candidates, predicate, count, max_size, seed)
-        answer = _given(problem, columns, integer, need_safe, time_limit, _method(candidates))
+        answer = _solve_given_sets(
+            problem, columns, integer, need_safe, time_limit, _method(candidates)
+        )
     answer = replace(answer, seconds=time.monotonic() - begun)
     failed = [name for name, passed in answer.checks().items() if not passed]
     if failed:
@@ -181,12 +183,12 @@ def _columns(
         )
     else:
         drawn = candidates
-    columns = useful(problem, drawn, predicate)
+    columns = filter_useful_sets(problem, drawn, predicate)
     require_cover(problem, columns)
     return columns
 
 
-def _given(
+def _solve_given_sets(
     problem: Problem,
     columns: list[Column],
     integer: bool,
@@ -217,7 +219,7 @@ def _given(
     )  # fmt: skip
 
 
-def _exact(
+def _solve_all_sets(
     problem: Problem,
     integer: bool,
     predicate: Predicate | None,
@@ -240,7 +242,7 @@ def _exact(
     if predicate is not None:
         return _with_predicate(problem, optimum, predicate, integer, need_safe, count, max_size, seed, time_limit)  # fmt: skip
     if integer:
-        return _whole(problem, answer, optimum, need_safe, time_limit)
+        return _solve_whole_subjects(problem, answer, optimum, need_safe, time_limit)
     return answer
 
 
@@ -260,20 +262,20 @@ def _with_predicate(
     A rejected small set may be acceptable with more members, so small sets no longer suffice.
     """
     few = problem.n_channels <= ALL_LIMIT
-    drawn: list[Column] = [everyone(problem)]
+    drawn: list[Column] = [make_all_channel_set(problem)]
     if few:
         drawn += all_subsets(problem)
     else:
         drawn += neighbourhood(problem, optimum, most=4 * count)
         drawn += random_candidates(problem, count, max_size, seed, predicate)
-    columns = useful(problem, drawn, predicate)
-    answer = _given(problem, columns, integer, need_safe, time_limit, "exact")
+    columns = filter_useful_sets(problem, drawn, predicate)
+    answer = _solve_given_sets(problem, columns, integer, need_safe, time_limit, "exact")
     bound = answer.bound if few else min(answer.bound, optimum.bound * optimum.master.cone.unit**2)
     met = answer.cost <= bound * (1 + 1e-9)
     return replace(answer, bound=bound, proven=answer.proven and (few or met))
 
 
-def _whole(
+def _solve_whole_subjects(
     problem: Problem,
     linear: Answer,
     optimum: Optimum,
@@ -287,8 +289,8 @@ def _whole(
     found, cost, _ = solve_integer(problem, cone, columns, need_safe=need_safe, time_limit=limit)
     proven = linear.proven and cost < linear.bound * (1 - 1e-9) + 1
     if not proven and problem.n_channels <= ALL_LIMIT and linear.proven:
-        columns = undominated(problem, cone, optimum.prices, linear.bound, cost)
-        columns = useful(problem, [everyone(problem), *columns, *found[0]])
+        columns = enumerate_undominated(problem, cone, optimum.prices, linear.bound, cost)
+        columns = filter_useful_sets(problem, [make_all_channel_set(problem), *columns, *found[0]])
         better, value, proven = solve_integer(
             problem, cone, columns, need_safe=need_safe, time_limit=time_limit
         )

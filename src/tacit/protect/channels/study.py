@@ -105,7 +105,7 @@ class StudyAnswer:
 
     @functools.cached_property
     def _completed(self) -> tuple[tuple[tuple[int, ...], ...], sparse.csc_array]:
-        return completed(self.answer)
+        return complete_sets(self.answer)
 
     @property
     def sets(self) -> tuple[tuple[int, ...], ...]:
@@ -146,11 +146,11 @@ class StudyAnswer:
 
     @property
     def channels(self) -> nw.DataFrame[Any]:
-        """Return one row an output channel: members, subjects, cost, share of each value."""
+        """Return one row per output channel: members, subjects, cost, share of each value."""
         columns: dict[str, Any] = {
             "channel": np.arange(1, len(self.sets) + 1),
             "members": pa.array([numbers_text(w) for w in self.sets], pa.string()),
-            "subjects": whole(self.subjects),
+            "subjects": as_integers(self.subjects),
             "psi": np.array([self.problem.psi(w) for w in self.sets], dtype=np.int64),
         }
         columns |= {f"share of {v}": self.shares[:, k] for k, v in enumerate(self.table.values)}
@@ -159,7 +159,7 @@ class StudyAnswer:
 
     @property
     def composition(self) -> nw.DataFrame[Any]:
-        """Return the public table of what each output channel is made of: one row a member."""
+        """Return the public table of what each output channel is made of: one row per member."""
         pairs = [(r, w) for w, members in enumerate(self.sets) for r in members]
         inputs = pa.array([r for r, _ in pairs], pa.int64())
         columns: dict[str, Any] = {
@@ -171,7 +171,7 @@ class StudyAnswer:
         }
         lookup = self.assignment
         amounts = [lookup.get((r + 1, w + 1), 0.0) for r, w in pairs]
-        columns["subjects"] = whole(np.array(amounts, dtype=np.float64))
+        columns["subjects"] = as_integers(np.array(amounts, dtype=np.float64))
         return as_frame(columns)
 
     @property
@@ -222,10 +222,10 @@ class StudyAnswer:
         return picture(self, most=most)
 
     def query(self, rule: str | None = None, *, channels: Sequence[int] = ()) -> QueryResult:
-        """Ask the release for subjects: see :func:`tacit.protect.channels.query.ask`."""
-        from tacit.protect.channels.query import ask
+        """Ask the release for subjects: see :func:`tacit.protect.channels.query.evaluate_query`."""
+        from tacit.protect.channels.query import evaluate_query
 
-        return ask(self, rule, channels=channels)
+        return evaluate_query(self, rule, channels=channels)
 
     def audit(self, *, draws: int = 4000, seed: int = 0) -> AuditResult:
         """Ask what intruders come to believe: see :func:`tacit.protect.channels.belief_audit.audit`."""
@@ -234,7 +234,7 @@ class StudyAnswer:
         return audit(self, draws=draws, seed=seed)
 
 
-def completed(answer: Answer) -> tuple[tuple[tuple[int, ...], ...], sparse.csc_array]:
+def complete_sets(answer: Answer) -> tuple[tuple[tuple[int, ...], ...], sparse.csc_array]:
     """Return the sets in use, leftovers as sets of one member, ordered by members, with their x."""
     held = answer.x.tocoo()
     left = answer.leftover
@@ -265,7 +265,7 @@ def ratio(part: float, whole_: float) -> float:
     return part / whole_ if whole_ else 0.0
 
 
-def whole(values: Floats) -> npt.NDArray[Any]:
+def as_integers(values: Floats) -> npt.NDArray[Any]:
     """Return numbers as integers where all of them are, else as they are."""
     rounded = np.rint(values)
     close = bool(np.all(np.abs(values - rounded) < 1e-6))
@@ -277,7 +277,9 @@ def whole(values: Floats) -> npt.NDArray[Any]:
 Given = Mapping[int, float] | Sequence[int] | set[int] | frozenset[int]
 
 
-def proposed(table: ChannelTable, given: Sequence[Given]) -> dict[Sequence[int], dict[int, float]]:
+def parse_proposal(
+    table: ChannelTable, given: Sequence[Given]
+) -> dict[Sequence[int], dict[int, float]]:
     """Return a proposal by members, channels numbered from 0.
 
     Each output channel is a list of input channel numbers from 1 (all of their subjects go there), or a

@@ -29,7 +29,7 @@ Frame = nw.DataFrame[Any]
 TOLERANCES = (1.0, 1.2, 1.4, 1.6, 1.8)
 
 
-def scaled(problem: Problem, factor: float) -> Problem:
+def scale_limits(problem: Problem, factor: float) -> Problem:
     """Return the problem with limits multiplied by the risk tolerance RT; u stays at most 1."""
     by = Fraction(float(factor)).limit_denominator(10**6)
     looser = replace(
@@ -63,7 +63,7 @@ def points(
     base = np.array([float(v) for v in problem.u])
     rows = []
     for factor in factors:
-        found = StudyAnswer(table, answer(scaled(problem, factor)))
+        found = StudyAnswer(table, answer(scale_limits(problem, factor)))
         shares = found.shares
         rows.append(
             {

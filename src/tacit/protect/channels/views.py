@@ -21,7 +21,7 @@ from tacit.plot.flows import Node, flows
 from tacit.plot.parts import short_number
 from tacit.protect.channels.problem import Problem
 from tacit.protect.channels.solve import evaluate
-from tacit.protect.channels.study import Given, StudyAnswer, numbers_text, proposed
+from tacit.protect.channels.study import Given, StudyAnswer, numbers_text, parse_proposal
 from tacit.protect.channels.table import NUMBERED, ChannelTable, Floats, as_frame
 
 #: A share below this is not worth a word in a picture.
@@ -49,7 +49,7 @@ def partial(
     ``given`` lists the output channels: each a list of input channel numbers from 1, all of whose
     subjects go there, or a mapping from number to subjects. Whoever is not mentioned stays where he is.
     """
-    return StudyAnswer(table, evaluate(problem, proposed(table, given)), title)
+    return StudyAnswer(table, evaluate(problem, parse_proposal(table, given)), title)
 
 
 # -- attribute-level recoding --------------------------------------------------------------------
@@ -62,7 +62,7 @@ def recoding(answer: StudyAnswer) -> nw.DataFrame[Any]:
     the product of the numbers of values: for the first output channel of Figure 4, 3 x 2 x 3 x 2 = 36
     combinations where the output channel names 3.
     """
-    spans = [spanned(answer.table, w) for w in answer.sets]
+    spans = [count_spanned_combinations(answer.table, w) for w in answer.sets]
     return as_frame(
         {
             "channel": np.arange(1, len(answer.sets) + 1),
@@ -73,7 +73,7 @@ def recoding(answer: StudyAnswer) -> nw.DataFrame[Any]:
     )
 
 
-def spanned(table: ChannelTable, members: Sequence[int]) -> int:
+def count_spanned_combinations(table: ChannelTable, members: Sequence[int]) -> int:
     """Return how many combinations the members' value sets span, column by column."""
     rows = [table.texts[r] for r in members]
     return math.prod(len(set(column)) for column in zip(*rows, strict=True))
@@ -85,8 +85,10 @@ def spanned(table: ChannelTable, members: Sequence[int]) -> int:
 def picture(answer: StudyAnswer, *, most: int = 24) -> Chart:
     """Return the flow picture of an assignment; beyond ``most`` nodes a side, the small are joined."""
     held = answer.x.tocoo()
-    inputs = shown(answer.table.m, ~answer.problem.risky, most)
-    outputs = shown(answer.subjects, np.array([len(w) == 1 for w in answer.sets], dtype=bool), most)
+    inputs = choose_drawn_nodes(answer.table.m, ~answer.problem.risky, most)
+    outputs = choose_drawn_nodes(
+        answer.subjects, np.array([len(w) == 1 for w in answer.sets], dtype=bool), most
+    )
     left = [input_node(answer, r) for r in inputs]
     right = [output_node(answer, w) for w in outputs]
     if len(inputs) < len(answer.table):
@@ -110,7 +112,9 @@ def picture(answer: StudyAnswer, *, most: int = 24) -> Chart:
     return flows(left, right, links, title=answer.title, subtitle=f"{told}; risky in red")
 
 
-def shown(sizes: npt.NDArray[Any], plain: npt.NDArray[np.bool_], most: int) -> list[int]:
+def choose_drawn_nodes(
+    sizes: npt.NDArray[Any], plain: npt.NDArray[np.bool_], most: int
+) -> list[int]:
     """Return which nodes are drawn by themselves: the remarkable first, then the largest."""
     order = np.lexsort((-sizes.astype(np.float64), plain))
     return sorted(int(i) for i in (order if len(order) <= most else order[: most - 1]))

@@ -86,7 +86,7 @@ def by_subsets(space: Space, k: int) -> Optimum:
 
 
 def subset_costs(space: Space, cells: Ints) -> Ints:
-    """Return the cost of every subset of some records as one cluster; a bit a record."""
+    """Return the cost of every subset of some records as one cluster; a bit per record."""
     n = len(cells)
     levels = np.zeros((1, len(space.unit)), dtype=np.int64)
     member = np.zeros(1, dtype=np.int64)
@@ -152,12 +152,12 @@ def by_programme(space: Space, k: int, start: Partition, seconds: float) -> Opti
     bound = max(bound, least)
     if profile_used(space) and price(space, best) == bound:
         extra = space.unit - space.plain * (space.unit // space.plain).min()
-        best = favour(space, k, nodes, best, extra, max(1.0, end - time.monotonic()))
+        best = choose_by_profile(space, k, nodes, best, extra, max(1.0, end - time.monotonic()))
     return Optimum(best, min(bound, price(space, best)))
 
 
 def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
-    """Return the nodes that a partition no dearer than the known one can use.
+    """Return the nodes that a partition at most as expensive as the known one can use.
 
     What its records pay above their own floors must not exceed the slack in all. Of two nodes above
     the same cells the cheaper one does.
@@ -260,7 +260,7 @@ def solve(
     return Partition(nodes.pair_cell[kept], nodes.pair_node[kept], amount[kept]).tidy(), bound
 
 
-def favour(
+def choose_by_profile(
     space: Space, k: int, nodes: Nodes, best: Partition, extra: Ints, seconds: float
 ) -> Partition:
     """Return, among partitions of the least cost, the one that the recipient's profile likes best."""

@@ -199,7 +199,7 @@ def blocks(space: Space, k: int, limit: int) -> list[Ints]:
     waiting, finished = [order], []
     while waiting:
         block = waiting.pop()
-        halves = halve(space, block, k) if len(block) > limit else None
+        halves = halve_block(space, block, k) if len(block) > limit else None
         if halves is None:
             finished.append(np.sort(block))
         else:
@@ -207,7 +207,7 @@ def blocks(space: Space, k: int, limit: int) -> list[Ints]:
     return finished
 
 
-def halve(space: Space, block: Ints, k: int) -> tuple[Ints, Ints] | None:
+def halve_block(space: Space, block: Ints, k: int) -> tuple[Ints, Ints] | None:
     """Divide a block between the children of a common ancestor, the most distorted attribute first.
 
     When no attribute divides it well, it is cut in the middle of its order.
@@ -222,13 +222,13 @@ def halve(space: Space, block: Ints, k: int) -> tuple[Ints, Ints] | None:
         cuts = np.flatnonzero(np.diff(child[inside])) + 1
         cut = int(cuts[np.argmin(np.abs(cuts - len(block) / 2))])
         parts = np.sort(inside[:cut]), np.sort(inside[cut:])
-        if min(len(p) for p in parts) >= len(block) / 8 and enough(space, block, parts, k):
+        if min(len(p) for p in parts) >= len(block) / 8 and all_have_k(space, block, parts, k):
             return block[parts[0]], block[parts[1]]
     middle = len(block) // 2
     halves = np.arange(middle), np.arange(middle, len(block))
-    return (block[:middle], block[middle:]) if enough(space, block, halves, k) else None
+    return (block[:middle], block[middle:]) if all_have_k(space, block, halves, k) else None
 
 
-def enough(space: Space, block: Ints, parts: tuple[npt.NDArray[Any], ...], k: int) -> bool:
+def all_have_k(space: Space, block: Ints, parts: tuple[npt.NDArray[Any], ...], k: int) -> bool:
     """Return True when every part of a block has k records."""
     return all(int(space.n[block[p]].sum()) >= k for p in parts)

@@ -20,7 +20,7 @@ from tacit.protect.generalise.clusters_space import (
     Partition,
     Space,
     cluster_levels,
-    nearest,
+    find_nearest_cells,
 )
 
 Tick = Callable[[float | None], None]
@@ -52,7 +52,7 @@ class State(NamedTuple):
     head: Ints  # first piece of each cluster
     cell_head: Ints  # first piece of each cell
     size: Ints
-    levels: Ints  # one row a cluster
+    levels: Ints  # one row per cluster
     free_pieces: Ints
     free_clusters: Ints
     log: Ints  # rows: cell, from, to, records
@@ -66,7 +66,7 @@ def improve(
     """Lower the cost of a partition; return it and whether the search came to its own end."""
     if space.total < 2 * k:
         return start, True
-    state = begin(space, k, start)
+    state = make_state(space, k, start)
     sweep = KERNELS.pick(100_000 * len(space))["look_at"]
     # Compiled or not, a batch takes less than a second or so.
     batch = 8 if sweep is look_at else 2_000
@@ -77,21 +77,21 @@ def improve(
         position += batch
         tick(None)
         if time.monotonic() > end:
-            return finish(state).tidy(), False
+            return read_partition(state).tidy(), False
         if position < len(space):
             continue
         position = 0
         if not state.awake.any():
             # Cells asleep are looked at once more: a neighbour's change can matter to them too.
             if full and not changed:
-                return finish(state).tidy(), True
+                return read_partition(state).tidy(), True
             state.awake[:] = 1
             full, changed = True, 0
         else:
             full = False
 
 
-def begin(space: Space, k: int, start: Partition) -> State:
+def make_state(space: Space, k: int, start: Partition) -> State:
     """Return the state of a partition."""
     n_cells, n_pieces, n_clusters = len(space), len(start.cell), len(start)
     room = min(space.total, 4 * n_pieces + 1024) + k + REGROUP + 2
@@ -102,7 +102,7 @@ def begin(space: Space, k: int, start: Partition) -> State:
 
     state = State(
         paths=np.ascontiguousarray(space.paths), starts=space.starts, unit=space.unit,
-        nearby=nearest(space, NEIGHBOURS),
+        nearby=find_nearest_cells(space, NEIGHBOURS),
         cell=none(room), n=np.zeros(room, dtype=np.int64), cluster=none(room),
         after=none(room), before=none(room), cell_after=none(room), cell_before=none(room),
         head=none(clusters), cell_head=none(n_cells), size=np.zeros(clusters, dtype=np.int64),
@@ -134,7 +134,7 @@ def chain(owner: Ints, head: Ints, after: Ints, before: Ints) -> None:
     head[owner[first]] = first
 
 
-def finish(state: State) -> Partition:
+def read_partition(state: State) -> Partition:
     """Return the partition of a state."""
     used = np.flatnonzero(state.n > 0)
     return Partition(state.cell[used].copy(), state.cluster[used].copy(), state.n[used].copy())
@@ -143,7 +143,7 @@ def finish(state: State) -> Partition:
 # -- kernels: numbers and arrays only -------------------------------------------------------------
 
 
-def common(s: State, x: int, y: int, a: int) -> int:
+def find_common_level(s: State, x: int, y: int, a: int) -> int:
     """Return the level of the lowest common ancestor of two cells in an attribute."""
     first = s.starts[a]
     height = s.starts[a + 1] - first
@@ -153,7 +153,7 @@ def common(s: State, x: int, y: int, a: int) -> int:
     return level
 
 
-def paid(s: State, c: int) -> int:
+def compute_record_cost(s: State, c: int) -> int:
     """Return what each record of a cluster pays."""
     total = 0
     for a in range(len(s.unit)):
@@ -168,14 +168,14 @@ def paid_with(s: State, c: int, x: int) -> int:
     y = s.cell[s.head[c]]
     total = 0
     for a in range(len(s.unit)):
-        total += max(s.levels[c, a], common(s, x, y, a)) * s.unit[a]
+        total += max(s.levels[c, a], find_common_level(s, x, y, a)) * s.unit[a]
     return total
 
 
 def paid_without(s: State, c: int, p: int, q: int) -> int:
     """Return what each record left would pay after ``q`` records of piece ``p`` have gone."""
     if q < s.n[p]:
-        return paid(s, c)
+        return compute_record_cost(s, c)
     first = s.head[c] if s.head[c] != p else s.after[s.head[c]]
     if first < 0:
         return 0
@@ -186,7 +186,7 @@ def paid_without(s: State, c: int, p: int, q: int) -> int:
         t = s.after[first]
         while t >= 0 and level < s.levels[c, a]:
             if t != p:
-                level = max(level, common(s, y, s.cell[t], a))
+                level = max(level, find_common_level(s, y, s.cell[t], a))
             t = s.after[t]
         total += level * s.unit[a]
     return total
@@ -194,13 +194,13 @@ def paid_without(s: State, c: int, p: int, q: int) -> int:
 
 def cost_of_joining(s: State, c: int, x: int, q: int) -> int:
     """Return how much the total rises when ``q`` records of cell ``x`` join a cluster."""
-    return (s.size[c] + q) * paid_with(s, c, x) - s.size[c] * paid(s, c)
+    return (s.size[c] + q) * paid_with(s, c, x) - s.size[c] * compute_record_cost(s, c)
 
 
 def gain_of_leaving(s: State, p: int, q: int) -> int:
     """Return how much the total falls when ``q`` records of a piece leave their cluster."""
     c = s.cluster[p]
-    return s.size[c] * paid(s, c) - (s.size[c] - q) * paid_without(s, c, p, q)
+    return s.size[c] * compute_record_cost(s, c) - (s.size[c] - q) * paid_without(s, c, p, q)
 
 
 def piece_of(s: State, x: int, c: int) -> int:
@@ -247,15 +247,15 @@ def link(s: State, x: int, c: int, q: int) -> None:
     s.cell_head[x] = p
 
 
-def settle(s: State, c: int) -> None:
-    """Compute a cluster's levels afresh, after a piece has gone; they can only be lower."""
+def recompute_levels(s: State, c: int) -> None:
+    """Recompute a cluster's levels, after a piece has gone; they can only be lower."""
     first = s.head[c]
     for a in range(len(s.unit)):
         level = 0
         if first >= 0:
             t = s.after[first]
             while t >= 0 and level < s.levels[c, a]:
-                level = max(level, common(s, s.cell[first], s.cell[t], a))
+                level = max(level, find_common_level(s, s.cell[first], s.cell[t], a))
                 t = s.after[t]
         s.levels[c, a] = level
 
@@ -263,16 +263,18 @@ def settle(s: State, c: int) -> None:
 def move(s: State, p: int, q: int, d: int) -> int:
     """Move ``q`` records of a piece to cluster ``d``; return by how much the total changes."""
     c, x = s.cluster[p], s.cell[p]
-    old = s.size[c] * paid(s, c) + s.size[d] * paid(s, d)
+    old = s.size[c] * compute_record_cost(s, c) + s.size[d] * compute_record_cost(s, d)
     if q < s.n[p]:
         s.n[p] -= q
     else:
         unlink(s, p)
-        settle(s, c)
+        recompute_levels(s, c)
     s.size[c] -= q
     for a in range(len(s.unit)):
         s.levels[d, a] = (
-            max(s.levels[d, a], common(s, x, s.cell[s.head[d]], a)) if s.size[d] > 0 else 0
+            max(s.levels[d, a], find_common_level(s, x, s.cell[s.head[d]], a))
+            if s.size[d] > 0
+            else 0
         )
     twin = piece_of(s, x, d)
     if twin >= 0:
@@ -283,10 +285,10 @@ def move(s: State, p: int, q: int, d: int) -> int:
     row = s.top[LOGGED]
     s.log[row, 0], s.log[row, 1], s.log[row, 2], s.log[row, 3] = x, c, d, q
     s.top[LOGGED] += 1
-    return s.size[c] * paid(s, c) + s.size[d] * paid(s, d) - old
+    return s.size[c] * compute_record_cost(s, c) + s.size[d] * compute_record_cost(s, d) - old
 
 
-def undo(s: State) -> None:
+def undo_moves(s: State) -> None:
     """Take back every move in the log."""
     while s.top[LOGGED] > 0:
         row = s.top[LOGGED] - 1
@@ -335,7 +337,7 @@ def swap(s: State, p: int) -> bool:
         t = s.head[c]
         while t >= 0:
             if t != p or s.n[p] > 1:
-                rest[a] = max(rest[a], common(s, s.cell[first], s.cell[t], a))
+                rest[a] = max(rest[a], find_common_level(s, s.cell[first], s.cell[t], a))
             t = s.after[t]
     best, give, to = 0, -1, -1
     one, two = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
@@ -356,21 +358,21 @@ def swap(s: State, p: int) -> bool:
             t = s.head[d]
             while t >= 0:
                 for a in range(m):
-                    level = common(s, x, s.cell[t], a)
+                    level = find_common_level(s, x, s.cell[t], a)
                     for _ in range(2 if s.n[t] > 1 else 1):
                         if level >= one[a]:
                             two[a], one[a] = one[a], level
                         elif level > two[a]:
                             two[a] = level
                 t = s.after[t]
-            old = s.size[c] * paid(s, c) + s.size[d] * paid(s, d)
+            old = s.size[c] * compute_record_cost(s, c) + s.size[d] * compute_record_cost(s, d)
             t = s.head[d]
             while t >= 0:
                 y = s.cell[t]
                 here, there = 0, 0
                 for a in range(m):
-                    here += max(rest[a], common(s, y, s.cell[first], a)) * s.unit[a]
-                    highest = one[a] if common(s, x, y, a) < one[a] else two[a]
+                    here += max(rest[a], find_common_level(s, y, s.cell[first], a)) * s.unit[a]
+                    highest = one[a] if find_common_level(s, x, y, a) < one[a] else two[a]
                     there += highest * s.unit[a]
                 change = s.size[c] * here + s.size[d] * there - old
                 if change < best:
@@ -392,7 +394,7 @@ def better_partner(s: State, t: int, new: int, k: int) -> float:
     return (cost_of_joining(s, new, s.cell[t], q) - gain_of_leaving(s, t, q)) / q
 
 
-def found(s: State, p: int, k: int) -> bool:
+def start_cluster(s: State, p: int, k: int) -> bool:
     """Start a cluster with a piece and the best of what is near or beside it and can be spared."""
     c, x = s.cluster[p], s.cell[p]
     s.top[FREE_CLUSTERS] -= 1
@@ -422,7 +424,7 @@ def found(s: State, p: int, k: int) -> bool:
         )
     if s.size[new] >= k and change < 0:
         return True
-    undo(s)
+    undo_moves(s)
     s.free_clusters[s.top[FREE_CLUSTERS]] = new
     s.top[FREE_CLUSTERS] += 1
     return False
@@ -453,12 +455,12 @@ def dissolve(s: State, c: int) -> bool:
         s.free_clusters[s.top[FREE_CLUSTERS]] = c
         s.top[FREE_CLUSTERS] += 1
         return True
-    undo(s)
+    undo_moves(s)
     return False
 
 
 def clusters_near(s: State, c: int, most: int) -> Ints:
-    """Return a few clusters of at most so many records that hold tuples near those of a cluster."""
+    """Return a few clusters of at most this many records that hold tuples near those of a cluster."""
     found_here = np.full(PARTNERS, -1, dtype=np.int64)
     count = 0
     # Rank by rank, so that every piece has its nearest tuples heard before anyone's farther ones.
@@ -498,7 +500,9 @@ def best_groups(s: State, cells: Ints, k: int) -> tuple[int, Ints]:
                 while not rest >> low & 1:
                     low += 1
                 for a in range(m):
-                    levels[mask, a] = max(levels[rest, a], common(s, cells[low], cells[high], a))
+                    levels[mask, a] = max(
+                        levels[rest, a], find_common_level(s, cells[low], cells[high], a)
+                    )
                     each += levels[mask, a] * s.unit[a]
             cost[mask] = each * count[mask]
     best = np.full(1 << u, -1, dtype=np.int64)
@@ -526,7 +530,7 @@ def regroup_these(s: State, chosen: Ints, k: int) -> bool:
     u, old = 0, 0
     for c in chosen:
         u += s.size[c]
-        old += s.size[c] * paid(s, c)
+        old += s.size[c] * compute_record_cost(s, c)
     cells, source = np.zeros(u, dtype=np.int64), np.zeros(u, dtype=np.int64)
     i = 0
     for c in chosen:
@@ -570,7 +574,7 @@ def regroup(s: State, c: int, k: int, reach: int) -> bool:
     return False
 
 
-def wake(s: State) -> None:
+def mark_logged_cells(s: State) -> None:
     """Forget the log and mark the cells of every cluster in it."""
     for row in range(s.top[LOGGED]):
         s.awake[s.log[row, 0]] = 1
@@ -582,10 +586,10 @@ def wake(s: State) -> None:
     s.top[LOGGED] = 0
 
 
-def attempt(s: State, p: int, k: int) -> bool:
+def try_changes(s: State, p: int, k: int) -> bool:
     """Try every change that starts from one piece; keep the first that saves."""
     c = s.cluster[p]
-    if s.size[c] > k and (relocate(s, p, k) or found(s, p, k)):
+    if s.size[c] > k and (relocate(s, p, k) or start_cluster(s, p, k)):
         return True
     return swap(s, p)
 
@@ -607,14 +611,14 @@ def look_at(s: State, k: int, reach: int, first: int, last: int) -> int:
             # A change that is taken back leaves the numbers of pieces, not their order in the lists.
             following = s.cell_after[p]
             c = s.cluster[p]
-            if paid(s, c) > 0:
-                kept = attempt(s, p, k)
+            if compute_record_cost(s, c) > 0:
+                kept = try_changes(s, p, k)
                 # A cluster is tried as a whole once for all its cells: with the lowest.
                 if not kept and lowest_cell(s, c) == x:
                     kept = attempt_cluster(s, c, k, reach)
                 if kept:
                     changes += 1
-                    wake(s)
+                    mark_logged_cells(s)
                     following = s.cell_head[x]
             p = following
     return changes
@@ -632,7 +636,7 @@ def lowest_cell(s: State, c: int) -> int:
 
 KERNELS = Kernels(
     globals(),
-    common, paid, paid_with, paid_without, cost_of_joining, gain_of_leaving, piece_of, unlink, link, settle, move, undo,
-    relocate, swap, better_partner, found, dissolve, clusters_near, best_groups, regroup_these, regroup, wake, attempt,
+    find_common_level, compute_record_cost, paid_with, paid_without, cost_of_joining, gain_of_leaving, piece_of, unlink, link, recompute_levels, move, undo_moves,
+    relocate, swap, better_partner, start_cluster, dissolve, clusters_near, best_groups, regroup_these, regroup, mark_logged_cells, try_changes,
     attempt_cluster, lowest_cell, look_at,
 )  # fmt: skip

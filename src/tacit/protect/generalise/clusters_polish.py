@@ -12,8 +12,8 @@ from tacit.protect.generalise.clusters_space import (
     Ints,
     Partition,
     Space,
-    interleaved,
     lexical,
+    order_by_levels,
     price,
 )
 
@@ -39,7 +39,7 @@ def polish(
     orders = [
         order
         for a in range(len(space.unit))
-        for order in (interleaved(space, a), lexical(space, a))
+        for order in (order_by_levels(space, a), lexical(space, a))
     ]
     best, idle, at = start, 0, 0
     solved: set[bytes] = set()

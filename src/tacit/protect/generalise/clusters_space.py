@@ -2,7 +2,7 @@
 
 A tuple is a row of ancestors, attribute after attribute, from the ground to one level below the top.
 Two tuples share an ancestor at a level exactly when the entries there agree, and agreement goes on
-above it; so a cluster is described by any one of its tuples and one level an attribute:
+above it; so a cluster is described by any one of its tuples and one level per attribute:
 
     level(A + B) = max(level(A), level(B), common level of one tuple of A and one of B).
 
@@ -39,7 +39,7 @@ class Space:
     Attributes
     ----------
     paths
-        One row a cell: its ancestors at levels 0 .. height - 1 of each attribute in turn.
+        One row per cell: its ancestors at levels 0 .. height - 1 of each attribute in turn.
     starts
         Where each attribute begins in a row of ``paths``, and the row's length.
     n
@@ -182,7 +182,7 @@ def common_levels(space: Space, one: npt.NDArray[Any], other: npt.NDArray[Any]) 
 
 
 def cluster_levels(space: Space, partition: Partition) -> Ints:
-    """Return one row a cluster: the level of the common ancestor of each attribute."""
+    """Return one row per cluster: the level of the common ancestor of each attribute."""
     order = np.argsort(partition.cluster, kind="stable")
     cells, clusters = partition.cell[order], partition.cluster[order]
     begins = np.flatnonzero(np.diff(clusters, prepend=-1))
@@ -251,7 +251,7 @@ def record_bounds(space: Space, k: int, work: int = 40_000_000, unit: Ints | Non
     return bound
 
 
-def nearest(space: Space, width: int) -> Codes:
+def find_nearest_cells(space: Space, width: int) -> Codes:
     """Return for each cell itself and its nearest cells, nearest first; -1 fills short rows.
 
     All pairs are compared while there are few; otherwise those that stand close in several orders of
@@ -265,12 +265,12 @@ def nearest(space: Space, width: int) -> Codes:
     orders = [
         order
         for a in range(len(space.unit))
-        for order in (lexical(space, a), interleaved(space, a))
+        for order in (lexical(space, a), order_by_levels(space, a))
     ]
     reach = max(2, min(8, 128 // len(orders)))
     result = np.empty((n, width), dtype=np.int32)
     candidates = np.stack(
-        [shifted(order, by) for order in orders for by in range(-reach, reach + 1)], axis=1
+        [shift_order(order, by) for order in orders for by in range(-reach, reach + 1)], axis=1
     )
     rows = max(1, CHUNK // (candidates.shape[1] * max(1, space.paths.shape[1])))
     for begin in range(0, n, rows):
@@ -306,7 +306,7 @@ def lexical(space: Space, last: int) -> Ints:
     return np.lexsort([space.paths[:, c] for c in reversed(columns)])
 
 
-def interleaved(space: Space, first: int) -> Ints:
+def order_by_levels(space: Space, first: int) -> Ints:
     """Return the order of cells by levels, top level of every attribute first."""
     attributes = [*range(first, len(space.unit)), *range(first)]
     below = [
@@ -317,7 +317,7 @@ def interleaved(space: Space, first: int) -> Ints:
     return np.lexsort([space.paths[:, c] for _, _, c in sorted(below, reverse=True)])
 
 
-def shifted(order: Ints, by: int) -> Codes:
+def shift_order(order: Ints, by: int) -> Codes:
     """Return for each cell the one that stands ``by`` places after it in an order, round the end."""
     result = np.empty(len(order), dtype=np.int32)
     result[order] = np.roll(order, -by)

@@ -17,7 +17,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, Coded, dense_ids, group_ids
-from tacit.engine.relational import without
+from tacit.engine.relational import drop_matching
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ClassSize, Probability
@@ -145,7 +145,7 @@ class Datafly(Method):
         for key, level in search.levels.items():
             result = result.generalise(key, level)
         if search.dropped:
-            frame = without(result.frame, keys, search.left_over(data), data.engine)
+            frame = drop_matching(result.frame, keys, search.left_over(data), data.engine)
             result = result.keep_rows(frame)
         result = result.materialise()
         ctx.note(
@@ -195,7 +195,7 @@ def drop_limit(max_drop: float, n: int) -> int:
 
 @dataclass(frozen=True)
 class Search:
-    """The state of Datafly's loop: a level a key, and the cells merged at these levels.
+    """The state of Datafly's loop: a level per key, and the cells merged at these levels.
 
     A merged cell keeps the ground codes of one of its members: all of them climb alike from here.
     """

@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
-from tacit.data.nodes import raised
-from tacit.data.values import renamed_values
+from tacit.data.nodes import raise_labels
+from tacit.data.values import drop_stale_descriptions
 from tacit.errors import HierarchyError, RoleMissing, SdcError
 from tacit.fields import ColumnName, NaturalInt, PositiveInt
 from tacit.registry import register
@@ -117,7 +117,7 @@ class Generalise(Method):
             cells = data.cells([c])
             known = cells.keys[c].codes != cells.keys[c].null
             values = cells.keys[c].decode(cells.keys[c].codes[known])
-            labels = raised_where_rare(
+            labels = raise_rare_labels(
                 data.hierarchy(c), values.to_pylist(), cells.n[known], self.threshold, c
             )
             result = result.recode(
@@ -128,19 +128,19 @@ class Generalise(Method):
             {c: self.level_of(c) for c in columns} if self.threshold is None else "rare cells only"
         )
         ctx.note(columns=list(columns), levels=levels, heights=heights)
-        return renamed_values(result.materialise(), columns)
+        return drop_stale_descriptions(result.materialise(), columns)
 
 
-def raised_where_rare(
+def raise_rare_labels(
     hierarchy: Hierarchy, values: list[Any], n: npt.NDArray[np.int64], threshold: int, column: str
 ) -> list[str]:
-    """Return a label a value: rare labels climb until enough records carry them, or to the top.
+    """Return a label per value: rare labels climb until enough records carry them, or to the top.
 
     A label counts the records that carry that very label in the release: records left below it do not
     help, since the label itself would single out the ones that were raised.
     """
     known = hierarchy.nodes
-    texts = raised(hierarchy, values, 0, column)
+    texts = raise_labels(hierarchy, values, 0, column)
     at: list[tuple[int, int]] = [known[t] for t in texts]
     for level in range(hierarchy.height):
         carried: dict[str, int] = {}

@@ -144,7 +144,7 @@ class KSimilar(Method):
                 Approximate,
                 stacklevel=3,
             )
-        return data.replace(released(tuples, outcome.partition))
+        return data.replace(generalise_columns(tuples, outcome.partition))
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
@@ -186,7 +186,9 @@ class Tuples:
         coded = {key: encode(table.column(key)) for key in keys}
         hierarchies = {key: data.hierarchy(key) for key in keys}
         lifts = {key: hierarchies[key].lift(coded[key].values) for key in keys}
-        codes, first, cell_of, n = distinct([coded[key].codes for key in keys], table.num_rows)
+        codes, first, cell_of, n = find_distinct_tuples(
+            [coded[key].codes for key in keys], table.num_rows
+        )
         tolerance = [profile.get(key, 1.0) for key in keys] if profile else []
         space = build(list(lifts.values()), codes, n, tolerance)
         return cls(
@@ -199,7 +201,7 @@ class Tuples:
         )
 
 
-def distinct(
+def find_distinct_tuples(
     columns: Sequence[npt.NDArray[np.int32]], n_rows: int
 ) -> tuple[list[npt.NDArray[np.int32]], Ints, Ints, Ints]:
     """Return the distinct tuples in ascending order, their first rows, each row's tuple, and counts."""
@@ -230,7 +232,7 @@ def record_clusters(tuples: Tuples, partition: Partition) -> Ints:
     return cluster
 
 
-def released(tuples: Tuples, partition: Partition) -> dict[str, pa.Array]:
+def generalise_columns(tuples: Tuples, partition: Partition) -> dict[str, pa.Array]:
     """Return the columns that change: each record's common ancestors, as text."""
     levels = cluster_levels(tuples.space, partition)
     cluster = record_clusters(tuples, partition)
@@ -275,7 +277,7 @@ def search(space: Space, k: int, method: str, seconds: float, first: Ints, ctx: 
     """Look for the partition of least cost by a method.
 
     A profile steers merging to other choices among equals, from which later steps may differ; the
-    result is taken only when it is no dearer than without the profile.
+    result is taken only when it costs no more than without the profile.
     """
     if len(space) == 0 or k == 1:
         cells = np.arange(len(space))
@@ -286,7 +288,7 @@ def search(space: Space, k: int, method: str, seconds: float, first: Ints, ctx: 
             algorithm="nothing to do",
         )
     if method == "exact":
-        return exact(space, k, seconds, first, ctx)
+        return prove_optimum(space, k, seconds, first, ctx)
     run = by_greedy if method == "greedy" else by_local
     outcome = run(space, k, seconds, first, ctx)
     if profile_used(space):
@@ -304,12 +306,12 @@ def floor_of(space: Space, k: int) -> int:
 def by_greedy(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -> Outcome:
     """Agglomerate greedily: as one block while that is possible."""
     del seconds
-    partition, trace = start(space, k, first, ctx)
+    partition, trace = build_greedy_partition(space, k, first, ctx)
     algorithm = "greedy" if len(space) <= _clusters_greedy.ONE_BLOCK else "greedy in blocks"
     return Outcome(partition, floor_of(space, k), heuristic=True, algorithm=algorithm, trace=trace)
 
 
-def start(
+def build_greedy_partition(
     space: Space, k: int, order: Ints | None, ctx: Context
 ) -> tuple[Partition, list[_clusters_greedy.Merge]]:
     """Return the greedy partition; ties by ``order``, or by the sorted tuples."""
@@ -328,11 +330,11 @@ def by_local(space: Space, k: int, seconds: float, first: Ints, ctx: Context) ->
     The start breaks ties by the sorted tuples, so that the order of records does not matter. Should
     greedy with ties by tuple number be cheaper than what comes out, the search goes on from there.
     """
-    begun, _ = start(space, k, None, ctx)
+    begun, _ = build_greedy_partition(space, k, None, ctx)
     end = time.monotonic() + seconds
     best, done = improve(space, k, begun, end, ctx)
     if len(space) <= _clusters_greedy.ONE_BLOCK:
-        other, _ = start(space, k, first, ctx)
+        other, _ = build_greedy_partition(space, k, first, ctx)
         if price(space, other, space.unit) < price(space, best, space.unit):
             best, done = improve(space, k, other, end, ctx)
     algorithm = "local search" if done else "local search, stopped by the time limit"
@@ -342,7 +344,7 @@ def by_local(space: Space, k: int, seconds: float, first: Ints, ctx: Context) ->
 def improve(
     space: Space, k: int, begun: Partition, end: float, ctx: Context
 ) -> tuple[Partition, bool]:
-    """Improve a partition until a moment; the result is never dearer."""
+    """Improve a partition until a moment; the result never costs more."""
 
     def tick(share: float | None) -> None:
         ctx.tick("k_similar: improving", share)
@@ -357,7 +359,7 @@ def improve(
     return found, done
 
 
-def exact(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -> Outcome:
+def prove_optimum(space: Space, k: int, seconds: float, first: Ints, ctx: Context) -> Outcome:
     """Prove the optimum, or return the best found in time with its bound."""
     if space.total <= _clusters_exact.SUBSETS_UP_TO:
         optimum = _clusters_exact.by_subsets(space, k)

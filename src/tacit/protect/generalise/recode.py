@@ -16,7 +16,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.in_blocks import unit_frame
 from tacit.data.microdata import Microdata
-from tacit.data.values import as_numbers, not_numeric, renamed_values
+from tacit.data.values import as_numbers, drop_stale_descriptions, not_numeric
 from tacit.engine.relational import N, counts
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName, PositiveInt
@@ -112,7 +112,7 @@ class Recode(Method):
         # A hierarchy knows the old values only.
         left = {c: h for c, h in data.hierarchies.items() if c != self.column}
         recoded = replace(data.recode(self.column, mapping), hierarchies=left)
-        return renamed_values(recoded, [self.column])
+        return drop_stale_descriptions(recoded, [self.column])
 
     def renamed(self, old: pa.Array, size: Any) -> list[str | None]:
         """Return the new category of each old one."""

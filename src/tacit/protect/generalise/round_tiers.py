@@ -16,7 +16,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, as_numbers, not_numeric
 from tacit.errors import SdcError
 from tacit.fields import ColumnNames, PositiveFloat
-from tacit.protect.generalise.round_values import Direction, rounded_floats, rounded_whole
+from tacit.protect.generalise.round_values import Direction, round_floats, round_integers
 from tacit.registry import register
 from tacit.spec import Method
 
@@ -92,9 +92,9 @@ class RoundTiers(Method):
         for at, base in tier_members(column.values, column.known, self.tiers):
             exact = Fraction(repr(base))
             if whole:
-                values[at] = rounded_whole(values[at], int(exact), self.direction, rng)
+                values[at] = round_integers(values[at], int(exact), self.direction, rng)
             else:
-                values[at] = rounded_floats(values[at], exact, self.direction, rng)
+                values[at] = round_floats(values[at], exact, self.direction, rng)
         return column.restore(values)
 
 

@@ -66,7 +66,7 @@ class RoundValues(Method):
                 streams = {c: draws(block, self.columns.index(c)) for c in columns}
                 return Change(
                     {
-                        c: rounded(table.column(c), base, self.direction, rng, c)
+                        c: round_column(table.column(c), base, self.direction, rng, c)
                         for c, rng in streams.items()
                     }
                 )
@@ -78,7 +78,7 @@ class RoundValues(Method):
         return result
 
 
-def rounded(
+def round_column(
     array: pa.ChunkedArray,
     base: Fraction,
     direction: Direction,
@@ -87,19 +87,19 @@ def rounded(
 ) -> pa.Array:
     """Return a column rounded to multiples of the base."""
     if pa.types.is_decimal(array.type):
-        return rounded_decimals(array, base, direction, rng)
+        return round_decimals(array, base, direction, rng)
     column_numbers = as_numbers(array, column)
     if column_numbers.whole and base.denominator == 1:
         try:
             return column_numbers.restore(
-                rounded_whole(column_numbers.values, int(base), direction, rng)
+                round_integers(column_numbers.values, int(base), direction, rng)
             )
         except (pa.ArrowInvalid, OverflowError):
             raise InputError(
                 f"round_values: column {column!r} has values too close to the end of its type to be rounded"
             ) from None
     return column_numbers.restore(
-        rounded_floats(column_numbers.values.astype(np.float64), base, direction, rng)
+        round_floats(column_numbers.values.astype(np.float64), base, direction, rng)
     )
 
 
@@ -122,7 +122,7 @@ def goes_up(
             return rng.random(len(rest)) * step < rest
 
 
-def rounded_whole(values: Ints, base: int, direction: Direction, rng: np.random.Generator) -> Ints:
+def round_integers(values: Ints, base: int, direction: Direction, rng: np.random.Generator) -> Ints:
     """Round whole numbers exactly."""
     if base > np.iinfo(np.int64).max:
         raise OverflowError
@@ -134,7 +134,7 @@ def rounded_whole(values: Ints, base: int, direction: Direction, rng: np.random.
     return result
 
 
-def rounded_floats(
+def round_floats(
     values: Floats, base: Fraction, direction: Direction, rng: np.random.Generator
 ) -> Floats:
     """Round numbers with decimals, read as the decimal numbers they are written as."""
@@ -154,7 +154,7 @@ def rounded_floats(
     return multiple * base.numerator / base.denominator + 0.0
 
 
-def rounded_decimals(
+def round_decimals(
     array: pa.ChunkedArray, base: Fraction, direction: Direction, rng: np.random.Generator
 ) -> pa.Array:
     """Round a column of decimals exactly; the scale grows when the base needs it."""

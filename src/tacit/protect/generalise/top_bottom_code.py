@@ -117,7 +117,7 @@ class TopBottomCode(Method):
         for end, sign in ends.items():
             if (limit := limits[end]) is None:
                 continue
-            beyond = signed(self.column, sign) > sign * limit
+            beyond = orient_column(self.column, sign) > sign * limit
             n = count_rows(data.frame.filter(beyond))
             units = count_rows(unit_frame(data, [self.column]).filter(beyond)) if n else 0
             self.require_enough(units, end)
@@ -137,7 +137,7 @@ class TopBottomCode(Method):
         if share is None:
             given = getattr(self, end)
             return None if given is None else float(given)
-        value = signed(self.column, sign).alias(V)
+        value = orient_column(self.column, sign).alias(V)
         known = data.frame.select(value).filter(~nw.col(V).is_null())
         beyond = int(np.floor(share * count_rows(known)))
         last = known.sort(V, descending=True).head(beyond + 1).select(nw.col(V).min())
@@ -150,7 +150,7 @@ class TopBottomCode(Method):
         if given is not None or self.replace == "limit":
             return limit if given is None else float(given)
         refuse_weights(data)
-        tail = data.filter(signed(self.column, sign) > sign * limit)
+        tail = data.filter(orient_column(self.column, sign) > sign * limit)
         if self.replace == "mean":
             return tail_mean(tail, self.column, ctx)
         weight = nw.lit(1.0) if data.weight is None else nw.col(data.weight).cast(nw.Float64)
@@ -175,7 +175,7 @@ class TopBottomCode(Method):
             yield Claim("within-limits", limits, "values", (self.column,))
 
 
-def signed(column: str, sign: float) -> nw.Expr:
+def orient_column(column: str, sign: float) -> nw.Expr:
     """Return the column, turned round for the bottom, so that a tail lies above its limit."""
     return nw.col(column).cast(nw.Float64) * sign
 

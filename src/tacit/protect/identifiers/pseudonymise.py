@@ -21,8 +21,8 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
-from tacit.data.values import renamed_values
-from tacit.engine.relational import distinct
+from tacit.data.values import drop_stale_descriptions
+from tacit.engine.relational import fetch_distinct
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, Secret
 from tacit.registry import register
@@ -156,7 +156,7 @@ class Pseudonymise(Method):
         columns = self.targets(data)
         for c in columns:
             ctx.tick(f"pseudonymise {c}")
-            values = distinct(data.frame, c)
+            values = fetch_distinct(data.frame, c)
             tokens = self.tokens(
                 [ground_label(v) for v in values.to_pylist()],
                 self.column_key(key, c),
@@ -171,7 +171,7 @@ class Pseudonymise(Method):
             method=self.method,
             key="given" if given is not None else "drawn with the step's random numbers",
         )
-        return renamed_values(result.materialise(), columns, lose="identifiers")
+        return drop_stale_descriptions(result.materialise(), columns, lose="identifiers")
 
     def tokens(self, texts: list[str], key: bytes, kind: pa.DataType, column: str) -> list[str]:
         """Return the token of each of some distinct texts."""
@@ -185,9 +185,9 @@ class Pseudonymise(Method):
                 return found
             case "encrypt":
                 seal = encryptor(key)
-                return [seal(padded(t, kind, self.width, column)) for t in texts]
+                return [seal(pad_text(t, kind, self.width, column)) for t in texts]
             case _:
-                return [scrambled(t, key) for t in texts]
+                return [scramble_digits(t, key) for t in texts]
 
     def reverse(self, data: Microdata) -> Microdata:
         """Return the data with the values behind reversible tokens put back.
@@ -208,8 +208,8 @@ class Pseudonymise(Method):
         self.check(data)
         result = data
         for c in self.columns:
-            tokens = distinct(data.frame, c)
-            values = opened(tokens.to_pylist(), self.column_key(key, c), c)
+            tokens = fetch_distinct(data.frame, c)
+            values = decrypt_tokens(tokens.to_pylist(), self.column_key(key, c), c)
             result = result.recode(c, pa.table({"old": tokens, "new": values}))
         return result.materialise()
 
@@ -246,7 +246,7 @@ def encryptor(key: bytes) -> Callable[[bytes], str]:
     return lambda plain: base64.urlsafe_b64encode(cipher.encrypt(plain, None)).decode().rstrip("=")
 
 
-def padded(text: str, kind: pa.DataType, width: int, column: str) -> bytes:
+def pad_text(text: str, kind: pa.DataType, width: int, column: str) -> bytes:
     """Return a value's type and text, padded to the width (ISO/IEC 7816-4)."""
     plain = f"{kind}\0{text}".encode()
     if len(plain) + 1 > width:
@@ -256,7 +256,7 @@ def padded(text: str, kind: pa.DataType, width: int, column: str) -> bytes:
     return plain + b"\x80" + bytes(width - len(plain) - 1)
 
 
-def opened(tokens: list[str], key: bytes, column: str) -> pa.Array:
+def decrypt_tokens(tokens: list[str], key: bytes, column: str) -> pa.Array:
     """Return the values behind tokens, in the type they had."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -301,7 +301,7 @@ def as_type(texts: pa.Array, kind: str) -> pa.Array:
     return texts if target is None else pc.cast(texts, target)
 
 
-def scrambled(text: str, key: bytes) -> str:
+def scramble_digits(text: str, key: bytes) -> str:
     """Return a text with its digits in another, keyed order that depends on their number alone."""
     places = [i for i, c in enumerate(text) if c.isdecimal()]
     digest = hmac.digest(key, str(len(places)).encode(), hashlib.sha256)

@@ -13,8 +13,8 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import renamed_values
-from tacit.engine.relational import distinct
+from tacit.data.values import drop_stale_descriptions
+from tacit.engine.relational import fetch_distinct
 from tacit.errors import Infeasible, InputError, SdcError
 from tacit.fields import ColumnNames
 from tacit.registry import register
@@ -72,15 +72,15 @@ class Substitute(Method):
         result = data
         for c in self.columns:
             ctx.tick(f"substitute {c}")
-            values = distinct(data.frame, c)
+            values = fetch_distinct(data.frame, c)
             result = result.recode(
-                c, pa.table({"old": values, "new": substituted(values, ctx.rng, c)})
+                c, pa.table({"old": values, "new": substitute_values(values, ctx.rng, c)})
             )
         ctx.note(columns=list(self.columns))
-        return renamed_values(result.materialise(), self.columns, lose="identifiers")
+        return drop_stale_descriptions(result.materialise(), self.columns, lose="identifiers")
 
 
-def substituted(
+def substitute_values(
     values: pa.Array, rng: np.random.Generator, column: str, real: pa.Array | None = None
 ) -> pa.Array:
     """Return a replacement for each of some values, all different, in the same type.
@@ -120,7 +120,7 @@ def mark(character: str) -> str:
     return f"={character}"
 
 
-def places(form: str) -> list[str]:
+def list_allowed_characters(form: str) -> list[str]:
     """Return what may stand at each place of a format."""
     found, i = [], 0
     while i < len(form):
@@ -134,7 +134,7 @@ def fresh_texts(
     form: str, m: int, taken: set[str], rng: np.random.Generator, column: str
 ) -> list[str]:
     """Return m different texts of a format that are not taken, drawn at random."""
-    letters = places(form)
+    letters = list_allowed_characters(form)
     space = 1
     for choices in letters:
         space *= len(choices)
@@ -145,7 +145,9 @@ def fresh_texts(
             "replacement. Use pseudonymise, or drop the column."
         )
     if space <= LISTED and 8 * (m + used) > space:
-        pool = [t for t in spell(np.arange(space, dtype=np.int64), letters) if t not in taken]
+        pool = [
+            t for t in spell_numbers(np.arange(space, dtype=np.int64), letters) if t not in taken
+        ]
         return [pool[i] for i in rng.choice(len(pool), size=m, replace=False)]
     found: dict[str, None] = {}
     while len(found) < m:
@@ -168,7 +170,7 @@ def draw(m: int, letters: Sequence[str], rng: np.random.Generator) -> list[str]:
     )
 
 
-def spell(numbers: npt.NDArray[np.int64], letters: Sequence[str]) -> list[str]:
+def spell_numbers(numbers: npt.NDArray[np.int64], letters: Sequence[str]) -> list[str]:
     """Return the texts with those numbers when all texts of a format are counted."""
     columns: list[npt.NDArray[Any]] = []
     for choices in reversed(letters):

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.block import Block, Missing, maskable, named, read_block
+from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import classes, not_numeric
@@ -119,7 +119,10 @@ class GroupingMethod(Method):
         """Return the labels of the groups of one stratum; ``z`` holds its standardised records."""
         if self.cluster == "none":
             return self.groups(z, rng, tick)
-        from tacit.protect.microaggregate.grouping.clustering import cluster_labels, within
+        from tacit.protect.microaggregate.grouping.clustering import (
+            cluster_labels,
+            group_within_clusters,
+        )
 
         clusters = cluster_labels(
             units.x[part],
@@ -136,7 +139,7 @@ class GroupingMethod(Method):
                 return np.zeros(len(records), dtype=np.int64)
             return self.groups(records, rng, tick)
 
-        return within(z, clusters, group)
+        return group_within_clusters(z, clusters, group)
 
     # -- checks ------------------------------------------------------------------------------
 
@@ -146,7 +149,7 @@ class GroupingMethod(Method):
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns masked."""
-        return self.columns or tuple(c for c in maskable(data) if c not in self.by)
+        return self.columns or tuple(c for c in list_maskable_columns(data) if c not in self.by)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no numbers to mask, classes among the masked columns, roles that are not declared."""
@@ -163,10 +166,10 @@ class GroupingMethod(Method):
     # -- the work ----------------------------------------------------------------------------
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        if self.strata_travel(data):
-            from tacit.protect.microaggregate.spark_blocks import by_stratum
+        if self.groups_strata_in_place(data):
+            from tacit.protect.microaggregate.spark_blocks import mask_by_stratum
 
-            return by_stratum(self, data, ctx)
+            return mask_by_stratum(self, data, ctx)
         block = read_block(data, self.targets(data), self.kind, missing=self.missing)
         blocks = single_columns(block) if self.each_column else [block]
         blocks = [b for b in blocks if b.complete.any()]
@@ -177,7 +180,7 @@ class GroupingMethod(Method):
         released: dict[str, pa.Array] = {}
         lost = 0.0
         for part, units, labels in zip(blocks, everyone, partitions, strict=True):
-            masked = self.aggregated(units, labels)
+            masked = self.aggregate_units(units, labels)
             plain = self.aggregate == "mean" and units.weights is None
             lost += units.loss(labels, masked if plain else None)
             everyones = masked if self.unit == "record" else masked[units.member]
@@ -185,12 +188,12 @@ class GroupingMethod(Method):
         self.tell(everyone, partitions, lost, ctx)
         return data.replace(released)
 
-    def strata_travel(self, data: Microdata) -> bool:
+    def groups_strata_in_place(self, data: Microdata) -> bool:
         """Return True when strata are grouped where they lie: on Spark, for groups of single records."""
         plain = self.unit == "record" and not self.weighted and not self.each_column
         return data.engine.name == "spark" and bool(self.by) and plain
 
-    def aggregated(self, units: Units, labels: Ints) -> Floats:
+    def aggregate_units(self, units: Units, labels: Ints) -> Floats:
         """Return what replaces each unit's values."""
         found = aggregate(
             units.x, labels, self.aggregate, weights=units.weights, trim=self.trim, c=self.one_step
@@ -254,7 +257,7 @@ class GroupingMethod(Method):
         constant = [c for c, v in zip(units.columns, units.x.T, strict=True) if np.ptp(v) == 0]
         if constant and self.projects:
             raise InputError(
-                f"{self.kind}: {named(constant)} is constant and cannot be standardised. Leave it out of columns or take mdav."
+                f"{self.kind}: {format_columns(constant)} is constant and cannot be standardised. Leave it out of columns or take mdav."
             )
 
     def refuse_sizes(self, n: int, smallest: int) -> None:
@@ -280,7 +283,7 @@ class GroupingMethod(Method):
             from tacit.protect.microaggregate.grouping.improve import improve
 
             ids = improve(z, ids, self.k, rng=rng, tick=tick)
-        ids = numbered(ids)
+        ids = renumber_labels(ids)
         assert group_sizes(ids).min() >= self.k, "a group is smaller than k"
         return ids
 
@@ -401,7 +404,7 @@ def parts_of(strata: Ints) -> list[Ints]:
     return list(np.split(order, np.flatnonzero(np.diff(strata[order])) + 1))
 
 
-def numbered(labels: Ints) -> Ints:
+def renumber_labels(labels: Ints) -> Ints:
     """Return labels numbered 0, 1, ... without gaps."""
     used = np.bincount(labels) > 0
     return (np.cumsum(used) - 1)[labels]

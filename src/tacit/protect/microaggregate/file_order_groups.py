@@ -31,6 +31,6 @@ class FileOrderGroups(GroupingMethod):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
-        from tacit.protect.microaggregate.grouping.sorting import simple
+        from tacit.protect.microaggregate.grouping.sorting import group_in_file_order
 
-        return simple(x, self.k, rng=rng, tick=tick)
+        return group_in_file_order(x, self.k, rng=rng, tick=tick)

@@ -31,7 +31,7 @@ class Mdav(GroupingMethod):
     Column means stay exactly. MDAV is a heuristic: its loss of information (SSE, noted in the history)
     is no minimum, and ``improve`` lowers it further.
 
-    The papers of 2006 give figures of the variant with ``seeds=1``, one group a round.
+    The papers of 2006 give figures of the variant with ``seeds=1``, one group per round.
 
     With ``blocks`` only the outer fifth of the records is grouped in this way; the rest is split into
     blocks at medians of the most variable column, and grouped block by block. SSE is then higher than
@@ -49,7 +49,7 @@ class Mdav(GroupingMethod):
     seeds: Literal[1, 2] = Field(default=2, description="groups formed in each round")
     blocks: PositiveInt | Literal["auto"] | None = Field(
         default=None,
-        description="split large files into so many blocks, at the price of a higher loss; 'auto' decides by size; none by default",
+        description="split large files into this many blocks, at the price of a higher loss; 'auto' decides by size; none by default",
     )
 
     #: What blocks cost in each stratum, gathered while one call of apply lasts.
@@ -64,12 +64,12 @@ class Mdav(GroupingMethod):
         worker = self.model_copy()
         worker._blocked = []
         result = super(Mdav, worker)._apply(data, ctx)
-        worker.tell_gap(ctx)
+        worker.note_optimality_gap(ctx)
         return result
 
-    def strata_travel(self, data: Microdata) -> bool:
+    def groups_strata_in_place(self, data: Microdata) -> bool:
         """Keep strata here when there are blocks: what they cost is noted here."""
-        return self.blocks is None and super().strata_travel(data)
+        return self.blocks is None and super().groups_strata_in_place(data)
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
@@ -80,7 +80,7 @@ class Mdav(GroupingMethod):
             self._blocked.append(found)
         return found.labels
 
-    def tell_gap(self, ctx: Context) -> None:
+    def note_optimality_gap(self, ctx: Context) -> None:
         """Note the largest gap of a stratum, and warn when blocks were not asked for by number."""
         if not self._blocked:
             return

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
-from tacit.data.block import Block, Missing, named
+from tacit.data.block import Block, Missing, format_columns
 from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
@@ -110,10 +110,12 @@ class MicroaggregateMixed(Method):
     def _consistent(self) -> MicroaggregateMixed:
         both = set(self.ordered) & set(self.nominal)
         if both:
-            raise ValueError(f"{named(sorted(both))} cannot be both ordered and nominal")
+            raise ValueError(f"{format_columns(sorted(both))} cannot be both ordered and nominal")
         twice = [c for c, levels in self.ordered.items() if len(set(levels)) < len(levels)]
         if twice:
-            raise ValueError(f"ordered: the levels of {named(twice)} must differ from each other")
+            raise ValueError(
+                f"ordered: the levels of {format_columns(twice)} must differ from each other"
+            )
         return self
 
     # -- checks ------------------------------------------------------------------------------
@@ -152,7 +154,9 @@ class MicroaggregateMixed(Method):
         labels = self.partition(columns, strata, first, ctx)
         weights = self.unit_weights(data, complete, member)
         rng = ctx.rng if self.ties == "random" else None
-        typical = [c.typical(first, labels, weights, self.aggregate, rng)[labels] for c in columns]
+        typical = [
+            c.compute_typical(first, labels, weights, self.aggregate, rng)[labels] for c in columns
+        ]
         self.tell(columns, first, typical, labels, ctx)
         return data.replace(
             {
@@ -196,12 +200,12 @@ class MicroaggregateMixed(Method):
         holed = [c.name for c in columns if not c.known.all()]
         if holed and self.missing == "refuse":
             raise InputError(
-                f"{self.kind}: {named(holed)} has missing values. Impute them first, or give missing='keep'."
+                f"{self.kind}: {format_columns(holed)} has missing values. Impute them first, or give missing='keep'."
             )
         endless = [c.name for c in columns if not np.isfinite(c.values[c.known]).all()]
         if endless:
             raise InputError(
-                f"{self.kind}: {named(endless)} holds infinite numbers. Clean or leave out such columns."
+                f"{self.kind}: {format_columns(endless)} holds infinite numbers. Clean or leave out such columns."
             )
 
     def units(
@@ -337,7 +341,7 @@ class MixedColumn:
     source: Numbers | Coded
     code: Ints | None = None
 
-    def typical(
+    def compute_typical(
         self,
         first: Ints,
         labels: Ints,

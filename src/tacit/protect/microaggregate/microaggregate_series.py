@@ -33,7 +33,7 @@ class MicroaggregateSeries(Method):
     Every series of a record is masked by itself. Its values are normalised, as a rule by the series' own
     mean and standard deviation, so that series of the same shape meet whatever their level; MDAV forms
     groups of at least k records by Euclidean distance; and each record gets the mean of the *raw* series of
-    its group, point by point. With ``pieces`` a series is first cut into so many consecutive pieces, which
+    its group, point by point. With ``pieces`` a series is first cut into this many consecutive pieces, which
     are grouped separately: closer to the original, and easier to link.
 
     Within one series (or piece) at least k records are identical. Several series together are not: an

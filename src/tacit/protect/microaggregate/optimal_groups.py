@@ -32,6 +32,6 @@ class OptimalGroups(GroupingMethod):
 
     def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
         """Return the labels of the groups of some records."""
-        from tacit.protect.microaggregate.grouping.exhaustive import optimal
+        from tacit.protect.microaggregate.grouping.exhaustive import find_optimal_groups
 
-        return optimal(x, self.k, rng=rng, tick=tick)
+        return find_optimal_groups(x, self.k, rng=rng, tick=tick)

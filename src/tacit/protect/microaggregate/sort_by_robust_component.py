@@ -19,7 +19,7 @@ class SortByRobustComponent(GroupingMethod):
     """Replace numbers by the means of k records that are alike on a component that outliers cannot turn.
 
     The records are sorted along the first eigenvector of a robust covariance, and every k of them form a
-    group. Above 50,000 records the covariance is that of a random sample of so many.
+    group. Above 50,000 records the covariance is that of a random sample of that many.
 
     References
     ----------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STRATUM, LABEL, LOST = "__stratum__", "__label__", "__lost__"
 
 
-def by_stratum(spec: GroupingMethod, data: Microdata, ctx: Context) -> Microdata:
+def mask_by_stratum(spec: GroupingMethod, data: Microdata, ctx: Context) -> Microdata:
     """Return the masked data; equal to what one machine gives.
 
     Strata are numbered by their first record, so that each draws the same random numbers wherever it is
@@ -46,12 +46,12 @@ def by_stratum(spec: GroupingMethod, data: Microdata, ctx: Context) -> Microdata
         return data
     refuse_missing(spec, n, len(data))
     spec.refuse_sizes(n, int(pa.compute.min(found.column("__n__")).as_py()))
-    numbered = numbered_strata(native, found, spec.by, data)
+    numbered = number_strata(native, found, spec.by, data)
     seeds = spawn_sequences(ctx.rng, found.num_rows)
     spread = facts["spread"]
 
     def mask(table: pa.Table) -> pa.Table:
-        return masked_stratum(table, spec, targets, seeds, spread)
+        return mask_stratum(table, spec, targets, seeds, spread)
 
     kinds = ", ".join(f"`{c}` double" for c in targets)
     schema = f"`{ROW}` bigint, `{STRATUM}` bigint, `{LABEL}` bigint, `{LOST}` double, {kinds}"
@@ -115,7 +115,7 @@ def refuse_missing(spec: GroupingMethod, complete: int, n: int) -> None:
         )
 
 
-def numbered_strata(native: Any, found: pa.Table, by: Sequence[str], data: Microdata) -> Any:
+def number_strata(native: Any, found: pa.Table, by: Sequence[str], data: Microdata) -> Any:
     """Return the records with the number of their stratum; a missing class value is a class."""
     from pyspark.sql import functions as f
 
@@ -129,7 +129,7 @@ def numbered_strata(native: Any, found: pa.Table, by: Sequence[str], data: Micro
     return native.join(small, on=same).drop(*(f"__by_{i}__" for i in range(len(by))))
 
 
-def masked_stratum(
+def mask_stratum(
     table: pa.Table,
     spec: GroupingMethod,
     targets: Sequence[str],
@@ -158,7 +158,7 @@ def masked_stratum(
     out, lost = x.copy(), np.zeros(len(x))
     if there.any():
         labels[there] = spec.grouped(units, np.arange(len(z)), z, rng, lambda _m, _s: None)
-        out[there] = spec.aggregated(units, labels[there])
+        out[there] = spec.aggregate_units(units, labels[there])
         vary = spread > 0
         lost[there] = (((x - out)[there][:, vary] / spread[vary]) ** 2).sum(axis=1)
     columns = {c: pa.array(out[:, j], from_pandas=True) for j, c in enumerate(targets)}

@@ -39,7 +39,7 @@ class AddNoise(Method):
     The released value is ``x + e`` with e normal, uniform on an interval or Laplace. The standard
     deviation is given as ``sd``, or ``relative`` to the column's own. Means stay the same in expectation
     and variances grow by ``sd ** 2``, which an analyst can take out because the distribution is public;
-    the draws are not. A column that is constant in declared households gets one increment a household.
+    the draws are not. A column that is constant in declared households gets one increment per household.
 
     References
     ----------

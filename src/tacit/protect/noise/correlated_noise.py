@@ -114,7 +114,7 @@ class CorrelatedNoise(Method):
             raise ValueError("bounds need the lowest value first")
         if self.covariance is not None:
             if len(self.covariance) != len(self.columns):
-                raise ValueError("covariance must have one row a column")
+                raise ValueError("covariance must have one row per column")
             as_covariance(self.covariance)
         return self
 
@@ -190,7 +190,7 @@ class CorrelatedNoise(Method):
         self, x: Floats, complete: Flags, weights: Floats, covariance: Floats, ctx: Context
     ) -> Floats:
         """Return the noise of every record."""
-        noise = correlated_draws(len(x), self.lambda_squared * covariance, self.distribution, ctx)
+        noise = draw_correlated(len(x), self.lambda_squared * covariance, self.distribution, ctx)
         if self.exact and self.lambda_squared > 0:
             target = self.lambda_squared * covariance
             noise[complete] = exact_moments(
@@ -215,10 +215,8 @@ class CorrelatedNoise(Method):
 # -- on arrays -------------------------------------------------------------------------------------
 
 
-def correlated_draws(
-    n: int, covariance: Floats, distribution: Distribution, ctx: Context
-) -> Floats:
-    """Return n draws (one a row) of mean 0 and the given covariance, drawn in chunks."""
+def draw_correlated(n: int, covariance: Floats, distribution: Distribution, ctx: Context) -> Floats:
+    """Return n draws (one per row) of mean 0 and the given covariance, drawn in chunks."""
     sds = np.sqrt(np.diag(covariance))
     uniform = distribution == "uniform"
     root = factor(copula_correlation(covariance, sds) if uniform else covariance)

@@ -12,7 +12,7 @@ from tacit.fields import PositiveInt
 from tacit.protect.noise.stages import StageNoise
 from tacit.registry import register
 from tacit.stats.moments import Floats
-from tacit.stats.noise import leaves, local_draws, squares
+from tacit.stats.noise import assign_leaves, local_draws, squares
 
 
 @register
@@ -48,5 +48,5 @@ class LocalNoise(StageNoise):
     ) -> Floats:
         """Return differences of records in the same cell."""
         del original
-        cut = squares if released.shape[1] <= 2 else leaves
+        cut = squares if released.shape[1] <= 2 else assign_leaves
         return local_draws(residual, released, cut(released, self.partitions), self.fewest, ctx.rng)

@@ -117,7 +117,7 @@ class MultiplicativeNoise(Method):
         together = self.shared or self.correlated
 
         def make(columns: Sequence[str]) -> ChangeBlock:
-            return partial(multiplied_block, self, columns, root, draws_of(ctx))
+            return partial(multiply_block, self, columns, root, draws_of(ctx))
 
         if together and set(constant_in_households(data, self.columns)) != set(self.columns):
             # Factors that belong together are drawn together: by record, unless all are of the household.
@@ -129,7 +129,7 @@ class MultiplicativeNoise(Method):
         return result
 
     def factors(self, n: int, width: int, root: Floats | None, rng: np.random.Generator) -> Floats:
-        """Return factors, one row a record."""
+        """Return factors, one row per record."""
         match self.distribution:
             case "lognormal":
                 z = rng.standard_normal((n, width))
@@ -162,7 +162,7 @@ class MultiplicativeNoise(Method):
         return factor(found.correlation)
 
 
-def multiplied_block(
+def multiply_block(
     spec: MultiplicativeNoise,
     columns: Sequence[str],
     root: Floats | None,

@@ -11,13 +11,13 @@ from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import not_numeric, numbers
+from tacit.data.values import not_numeric, read_numeric_column
 from tacit.errors import ColumnNotFound, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, Secret
 from tacit.protect.noise.split_noise import (
     SplitNoise,
-    balanced_directions,
-    keyed_directions,
+    balance_directions,
+    derive_keyed_directions,
     multipliers,
     random_directions,
 )
@@ -112,7 +112,7 @@ class NoiseBeforeTabulation(Method):
             raise InputError(f"{self.kind}: some records have no {self.company!r}")
         owner = company.codes.astype(np.int64)
         weight = self.weights(data)
-        columns = {c: numbers(data, c) for c in self.columns}
+        columns = {c: read_numeric_column(data, c) for c in self.columns}
         for name, column in columns.items():
             if (column.values[column.known] < 0).any():
                 raise InputError(f"{self.kind}: {name!r} has negative values")
@@ -145,7 +145,7 @@ class NoiseBeforeTabulation(Method):
         """Return the sampling weights, 1 where there are none."""
         if data.weight is None:
             return 1.0
-        column = numbers(data, data.weight)
+        column = read_numeric_column(data, data.weight)
         weight = np.asarray(column.values, dtype=np.float64)
         if not column.known.all() or (weight <= 0).any():
             raise InputError(f"{self.kind}: sampling weights must be positive and complete")
@@ -175,7 +175,7 @@ class NoiseBeforeTabulation(Method):
     ) -> Any:
         """Return up or down for each record."""
         if self.key is not None:
-            return keyed_directions([str(n) for n in names], owner, self.key.encode())
+            return derive_keyed_directions([str(n) for n in names], owner, self.key.encode())
         if self.direction == "record":
             warnings.warn(
                 "noise_before_tabulation: with a direction for each record, the noise of a company cancels "
@@ -191,5 +191,5 @@ class NoiseBeforeTabulation(Method):
             cell, _ = group_ids(
                 [c.codes for c in coded], [c.size for c in coded], n_rows=len(owner)
             )
-            return balanced_directions(owner, np.unique(cell, return_inverse=True)[1], x, ctx.rng)
+            return balance_directions(owner, np.unique(cell, return_inverse=True)[1], x, ctx.rng)
         return random_directions(owner, ctx.rng)

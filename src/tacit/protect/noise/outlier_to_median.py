@@ -11,7 +11,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, classes, not_numeric, numbers
+from tacit.data.values import Flags, Floats, Ints, classes, not_numeric, read_numeric_column
 from tacit.errors import SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.registry import register
@@ -66,7 +66,7 @@ class OutlierToMedian(Method):
         groups, n_groups = classes(data, self.by)
         new, changed, flat = {}, {}, []
         for c in self.columns:
-            column = numbers(data, c)
+            column = read_numeric_column(data, c)
             middle, scale, zero = centre_and_scale(
                 column.values.astype(np.float64), column.known, groups, n_groups
             )

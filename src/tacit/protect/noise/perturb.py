@@ -11,7 +11,15 @@ from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, Numbers, classes, not_numeric, numbers
+from tacit.data.values import (
+    Flags,
+    Floats,
+    Ints,
+    Numbers,
+    classes,
+    not_numeric,
+    read_numeric_column,
+)
 from tacit.errors import DisclosureRefused, Infeasible, SdcError
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.protect.noise.add_noise import standard_deviation
@@ -87,8 +95,8 @@ class Perturb(Method):
         new = {}
         for c in self.columns:
             ctx.tick(f"perturb {c}")
-            column = numbers(data, c)
-            values = perturbed(column, kept, self.scale, ctx.rng)
+            column = read_numeric_column(data, c)
+            values = perturb_column(column, kept, self.scale, ctx.rng)
             if not all(
                 totals_agree(column.values, values, column.known, groups) for groups in kept
             ):
@@ -109,7 +117,9 @@ class Perturb(Method):
         return data.replace(new)
 
 
-def perturbed(column: Numbers, kept: list[Ints], scale: float, rng: np.random.Generator) -> Numeric:
+def perturb_column(
+    column: Numbers, kept: list[Ints], scale: float, rng: np.random.Generator
+) -> Numeric:
     """Return the values after random transfers that keep the totals by each of the groupings."""
     values = column.values.copy()
     sd = scale * standard_deviation(column)

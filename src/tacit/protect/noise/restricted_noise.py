@@ -10,7 +10,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Numbers, not_numeric, numbers
+from tacit.data.values import Floats, Numbers, not_numeric, read_numeric_column
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, Secret
 from tacit.protect.noise.outlier_to_median import nearest_whole
@@ -74,15 +74,15 @@ class RestrictedNoise(Method):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         new, ratios = {}, {}
         for c in self.columns:
-            column = numbers(data, c)
+            column = read_numeric_column(data, c)
             if not column.known.any():
                 continue
-            noisy, ratios[c] = self.noisy(c, column, ctx)
+            noisy, ratios[c] = self.add_noise_to(c, column, ctx)
             new[c] = column.restore(nearest_whole(noisy) if column.whole and self.whole else noisy)
         ctx.note(share=self.share, limited=self.limit is not None, variance_ratio=ratios)
         return data.replace(new) if new else data
 
-    def noisy(self, name: str, column: Numbers, ctx: Context) -> tuple[Floats, float]:
+    def add_noise_to(self, name: str, column: Numbers, ctx: Context) -> tuple[Floats, float]:
         """Return a column with noise, and its variance as a multiple of the original's."""
         x = column.values.astype(np.float64)
         known = x if column.known.all() else x[column.known]

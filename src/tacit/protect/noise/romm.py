@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from tacit.context import Context
-from tacit.data.block import Missing, maskable, read_block
+from tacit.data.block import Missing, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, not_numeric
 from tacit.errors import DisclosureRefused, InputError, SdcError, WeakProtection
@@ -77,7 +77,7 @@ class Romm(Method):
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns masked."""
-        return self.columns or maskable(data)
+        return self.columns or list_maskable_columns(data)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to mask, columns named twice or without numbers."""

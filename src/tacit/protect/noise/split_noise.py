@@ -124,7 +124,7 @@ def multipliers(
     magnitude_unit: Ints,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return one multiplier a record: its direction, and the magnitude drawn for its unit."""
+    """Return one multiplier per record: its direction, and the magnitude drawn for its unit."""
     n_units = int(magnitude_unit.max(initial=-1)) + 1
     size = noise.magnitude(rng.random(n_units))[magnitude_unit]
     return np.where(direction, 1 + size, 1 - size)
@@ -135,13 +135,15 @@ def random_directions(company: Ints, rng: np.random.Generator) -> npt.NDArray[np
     return (rng.random(int(company.max(initial=-1)) + 1) < 0.5)[company]
 
 
-def keyed_directions(names: Sequence[str], company: Ints, key: bytes) -> npt.NDArray[np.bool_]:
+def derive_keyed_directions(
+    names: Sequence[str], company: Ints, key: bytes
+) -> npt.NDArray[np.bool_]:
     """Return directions that depend on the key and the company alone: the same in every year."""
     bits = [hmac.digest(key, name.encode(), hashlib.sha256)[0] & 1 for name in names]
     return np.array(bits, dtype=bool)[company]
 
 
-def balanced_directions(
+def balance_directions(
     company: Ints, cell: Ints, x: Floats, rng: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     """Return directions of companies that cancel in cells: each, by size, goes against its cells' drift.

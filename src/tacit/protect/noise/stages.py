@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from scipy.spatial import cKDTree
 
 from tacit.context import Context
-from tacit.data.block import Missing, maskable, named, read_block
+from tacit.data.block import Missing, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix
 from tacit.data.values import not_numeric
@@ -138,7 +138,7 @@ class StageResult:
     details: Mapping[str, Any]
 
     def groups(self) -> Ints:
-        """Return a number a record that is shared by records which the method made equal."""
+        """Return a number per record that is shared by records which the method made equal."""
         return np.unique(self.masked, axis=0, return_inverse=True)[1].reshape(-1)
 
 
@@ -183,7 +183,7 @@ class Staged(Nesting):
             for c in stage.columns_named()
             if c not in (getattr(stage, "columns", None) or ())
         }
-        return tuple(c for c in maskable(data) if c not in beside)
+        return tuple(c for c in list_maskable_columns(data) if c not in beside)
 
     def filled(self, data: Microdata) -> list[Method]:
         """Return the stages, those without columns with the masked ones."""
@@ -213,7 +213,7 @@ class Staged(Nesting):
             if beyond:
                 found.append(
                     InputError(
-                        f"{self.kind}: the stage {stage.kind} masks {named(beyond)}, which is not among the columns masked"
+                        f"{self.kind}: the stage {stage.kind} masks {format_columns(beyond)}, which is not among the columns masked"
                     )
                 )
             if not isinstance(stage, StageNoise):
@@ -250,7 +250,7 @@ class Staged(Nesting):
         flat = [c for c, spread in zip(columns, np.ptp(x, axis=0), strict=True) if spread == 0]
         if flat:
             raise InputError(
-                f"{self.kind}: {named(flat)} is constant, so its z-scores are undefined. Leave it out."
+                f"{self.kind}: {format_columns(flat)} is constant, so its z-scores are undefined. Leave it out."
             )
         stages = self.filled(data)
         base = self.base(data, columns, stages, block.complete)
@@ -259,12 +259,12 @@ class Staged(Nesting):
             ctx.tick(f"stage {i + 1}: {stage.kind}", i / len(stages))
             child = Context(rng, ctx.seed, ctx.progress, ctx.should_stop)
             if not done:
-                masked = masked_by(stage, base, columns, x, child)
+                masked = mask_values(stage, base, columns, x, child)
                 now = masked
             else:
                 before = done[-1].released
                 residual = before - x if self.sign() == "reflect" else x - before
-                masked = masked_residual(stage, base, columns, residual, before, x, child)
+                masked = mask_residual(stage, base, columns, residual, before, x, child)
                 now = before + masked
             done.append(StageResult(stage.kind, masked, now, dict(child.details)))
         return tuple(done)
@@ -364,7 +364,7 @@ def check_stages(stages: Sequence[Method]) -> None:
 # -- one stage -----------------------------------------------------------------------------------------
 
 
-def masked_by(
+def mask_values(
     stage: Method, base: Microdata, columns: Sequence[str], values: Floats, ctx: Context
 ) -> Floats:
     """Return what a method makes of some values, given as the columns of the records."""
@@ -383,7 +383,7 @@ def masked_by(
     return masked
 
 
-def masked_residual(
+def mask_residual(
     stage: Method,
     base: Microdata,
     columns: Sequence[str],
@@ -397,7 +397,7 @@ def masked_residual(
     if isinstance(stage, StageNoise):
         added = stage.noise_for(residual[:, at], released[:, at], original[:, at], ctx)
     else:
-        added = masked_by(stage, base, columns, residual, ctx)[:, at]
+        added = mask_values(stage, base, columns, residual, ctx)[:, at]
     out = np.zeros_like(residual)
     out[:, at] = added
     return out

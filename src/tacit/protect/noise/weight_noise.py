@@ -108,7 +108,7 @@ class WeightNoise(Method):
         return result.drop([FACTOR])
 
     def draw_factors(self, data: Microdata, ctx: Context) -> Microdata:
-        """Return the data with one factor a record, or a household, in a hidden column."""
+        """Return the data with one factor per record or household, in a hidden column."""
         draws, share = draws_of(ctx), self.percent / 100.0
 
         def change(block: int, table: pa.Table) -> Change:

@@ -21,7 +21,14 @@ from tacit.protect.pram.losses import (
 )
 from tacit.protect.pram.matrices import Floats, Transition, explicit
 from tacit.protect.pram.shorthand import parse
-from tacit.protect.pram.tables import Matrices, along, cell_risk, corrected, expected, true_variance
+from tacit.protect.pram.tables import (
+    Matrices,
+    apply_along_axis,
+    cell_risk,
+    corrected,
+    expected,
+    true_variance,
+)
 from tacit.result import Result
 
 Candidate = Mapping[str, Any]
@@ -107,7 +114,7 @@ class PramComparison(Result):
             Spot(c.method, c.label, float(c.unsafe), float(getattr(c, loss)))
             for c in self.candidates
         ]
-        best = unbeaten(spots)
+        best = find_unbeaten(spots)
         return ru_chart(
             spots,
             risk_label="unsafe combinations",
@@ -153,12 +160,12 @@ def rate_matrices(
     base
         Of the logarithm in the information loss.
     rng
-        When given, one release a candidate is simulated for RD, mRD and #Inf.
+        When given, one release per candidate is simulated for RD, mRD and #Inf.
 
     Returns
     -------
     PramComparison
-        ``frame`` has one row a candidate; ``plot()`` is the risk-utility scatter.
+        ``frame`` has one row per candidate; ``plot()`` is the risk-utility scatter.
     """
     names = list(cells.keys)
     table = dense_table(cells)
@@ -174,7 +181,7 @@ def rate_matrices(
             for axis, c in enumerate(names)
         ]
         found.append(compared(name, names, table, counted, matrices, tau, base, rng))
-    best = unbeaten([Spot("", c.label, float(c.unsafe), c.information_loss) for c in found])
+    best = find_unbeaten([Spot("", c.label, float(c.unsafe), c.information_loss) for c in found])
     return PramComparison(
         kind="pram_comparison",
         title=f"PRAM matrices on {' x '.join(names)}",
@@ -195,7 +202,7 @@ def rate_matrices(
 
 
 def dense_table(cells: Cells) -> Floats:
-    """Return cells as a table with one axis a key, categories ascending; missing values are left out."""
+    """Return cells as a table with one axis per key, categories ascending; missing values are left out."""
     columns, sizes = cells.columns()
     shape = tuple(s - 1 for s in sizes)
     if int(np.prod(shape, dtype=np.float64)) > LARGEST:
@@ -251,10 +258,10 @@ def compared(
     ]
     stayed = part.copy()
     for i, m in enumerate(used):
-        stayed = along(stayed, i, lambda x, m=m: m.diagonal[:, None] * x)  # type: ignore[misc]
+        stayed = apply_along_axis(stayed, i, lambda x, m=m: m.diagonal[:, None] * x)  # type: ignore[misc]
     realised = None
     if rng is not None:
-        estimate = corrected(simulated(table, matrices, rng), matrices)
+        estimate = corrected(simulate_table(table, matrices, rng), matrices)
         realised = relative_differences([table], [estimate])
     return Compared(
         method=", ".join(names[i] for i in axes),
@@ -271,7 +278,7 @@ def compared(
     )
 
 
-def simulated(table: Floats, matrices: Matrices, rng: np.random.Generator) -> Floats:
+def simulate_table(table: Floats, matrices: Matrices, rng: np.random.Generator) -> Floats:
     """Return a released table drawn from an original one of whole counts, without records."""
     out = np.rint(table).astype(np.int64)
     for axis, matrix in enumerate(matrices):
@@ -288,7 +295,7 @@ def simulated(table: Floats, matrices: Matrices, rng: np.random.Generator) -> Fl
     return out.astype(np.float64)
 
 
-def unbeaten(spots: Sequence[Spot]) -> tuple[str, ...]:
+def find_unbeaten(spots: Sequence[Spot]) -> tuple[str, ...]:
     """Return the candidates that no other beats in both risk and loss, least loss first."""
     best: list[str] = []
     lowest = np.inf
@@ -300,7 +307,7 @@ def unbeaten(spots: Sequence[Spot]) -> tuple[str, ...]:
 
 
 def as_frame(found: Sequence[Compared], best: Sequence[str]) -> nw.DataFrame[Any]:
-    """Return one row a candidate."""
+    """Return one row per candidate."""
     columns: dict[str, Any] = {
         "candidate": pa.array([c.label for c in found], pa.string()),
         "columns": pa.array([c.method for c in found], pa.string()),

@@ -21,7 +21,7 @@ from tacit.protect.pram.matrices import (
     Mixture,
     Transition,
     as_counts,
-    cleaned,
+    clean_matrix,
     equal,
     identity,
     mixture,
@@ -95,10 +95,10 @@ def scaled_to(matrix: Transition, stay: float) -> Transition:
     if isinstance(matrix, Mixture):
         a = min(a, 1.0 / (1.0 - float(matrix.stay.min())))
         return Mixture(1.0 - a + a * matrix.stay, a * matrix.weights, matrix.targets)
-    return blended(matrix, a)
+    return blend_with_identity(matrix, a)
 
 
-def blended(matrix: Transition, a: float) -> Transition:
+def blend_with_identity(matrix: Transition, a: float) -> Transition:
     """Return a R + (1 - a) I."""
     if isinstance(matrix, Mixture):
         return Mixture(1.0 - a + a * matrix.stay, a * matrix.weights, matrix.targets)
@@ -106,7 +106,7 @@ def blended(matrix: Transition, a: float) -> Transition:
     n = matrix.size
     if sparse.issparse(matrix.matrix):
         return Explicit(sparse.csr_array(a * matrix.matrix + (1.0 - a) * sparse.eye_array(n)))
-    return Explicit(cleaned(a * matrix.matrix + (1.0 - a) * np.eye(n)))
+    return Explicit(clean_matrix(a * matrix.matrix + (1.0 - a) * np.eye(n)))
 
 
 def invariant(counts: npt.ArrayLike, stay: float) -> Transition:
@@ -212,7 +212,7 @@ def sdcmicro(
     if (t > 0).sum() < 2:
         return identity(len(t))
     low = float(stays_for(1, pd)[0])
-    return blended(two_stage(equal(len(t), rng.uniform(low, 1.0, len(t))), t), alpha)
+    return blend_with_identity(two_stage(equal(len(t), rng.uniform(low, 1.0, len(t))), t), alpha)
 
 
 def without(

@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from tacit.errors import InvalidParameter
 from tacit.protect.pram.matrices import Floats, Ints, Transition, as_counts, xlogx
-from tacit.protect.pram.tables import Matrices, along, expected
+from tacit.protect.pram.tables import Matrices, apply_along_axis, expected
 
 #: Estimates below this share of all records count as 0.
 NOTHING = 1e-9
 
 
 def backward(matrix: Transition, counts: npt.ArrayLike) -> Floats:
-    """Return P(original = k | released = l) with one row a released category l.
+    """Return P(original = k | released = l) with one row per released category l.
 
     The row of a category that is never released is all 0.
     """
@@ -58,7 +58,7 @@ def expected_information_loss(
     for axis, matrix in enumerate(matrices):
         if matrix is None:
             continue
-        own = along(t, axis, matrix.entropy_forward)
+        own = apply_along_axis(t, axis, matrix.entropy_forward)
         mixed = mixed + expected(own, [None if i == axis else p for i, p in enumerate(matrices)])
     used = m > 0
     inner = mixed[used] / m[used] - np.log(m[used])
@@ -134,7 +134,7 @@ def relative_differences(
     cells = np.concatenate(found) if found else np.zeros(0)
     finite = cells[np.isfinite(cells)]
     return Differences(
-        median=middle(cells),
+        median=compute_median(cells),
         largest=float(finite.max(initial=0.0)),
         infinite=int(np.isinf(cells).sum()),
     )
@@ -145,7 +145,7 @@ def coefficients_of_variation(table: npt.ArrayLike, variance: npt.ArrayLike) -> 
     t, v = (np.asarray(a, dtype=np.float64).ravel() for a in (table, variance))
     used = t > 0
     cv = np.sqrt(np.maximum(v[used], 0.0)) / t[used]
-    return middle(cv), float(cv.max(initial=0.0))
+    return compute_median(cv), float(cv.max(initial=0.0))
 
 
 def regression_differences(beta: npt.ArrayLike, estimate: npt.ArrayLike) -> tuple[float, float]:
@@ -156,10 +156,10 @@ def regression_differences(beta: npt.ArrayLike, estimate: npt.ArrayLike) -> tupl
     b, e = (np.asarray(a, dtype=np.float64).ravel() for a in (beta, estimate))
     used = np.isfinite(b) & (b != 0) & np.isfinite(e)
     gap = np.abs(b[used] - e[used]) / np.abs(b[used])
-    return middle(gap), float(gap.max(initial=0.0))
+    return compute_median(gap), float(gap.max(initial=0.0))
 
 
-def middle(values: Floats) -> float:
+def compute_median(values: Floats) -> float:
     """Return the median; 0 of nothing."""
     if not len(values):
         return 0.0

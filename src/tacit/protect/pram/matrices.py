@@ -1,6 +1,6 @@
 """Transition matrices of the post randomisation method, and what is done with them.
 
-A matrix P has one row an original and one column a released category; row k holds the probabilities
+A matrix P has one row per original and one column per released category; row k holds the probabilities
 with which category k is released as each category. Two forms share one interface: :class:`Explicit`
 keeps the entries (sparse when most are 0), :class:`Mixture` keeps ``diag(stay) + weights @ targets.T``,
 so that thousands of categories need no K x K array.
@@ -58,7 +58,7 @@ class Transition:
         raise NotImplementedError
 
     def forward(self, x: Floats) -> Floats:
-        """Return P^T x: the expected counts after randomisation, one column a table."""
+        """Return P^T x: the expected counts after randomisation, one column per table."""
         raise NotImplementedError
 
     def backward(self, x: Floats) -> Floats:
@@ -301,7 +301,7 @@ class Mixture(Transition):
     Attributes
     ----------
     stay
-        One number a category; not the diagonal, to which the mixture adds.
+        One number per category; not the diagonal, to which the mixture adds.
     weights, targets
         K x r; the columns of ``targets`` sum to 1.
     """
@@ -428,7 +428,7 @@ def explicit(matrix: Any) -> Explicit:
     except (TypeError, ValueError):
         raise InvalidParameter("a transition matrix must have rows of equal length") from None
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.shape[0]:
-        raise InvalidParameter("a transition matrix must be square, with one row a category")
+        raise InvalidParameter("a transition matrix must be square, with one row per category")
     values = np.asarray(given.data if sparse.issparse(given) else given)
     if not np.isfinite(values).all() or (values < 0).any():
         raise InvalidParameter("a transition matrix must not have negative or unknown entries")
@@ -453,13 +453,13 @@ def mixture(stay: Floats, weights: Floats, targets: Floats) -> Transition:
             raise InputError(
                 f"a matrix of this kind over {k:,} categories would have to be written out in full; give a larger stay probability, or fewer categories"
             )
-        return Explicit(cleaned(np.diag(stay) + weights @ targets.T))
+        return Explicit(clean_matrix(np.diag(stay) + weights @ targets.T))
     mass = targets.sum(axis=0)
     used = mass > 0
     return Mixture(stay, weights[:, used] * mass[used], targets[:, used] / mass[used])
 
 
-def cleaned(matrix: Floats) -> Floats:
+def clean_matrix(matrix: Floats) -> Floats:
     """Return a matrix without the rounding errors that leave tiny negative entries."""
     tidy = np.where(np.abs(matrix) < 1e-15, 0.0, matrix)
     return np.asarray(tidy)

@@ -73,11 +73,11 @@ def optimal(
         )
     if n == 1:
         return identity(1)
-    flows = solved(cells, t, tau, stays_for(n, least_stay), invariant, cost, forbidden)
+    flows = solve_matrix(cells, t, tau, stays_for(n, least_stay), invariant, cost, forbidden)
     return Explicit(flows)
 
 
-def solved(
+def solve_matrix(
     cells: Floats,
     t: Floats,
     tau: float,
@@ -133,11 +133,11 @@ def solved(
         )
     p = np.zeros((n, n))
     p[row, column] = np.maximum(answer.x, 0.0)
-    return tidied(p, t if invariant else None)
+    return tidy_solution(p, t if invariant else None)
 
 
 def risk_rows(cells: Floats, tau: float, at: npt.NDArray[np.int64]) -> sparse.csr_array:
-    """Return one row a rare cell (k, c): sum_l p_lk T(l,c) - tau p_kk >= 0."""
+    """Return one row per rare cell (k, c): sum_l p_lk T(l,c) - tau p_kk >= 0."""
     k, c = np.nonzero((cells > 0) & (cells < tau))
     n = len(cells)
     source = np.tile(np.arange(n), len(k))
@@ -162,7 +162,7 @@ def entries(
     return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=(n_rows, n_columns)))
 
 
-def tidied(p: Floats, counts: Floats | None) -> Floats:
+def tidy_solution(p: Floats, counts: Floats | None) -> Floats:
     """Return a solution without the solver's rounding: rows sum to 1 and, with counts, R^T T = T."""
     p = p / p.sum(axis=1, keepdims=True)
     if counts is None:

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from tacit.context import Context
-from tacit.data.block import named
+from tacit.data.block import format_columns
 from tacit.data.in_blocks import (
     Change,
     Draws,
@@ -71,13 +71,13 @@ from tacit.protect.pram import (
 from tacit.protect.pram.bundle import NOTE
 from tacit.protect.pram.randomised import (
     as_numpy,
+    cast_levels,
     codes_among,
     combinations_of,
-    crossing,
+    cross_columns,
     part_numbers,
     plain_levels,
     strata,
-    typed_levels,
 )
 from tacit.protect.pram.shorthand import size as shorthand_size
 from tacit.protect.pram.shorthand import uses_frequencies
@@ -220,7 +220,7 @@ class Pram(Method):
         listed = (self.levels, self.fixed, self.frequencies, self.forbidden)
         if any(listed) and (self.joint or len(self.targets) > 1):
             raise ValueError(
-                "levels, fixed, frequencies and forbidden are for one column at a time: use one step a column"
+                "levels, fixed, frequencies and forbidden are for one column at a time: use one step per column"
             )
         touched = {*self.by, *self.combination, *self.rule_columns}
         if touched & set(self.targets):
@@ -306,7 +306,7 @@ class Pram(Method):
         if wrong:
             found.append(
                 InputError(
-                    f"pram: {named(wrong)} is an identifier, weight or household number, not a category; remove or recode it instead"
+                    f"pram: {format_columns(wrong)} is an identifier, weight or household number, not a category; remove or recode it instead"
                 )
             )
         earlier = from_history(data.history)
@@ -315,7 +315,7 @@ class Pram(Method):
         if again:
             found.append(
                 InputError(
-                    f"pram: {named(again)} was randomised before; use one matrix, the product of both, instead"
+                    f"pram: {format_columns(again)} was randomised before; use one matrix, the product of both, instead"
                 )
             )
         needed = {c for v in earlier for c in (*v.by, *(c for r in v.rules for c in columns_of(r)))}
@@ -324,7 +324,7 @@ class Pram(Method):
         if crossed:
             found.append(
                 InputError(
-                    f"pram: {named(crossed)} is randomised and also tells which matrix another column gets, so that users could not correct for it; randomise them jointly, or leave it out of by and when"
+                    f"pram: {format_columns(crossed)} is randomised and also tells which matrix another column gets, so that users could not correct for it; randomise them jointly, or leave it out of by and when"
                 )
             )
         return found
@@ -352,7 +352,9 @@ class Pram(Method):
         ctx.note(
             epsilon="infinite" if np.isinf(epsilon) else epsilon,
             smallest_stay_probability=min([1.0, *diagonals]),
-            changed_share={q.variable.name: changed_share(tallies, q.stream) for q in prepared},
+            changed_share={
+                q.variable.name: compute_changed_share(tallies, q.stream) for q in prepared
+            },
             **{NOTE: [q.variable.to_dict() for q in prepared]},
         )
         return result
@@ -383,7 +385,7 @@ class Pram(Method):
         places = {key: i for i, v in enumerate(levels) for key in (str(v), v)}
         closed = [self.closed(places, variable.size, [f[i] for f in flags]) for i in first]
         given = self.given_frequencies(variable, places)
-        crossed = self.crossed(data, variable) if self.combination else None
+        crossed = self.cross_with_combinations(data, variable) if self.combination else None
         matrices = [
             self.matrix_for(t if given is None else given, variable, places, shut, crossed, ctx)
             for t, shut in zip(tables, closed, strict=True)
@@ -427,7 +429,7 @@ class Pram(Method):
         shared = constant_in_households(data, group)
         if shared:
             warnings.warn(
-                f"pram: {named(shared)} is constant in households, but what is drawn with it is not, so that members draw apart and a majority vote may undo the change. Randomise it by itself, without by and when.",
+                f"pram: {format_columns(shared)} is constant in households, but what is drawn with it is not, so that members draw apart and a majority vote may undo the change. Randomise it by itself, without by and when.",
                 WeakProtection,
                 stacklevel=5,
             )
@@ -435,7 +437,7 @@ class Pram(Method):
     def categories(self, coded: Sequence[Coded], group: Sequence[str], records: int) -> Randomised:
         """Return the variable with its categories in order, and no matrix yet."""
         if self.levels is not None:
-            given = typed_levels(self.levels, coded[0].values.type, group[0])
+            given = cast_levels(self.levels, coded[0].values.type, group[0])
             if len(pc.unique(given)) < len(given):
                 raise InvalidParameter("pram: levels must name each category once")
             return Randomised((group[0],), (tuple(plain_levels(given)),), ())
@@ -484,12 +486,12 @@ class Pram(Method):
             raise InvalidParameter("pram: frequencies must be at least 0, and not all 0")
         return t
 
-    def crossed(self, data: Microdata, variable: Randomised) -> Floats:
+    def cross_with_combinations(self, data: Microdata, variable: Randomised) -> Floats:
         """Return the counts of the column's categories by the cells of the combination."""
         named = Randomised(
             variable.columns, variable.levels, (Part((), (), identity(variable.size)),)
         )
-        found = crossing(data, (*variable.columns, *self.combination), [named], self.kind)
+        found = cross_columns(data, (*variable.columns, *self.combination), [named], self.kind)
         return found.total(lambda slab: slab.table).T
 
     # -- the matrix of one stratum ---------------------------------------------------------------
@@ -516,13 +518,13 @@ class Pram(Method):
         if cells is not None:
             # Records with a missing value elsewhere are in no cell, yet they count.
             cells = np.column_stack([cells, counts - cells.sum(axis=1)])[free]
-        matrix = self.built(counts[free], stay, inner, cells, places, ctx)
+        matrix = self.build_matrix(counts[free], stay, inner, cells, places, ctx)
         if self.invariant and self.matrix not in INVARIANT:
             matrix = two_stage(matrix, counts[free])
         if inner is not None and self.matrix not in ("even", "optimal"):
             matrix = without(matrix, inner, counts[free] if self.is_invariant else None)
         if kept:
-            matrix = around(matrix, free, n)
+            matrix = embed_free_matrix(matrix, free, n)
         if self.is_invariant and drift(matrix, counts) > STILL:
             raise DisclosureRefused(
                 "pram: the matrix is not invariant for these frequencies, so nothing was released"
@@ -530,7 +532,7 @@ class Pram(Method):
         return matrix
 
     def stays(self, variable: Randomised, places: Mapping[Any, int], free: Ints) -> Any:
-        """Return the stay probability, or one a free category."""
+        """Return the stay probability, or one per free category."""
         usual = LEAST_STAY if self.matrix == "optimal" else DEFAULT_STAY
         if not isinstance(self.stay, Mapping):
             return usual if self.stay is None else self.stay
@@ -541,7 +543,7 @@ class Pram(Method):
             raise InvalidParameter("pram: stay must be given for every category of the column")
         return p[free]
 
-    def built(
+    def build_matrix(
         self,
         t: Floats,
         stay: Any,
@@ -629,7 +631,7 @@ def with_rules(data: Microdata, rules: Sequence[str]) -> Microdata:
 
 
 def randomise_block(plan: Prepared, draws: Draws, kind: str, block: int, table: pa.Table) -> Change:
-    """Return a block with one variable drawn anew, and how many of its values changed."""
+    """Return a block with one variable redrawn, and how many of its values changed."""
     variable = plan.variable
     codes = codes_among([table.column(c) for c in variable.columns], variable, kind)
     by = [table.column(c) for c in variable.by]
@@ -641,16 +643,16 @@ def randomise_block(plan: Prepared, draws: Draws, kind: str, block: int, table: 
     known = codes >= 0
     changed = int((released != codes)[known].sum())
     tally = {"stream": plan.stream, "known": int(known.sum()), "changed": changed}
-    return Change(released_columns(table, variable, released), tally=tally)
+    return Change(release_columns(table, variable, released), tally=tally)
 
 
-def released_columns(table: pa.Table, variable: Randomised, released: Ints) -> dict[str, pa.Array]:
+def release_columns(table: pa.Table, variable: Randomised, released: Ints) -> dict[str, pa.Array]:
     """Return the released columns; records with a missing value keep what they have."""
     known = released >= 0
     found = {}
     for c, levels in zip(variable.columns, variable.levels, strict=True):
         kind = table.column(c).type
-        values = typed_levels(levels, kind, c)
+        values = cast_levels(levels, kind, c)
         drawn = values.take(pa.array(released, mask=~known))
         if not known.all():
             own = table.column(c).combine_chunks().cast(values.type)
@@ -659,7 +661,7 @@ def released_columns(table: pa.Table, variable: Randomised, released: Ints) -> d
     return found
 
 
-def changed_share(tallies: Tallies, stream: int) -> float:
+def compute_changed_share(tallies: Tallies, stream: int) -> float:
     """Return the share of a variable's known values that changed; of households, where these drew."""
     mine = [t for t in tallies if t["stream"] == stream]
     known = sum(t["known"] for t in mine)
@@ -686,7 +688,7 @@ def stratum_counts(codes: Ints, stratum: Ints, n: Floats, size: int, n_strata: i
     return np.asarray(found, dtype=np.float64).reshape(n_strata, size)
 
 
-def around(matrix: Transition, free: Ints, n: int) -> Transition:
+def embed_free_matrix(matrix: Transition, free: Ints, n: int) -> Transition:
     """Return the matrix of all categories from that of the free ones; the others stay."""
     rest = np.setdiff1d(np.arange(n), free)
     joined = blocks([matrix, identity(len(rest))]).dense()

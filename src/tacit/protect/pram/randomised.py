@@ -18,7 +18,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, Ints
 from tacit.data.where import where
 from tacit.engine.base import ROW
-from tacit.engine.codes import DENSE, Coded, dense_ids, encode, mixed_radix
+from tacit.engine.codes import DENSE, Coded, combine_codes, dense_ids, encode
 from tacit.engine.relational import N, W
 from tacit.errors import InputError
 from tacit.protect.pram import Randomised, Transition, from_history, read_matrices
@@ -31,7 +31,7 @@ LARGEST = 100_000_000
 MISSING, UNKNOWN = -1, -2
 
 
-def known_matrices(
+def find_known_matrices(
     data: Microdata, given: str | Path | Mapping[str, Any] | None, kind: str
 ) -> list[Randomised]:
     """Return the randomised variables: as given, or as the history of the data tells.
@@ -56,7 +56,7 @@ def plain_levels(values: pa.Array) -> list[Any]:
     return list((values if simple else values.cast(pa.string())).to_pylist())
 
 
-def typed_levels(levels: Sequence[Any], kind: pa.DataType, column: str) -> pa.Array:
+def cast_levels(levels: Sequence[Any], kind: pa.DataType, column: str) -> pa.Array:
     """Return category labels in the type of their column."""
     value = kind.value_type if pa.types.is_dictionary(kind) else kind
     try:
@@ -80,7 +80,7 @@ def codes_among(
     """
     coded = [c if isinstance(c, Coded) else encode(c) for c in columns]
     places = [
-        pc.index_in(c.values, value_set=pc.unique(typed_levels(levels, c.values.type, name)))
+        pc.index_in(c.values, value_set=pc.unique(cast_levels(levels, c.values.type, name)))
         for c, levels, name in zip(coded, variable.levels, variable.columns, strict=True)
     ]
     if len(coded) == 1:
@@ -99,15 +99,15 @@ def codes_among(
 def joint_codes(coded: Sequence[Coded], variable: Randomised) -> Codes:
     """Return the category of each record of a variable that several columns make up."""
     sizes = [c.size for c in coded]
-    ids, bound = mixed_radix([c.codes for c in coded], sizes)
+    ids, bound = combine_codes([c.codes for c in coded], sizes)
     places = [
-        pc.index_in(typed_levels(levels, c.values.type, name), value_set=c.values)
+        pc.index_in(cast_levels(levels, c.values.type, name), value_set=c.values)
         for c, levels, name in zip(coded, variable.levels, variable.columns, strict=True)
     ]
     # A level that does not occur in the data has no code there, and no record asks for it.
     present = np.logical_and.reduce([as_numpy(pc.is_valid(p)) for p in places])
     of_levels = [as_numpy(pc.fill_null(p, 0))[present].astype(np.int64) for p in places]
-    level_ids, _ = mixed_radix(of_levels, sizes)
+    level_ids, _ = combine_codes(of_levels, sizes)
     numbers = np.flatnonzero(present)
     if bound <= DENSE:
         table = np.full(bound, UNKNOWN, dtype=np.int64)
@@ -125,7 +125,7 @@ def combinations_of(coded: Sequence[Coded]) -> list[pa.Array]:
     """Return the values of each column in the combinations that occur, in their order."""
     known = np.logical_and.reduce([c.codes < c.null for c in coded])
     sizes = [c.size for c in coded]
-    ids, bound = mixed_radix([c.codes[known] for c in coded], sizes)
+    ids, bound = combine_codes([c.codes[known] for c in coded], sizes)
     at: Sequence[Codes]
     if bound <= DENSE:
         at = np.unravel_index(np.flatnonzero(np.bincount(ids, minlength=bound)), sizes)
@@ -178,17 +178,17 @@ def part_numbers(
     for j, (array, column) in enumerate(zip(by, variable.by, strict=True)):
         if every:
             continue
-        values = typed_levels([p.stratum[j] for p in variable.parts], array.type, column)
+        values = cast_levels([p.stratum[j] for p in variable.parts], array.type, column)
         distinct = pc.unique(values.drop_null())
-        of_parts.append(coded_or_last(values, distinct))
-        ids.append(coded_or_last(array, distinct))
+        of_parts.append(code_with_missing_last(values, distinct))
+        ids.append(code_with_missing_last(array, distinct))
         sizes.append(len(distinct) + 2)
     for j, flag in enumerate(flags):
         of_parts.append(np.array([p.holds[j] for p in variable.parts], dtype=np.int64))
         ids.append(flag.astype(np.int64))
         sizes.append(2)
-    wanted, _ = mixed_radix(ids, sizes)
-    offered, _ = mixed_radix(of_parts, sizes)
+    wanted, _ = combine_codes(ids, sizes)
+    offered, _ = combine_codes(of_parts, sizes)
     order = np.argsort(offered, kind="stable")
     place = order[np.minimum(np.searchsorted(offered[order], wanted), len(order) - 1)]
     if (offered[place] != wanted).any():
@@ -198,7 +198,7 @@ def part_numbers(
     return place.astype(np.int64)
 
 
-def coded_or_last(array: Any, distinct: pa.Array) -> Ints:
+def code_with_missing_last(array: Any, distinct: pa.Array) -> Ints:
     """Return places among distinct values; missing comes after them, unknown after that."""
     plain = array.cast(distinct.type) if array.type != distinct.type else array
     at = as_numpy(pc.fill_null(pc.index_in(plain, value_set=distinct), len(distinct) + 1))
@@ -233,7 +233,7 @@ class Crossing:
     columns
         The columns, untouched ones first.
     untouched
-        Their labels, one row a class that occurs.
+        Their labels, one row per class that occurs.
     variables
         The randomised variables, in the order of the axes.
     slabs
@@ -271,7 +271,7 @@ class Crossing:
         return found
 
 
-def crossing(
+def cross_columns(
     data: Microdata,
     columns: Sequence[str],
     variables: Sequence[Randomised],
@@ -291,7 +291,7 @@ def crossing(
         raise InputError(
             f"{kind}: the columns {torn[0].name} were randomised together; name all of them or none"
         )
-    table = tabulated(data, columns, used, weight, squared=squared)
+    table = tabulate_columns(data, columns, used, weight, squared=squared)
     free = [c for c in columns if not any(c in v.columns for v in used)]
     n = table.num_rows
     codes = [codes_among([table.column(c) for c in v.columns], v, kind) for v in used]
@@ -322,7 +322,7 @@ def classes_of(table: pa.Table, free: Sequence[str], keep: Flags) -> tuple[Ints,
     if not free:
         return np.zeros(int(keep.sum()), dtype=np.int64), pa.table({"": pa.array([0])})
     coded = [encode(table.column(c)) for c in free]
-    ids, _ = mixed_radix([c.codes[keep] for c in coded], [c.size for c in coded])
+    ids, _ = combine_codes([c.codes[keep] for c in coded], [c.size for c in coded])
     _, first, groups = np.unique(ids, return_index=True, return_inverse=True)
     labels = {c: k.decode(k.codes[keep][first]) for c, k in zip(free, coded, strict=True)}
     return groups.ravel().astype(np.int64), pa.table(labels)
@@ -333,7 +333,7 @@ def rule_name(used: Sequence[Randomised], variable: Randomised, j: int) -> str:
     return f"__rule{[v.columns for v in used].index(variable.columns)}_{j}__"
 
 
-def tabulated(
+def tabulate_columns(
     data: Microdata,
     columns: Sequence[str],
     used: Sequence[Randomised],

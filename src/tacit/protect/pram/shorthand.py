@@ -58,7 +58,7 @@ def parse(text: str, counts: npt.ArrayLike | None = None) -> Transition:
         )
     edges = np.concatenate([[0], np.cumsum(sizes)])
     built = [
-        one(piece, None if t is None else t[a:b])
+        parse_block(piece, None if t is None else t[a:b])
         for piece, a, b in zip(pieces, edges[:-1], edges[1:], strict=True)
     ]
     return blocks(built)
@@ -98,13 +98,13 @@ def size_of(piece: str) -> int:
     return n
 
 
-def one(piece: str, counts: npt.NDArray[np.float64] | None) -> Transition:
+def parse_block(piece: str, counts: npt.NDArray[np.float64] | None) -> Transition:
     """Return the matrix of one block."""
     found = PART.fullmatch(piece)
     if found is None:
         return identity(1)
     n, family = int(found.group(1)), found.group(2)
-    stay, width = number(found.group(3), piece), found.group(4)
+    stay, width = parse_number(found.group(3), piece), found.group(4)
     if (width is not None) != (family == "B") or (found.group(5) and family != "B"):
         raise InvalidParameter(f"the matrix shorthand {piece!r} cannot be read. {HELP}")
     if family == "E":
@@ -114,10 +114,10 @@ def one(piece: str, counts: npt.NDArray[np.float64] | None) -> Transition:
             raise InvalidParameter(f"the matrix {piece!r} needs the frequencies of its categories")
         return equal(n, stay) if counts.sum() <= 0 else frequency(as_counts(counts), stay)
     assert width is not None
-    return half_band(n, stay) if found.group(5) else band(n, stay, number(width, piece))
+    return half_band(n, stay) if found.group(5) else band(n, stay, parse_number(width, piece))
 
 
-def number(text: str, piece: str) -> float:
+def parse_number(text: str, piece: str) -> float:
     """Return a number of a shorthand."""
     try:
         return float(text)

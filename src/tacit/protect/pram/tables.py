@@ -1,6 +1,6 @@
 """Tables before and after randomisation: expected, corrected, their variances, and risk.
 
-A table has one axis a variable; ``matrices`` gives each axis its transition matrix, or None for a
+A table has one axis per variable; ``matrices`` gives each axis its transition matrix, or None for a
 variable that was not randomised. Everything is applied along one axis after the other, which equals the
 Kronecker product of the matrices without ever forming it.
 """
@@ -23,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 ROUNDS, SETTLED = 5_000, 1e-9
 
 
-def along(table: Floats, axis: int, act: Callable[[Floats], Floats]) -> Floats:
+def apply_along_axis(table: Floats, axis: int, act: Callable[[Floats], Floats]) -> Floats:
     """Return a table with a linear map applied along one axis."""
     moved = np.moveaxis(table, axis, 0)
     done = act(np.ascontiguousarray(moved.reshape(moved.shape[0], -1)))
@@ -36,7 +36,7 @@ def every_axis(
     """Return a table with each axis's matrix at work along it."""
     out = np.asarray(table, dtype=np.float64)
     if len(matrices) != out.ndim:
-        raise InvalidParameter("give one matrix an axis of the table, None where nothing was done")
+        raise InvalidParameter("give one matrix per axis of the table, None where nothing was done")
     for axis, matrix in enumerate(matrices):
         if matrix is None:
             continue
@@ -44,7 +44,7 @@ def every_axis(
             raise InvalidParameter(
                 f"axis {axis} of the table has {out.shape[axis]} categories, its matrix {matrix.size}"
             )
-        out = along(out, axis, lambda x, m=matrix: act(m, x))  # type: ignore[misc]
+        out = apply_along_axis(out, axis, lambda x, m=matrix: act(m, x))  # type: ignore[misc]
     return out
 
 
@@ -108,7 +108,7 @@ def fitted(released: npt.ArrayLike, matrices: Matrices) -> Floats:
         return t
     t = np.maximum(t, 0.0) + total / x.size * 1e-3
     if any(m is None for m in matrices):
-        t = np.where(reachable(x, matrices), t, 0.0)
+        t = np.where(find_reachable_cells(x, matrices), t, 0.0)
     t *= total / t.sum()
     for _ in range(ROUNDS):
         m = expected(t, matrices)
@@ -121,7 +121,7 @@ def fitted(released: npt.ArrayLike, matrices: Matrices) -> Floats:
     return t
 
 
-def reachable(released: Floats, matrices: Matrices) -> Flags:
+def find_reachable_cells(released: Floats, matrices: Matrices) -> Flags:
     """Return the cells whose category of every untouched variable occurs in the release."""
     axes = tuple(i for i, m in enumerate(matrices) if m is not None)
     return np.broadcast_to(released.sum(axis=axes, keepdims=True) > 0, released.shape)
@@ -178,10 +178,10 @@ def cell_risk(table: npt.ArrayLike, matrices: Matrices, tau: float) -> CellRisk:
     R(k) = T(k) prod_j p_j(k_j, k_j) / E(T_X)(k). It does not depend on the realised release.
     """
     t = np.asarray(table, dtype=np.float64)
-    return judged(t, kept(t, matrices), expected(t, matrices), tau)
+    return compute_cell_risk(t, count_expected_kept(t, matrices), expected(t, matrices), tau)
 
 
-def kept(table: Floats, matrices: Matrices) -> Floats:
+def count_expected_kept(table: Floats, matrices: Matrices) -> Floats:
     """Return the expected number of records of each cell that are released as they are."""
     out = table
     for axis, matrix in enumerate(matrices):
@@ -191,7 +191,7 @@ def kept(table: Floats, matrices: Matrices) -> Floats:
     return np.asarray(out, dtype=np.float64)
 
 
-def judged(table: Floats, stayed: Floats, after: Floats, tau: float) -> CellRisk:
+def compute_cell_risk(table: Floats, stayed: Floats, after: Floats, tau: float) -> CellRisk:
     """Return the risk from counts before, expected to stay, and expected after."""
     if not tau > 0:
         raise InvalidParameter("tau, the threshold, must be greater than 0")

@@ -147,7 +147,7 @@ class Blank(Method):
         assert sd is not None
         low, high = limits[self.response]
         p = retention_probability(block.values[keep, 0], low, high, sd, self.distribution)
-        return kept.replace({self.probability: self.binned(p)})
+        return kept.replace({self.probability: self.bin_probabilities(p)})
 
     def limits(self, x: Floats) -> tuple[float, float]:
         """Return the quantiles of a column, by linear interpolation; infinite where there is no limit."""
@@ -159,7 +159,7 @@ class Blank(Method):
         """Return the standard deviation of a column's random numbers."""
         return self.sd[column] if isinstance(self.sd, Mapping) else self.sd
 
-    def binned(self, p: Floats) -> Floats:
+    def bin_probabilities(self, p: Floats) -> Floats:
         """Return the probabilities, or the means of classes of them."""
         if self.probability_bins is None:
             return p

@@ -24,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 Tick = Callable[[str, float | None], None]
 
 MISSING = -1
-#: With at most so many columns every set of columns is looked at for every record.
+#: With at most this many columns every set of columns is looked at for every record.
 ALL_SETS = 12
 #: With more columns, sets of at most this many; then one column at a time.
 SMALL_SETS = 3
@@ -45,7 +45,7 @@ class Rows:
     Attributes
     ----------
     codes
-        One row a combination (or a record with a rare one), one column a key.
+        One row per combination (or record with a rare one), one column per key.
     size
         Records that a row stands for.
     rare
@@ -63,17 +63,19 @@ class Rows:
         """Return how many records agree with a row."""
         if KERNELS.pays(ARRAYS * self.codes.size):
             return int(KERNELS.compiled()["count_agreeing"](self.codes, self.size, row))
-        return int(self.size[agrees(self.codes, row)].sum())
+        return int(self.size[find_agreeing_rows(self.codes, row)].sum())
 
-    def gained(self, at: int, new: Ints) -> Ints:
+    def find_gained_rows(self, at: int, new: Ints) -> Ints:
         """Return the rare rows that agree with a row as it would be and do not now."""
         if KERNELS.pays(ARRAYS * len(self.rare) * self.codes.shape[1]):
             return KERNELS.compiled()["newly_agreeing"](self.codes, self.rare, self.codes[at], new)
         codes = self.codes[self.rare]
-        return self.rare[agrees(codes, new) & ~agrees(codes, self.codes[at])]
+        return self.rare[
+            find_agreeing_rows(codes, new) & ~find_agreeing_rows(codes, self.codes[at])
+        ]
 
 
-def agrees(codes: Ints, row: Ints) -> Flags:
+def find_agreeing_rows(codes: Ints, row: Ints) -> Flags:
     """Return which rows agree with one, a missing value with everything."""
     return np.asarray(((codes == row) | (codes < 0) | (row < 0)).all(axis=1))
 
@@ -89,10 +91,10 @@ def suppress_each(
     Every record with a rare combination loses the lightest set of cells that is enough for it, ties to
     the fewest cells and then to the first columns; that is exact with at most 12 columns, and up to sets
     of three with more. ``greedy`` takes one column at a time, the one that helps most for its weight.
-    Records that lost several cells get back those that the missing values of others make needless; one
+    Records that lost several cells get back those that the missing values of others make unnecessary; one
     cell of every such record stays missing.
     """
-    rows, members = start(codes, k)
+    rows, members = find_rare_rows(codes, k)
     old = rows.codes.copy()
     left = rows.rare if greedy else lightest_sets(rows, k, column_sets(weights, fixed), tick)
     taken = [(at, one_by_one(rows, int(at), k, weights, fixed)) for at in left]
@@ -144,14 +146,14 @@ def suppress_shared(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick:
     """Return few cells to make missing when a missing value helps every record that agrees with it.
 
     Each record that is suppressed loses a set of cells that is enough and of which no part is. The sets
-    that settle most records for their weight are taken first; at the end cells that turned out needless
+    that settle most records for their weight are taken first; at the end cells that turned out unnecessary
     come back. A heuristic: no bound on the smallest number of cells is known.
     """
-    rows, members = start(codes, k)
+    rows, members = find_rare_rows(codes, k)
     if not len(rows.rare):
         return np.zeros(codes.shape, dtype=bool)
     choices = minimal_sets(rows, k, column_sets(weights, fixed), weights, fixed, tick)
-    restore_needless(rows, k, shared_search(rows, k, weights, choices, tick), weights)
+    restore_needless(rows, k, search_shared_cells(rows, k, weights, choices, tick), weights)
     hidden = np.zeros(codes.shape, dtype=bool)
     hidden[members] = (rows.codes[rows.rare] == MISSING) & (codes[members] != MISSING)
     return hidden
@@ -181,7 +183,7 @@ def suppress_strict(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick:
         left = left[~np.isin(left, settled)]
     while len(left):
         tick("last records", None)
-        left = joined(codes, hidden, left, k, weights, fixed)
+        left = join_first_record(codes, hidden, left, k, weights, fixed)
     return hidden
 
 
@@ -192,7 +194,9 @@ def every_set(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
     return sets if everything in sets or not everything else [*sets, everything]
 
 
-def joined(codes: Ints, hidden: Flags, left: Ints, k: int, weights: Floats, fixed: Flags) -> Ints:
+def join_first_record(
+    codes: Ints, hidden: Flags, left: Ints, k: int, weights: Floats, fixed: Flags
+) -> Ints:
     """Join the first record that is left to others at the least weight; return what is left then."""
     first = left[0]
     now = np.where(hidden, MISSING, codes)
@@ -221,7 +225,7 @@ def class_sizes(codes: Ints) -> Ints:
 # -- the pieces --------------------------------------------------------------------------------------
 
 
-def start(codes: Ints, k: int) -> tuple[Rows, Ints]:
+def find_rare_rows(codes: Ints, k: int) -> tuple[Rows, Ints]:
     """Return the rows, and the record of each rare row."""
     cells, cell_of, size = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     cell_of = cell_of.ravel()
@@ -288,7 +292,7 @@ def minimal_sets(
     bits = np.array([sum(1 << c for c in s) for s in sets], dtype=np.int64)
     most = max((len(s) for s in sets), default=0)
     pays = KERNELS.pays(ARRAYS * len(rows.rare) * rows.codes.size)
-    find = KERNELS.compiled()["enough"] if pays else enough_arrays
+    find = KERNELS.compiled()["mark_enough"] if pays else enough_arrays
     choices = []
     for begin in range(0, len(rows.rare), CHUNK):
         tick("sets of cells", begin / len(rows.rare))
@@ -318,7 +322,7 @@ def one_by_one(rows: Rows, at: int, k: int, weights: Floats, fixed: Flags) -> tu
         free: list[int] = np.flatnonzero(~fixed & (row >= 0)).tolist()
         if not free:
             raise Infeasible(NOT_ENOUGH)
-        counts = [rows.count(without(row, (c,))) for c in free]
+        counts = [rows.count(blank_columns(row, (c,))) for c in free]
         best = int(np.argmax(np.array(counts) / weights[free]))
         taken.append(free[best])
         row[free[best]] = MISSING
@@ -331,14 +335,14 @@ def one_by_one(rows: Rows, at: int, k: int, weights: Floats, fixed: Flags) -> tu
     return tuple(sorted(taken))
 
 
-def without(row: Ints, columns: Sequence[int]) -> Ints:
+def blank_columns(row: Ints, columns: Sequence[int]) -> Ints:
     """Return a row with some columns missing."""
     new = row.copy()
     new[list(columns)] = MISSING
     return new
 
 
-def shared_search(
+def search_shared_cells(
     rows: Rows,
     k: int,
     weights: Floats,
@@ -348,7 +352,7 @@ def shared_search(
     """Suppress, taking what settles most for its weight first; return what was done, in order."""
 
     def settles(at: int, columns: Sequence[int]) -> float:
-        gained = rows.gained(at, without(rows.codes[at], columns))
+        gained = rows.find_gained_rows(at, blank_columns(rows.codes[at], columns))
         others = int((rows.agreeing[gained] < k).sum()) - int(at in gained)
         return (1 + others) / float(weights[list(columns)].sum())
 
@@ -365,28 +369,28 @@ def shared_search(
         _, at, columns = heapq.heappop(heap)
         if rows.agreeing[at] >= k:
             continue
-        columns = lightened(rows, at, columns, k, weights)
+        columns = drop_needless_columns(rows, at, columns, k, weights)
         score = -settles(at, columns)
         if heap and score > heap[0][0]:
             heapq.heappush(heap, (score, at, columns))
             continue
         old = rows.codes[at].copy()
-        new = without(old, columns)
-        rows.agreeing[rows.gained(at, new)] += 1
+        new = blank_columns(old, columns)
+        rows.agreeing[rows.find_gained_rows(at, new)] += 1
         rows.codes[at] = new
         rows.agreeing[at] = rows.count(new)
         done.append((at, columns, old))
     return done
 
 
-def lightened(
+def drop_needless_columns(
     rows: Rows, at: int, columns: tuple[int, ...], k: int, weights: Floats
 ) -> tuple[int, ...]:
-    """Return a set without the columns that others' missing values have made needless."""
+    """Return a set without the columns that others' missing values have made unnecessary."""
     left = list(columns)
     for c in sorted(columns, key=lambda c: -weights[c]):
         rest = [d for d in left if d != c]
-        if rest and rows.count(without(rows.codes[at], rest)) >= k:
+        if rest and rows.count(blank_columns(rows.codes[at], rest)) >= k:
             left = rest
     return tuple(left)
 
@@ -410,7 +414,7 @@ def restore_needless(
             if gone <= keep or rows.count(row) < k:
                 continue
             rows.codes[at] = row
-            lost = rows.gained(at, now)
+            lost = rows.find_gained_rows(at, now)
             lost = lost[lost != at]
             if (rows.agreeing[lost] <= k).any():
                 rows.codes[at] = now
@@ -438,7 +442,7 @@ def enough_arrays(codes: Ints, size: Ints, some: Ints, bits: Ints, k: int, most:
     return found
 
 
-def enough(codes: Ints, size: Ints, some: Ints, bits: Ints, k: int, most: int) -> Flags:
+def mark_enough(codes: Ints, size: Ints, some: Ints, bits: Ints, k: int, most: int) -> Flags:
     """Do the same as :func:`enough_arrays`, compiled."""
     n, q = codes.shape
     found = np.zeros((len(some), len(bits)), dtype=np.bool_)
@@ -526,4 +530,4 @@ def newly_agreeing(codes: Ints, rare: Ints, old: Ints, new: Ints) -> Ints:
     return found[:n]
 
 
-KERNELS = Kernels(globals(), enough, count_agreeing, newly_agreeing)
+KERNELS = Kernels(globals(), mark_enough, count_agreeing, newly_agreeing)

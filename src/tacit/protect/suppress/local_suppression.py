@@ -51,7 +51,7 @@ class LocalSuppression(Method):
 
     ``each``
         Every record whose combination fewer than k records share loses the lightest set of cells that
-        makes k records agree with what is left of it: no such record goes out whole. Up to twelve
+        makes k records agree with what is left of it: no such record is released whole. Up to twelve
         columns all sets are looked at; with more, sets of up to three, and then one column at a time
         (``method="greedy"`` does only the last).
     ``shared``
@@ -164,7 +164,7 @@ class LocalSuppression(Method):
         table = data.to_arrow(names)
         return data.replace(
             {
-                c: emptied(table.column(c), hidden[:, j])
+                c: blank_values(table.column(c), hidden[:, j])
                 for j, c in enumerate(names)
                 if hidden[:, j].any()
             }
@@ -223,7 +223,7 @@ class LocalSuppression(Method):
             lightest_for_each_record=exact and all(len(c) <= ALL_SETS for c, _ in asked),
         )
         if self.rule == "shared":
-            whole = left_whole(codes, hidden, names, asked)
+            whole = count_untouched_rare(codes, hidden, names, asked)
             ctx.note(rare_records_left_whole=whole)
             if whole:
                 warnings.warn(
@@ -252,13 +252,13 @@ class LocalSuppression(Method):
         return [of[columns] for columns, _ in self.asked(data)]
 
 
-def emptied(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:
+def blank_values(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:
     """Return a column with some values missing."""
     whole = column.combine_chunks()
     return pc.if_else(pa.array(~hidden), whole, pa.scalar(None, whole.type))
 
 
-def left_whole(
+def count_untouched_rare(
     codes: Ints, hidden: Flags, names: tuple[str, ...], asked: list[tuple[tuple[str, ...], int]]
 ) -> int:
     """Return how many records with a rare combination lost nothing of it."""

@@ -33,7 +33,7 @@ Weights = npt.NDArray[np.float64]
 
 EMPTY = np.zeros(0, dtype=np.int64)
 
-#: Combinations with at most so many possible values are counted without hashing.
+#: Combinations with at most this many possible values are counted without hashing.
 DENSE = 1 << 16
 
 RATINGS = ("not", "identifying", "more", "most")
@@ -148,13 +148,13 @@ class MuArgus(Method):
 
     def combinations(self, data: Microdata) -> list[tuple[str, ...]]:
         """Return the combinations of columns that are checked."""
-        return checked_combinations(self.ranks(data), self.max_dim)
+        return list_checked_combinations(self.ranks(data), self.max_dim)
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.k == 1:
             warnings.warn("mu_argus: k = 1 asks for no protection", WeakProtection, stacklevel=3)
         ranks = self.ranks(data)
-        checked = checked_combinations(ranks, self.max_dim)
+        checked = list_checked_combinations(ranks, self.max_dim)
         for column, level in self.recode.items():
             data = data.generalise(column, level)
         data = data.materialise() if self.recode else data
@@ -189,7 +189,7 @@ class MuArgus(Method):
         sets = [tuple(columns.index(c) for c in combination) for combination in checked]
         state = Suppression.start(cells, sets)
         state.run(self.k, weights, self.method, ctx)
-        return blanked(data, cells, state.hidden).materialise(), state.rounds
+        return blank_cells(data, cells, state.hidden).materialise(), state.rounds
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
@@ -225,7 +225,7 @@ def metadata_ranks(data: Microdata) -> dict[str, int]:
     return {n: RATING_OF_IDLEVEL.get(int(level), 1) for n, level in levels.items()}
 
 
-def checked_combinations(ranks: Mapping[str, int], max_dim: int) -> list[tuple[str, ...]]:
+def list_checked_combinations(ranks: Mapping[str, int], max_dim: int) -> list[tuple[str, ...]]:
     """Return the combinations that mu-Argus checks for ratings 1 to 3.
 
     In descending order of rating a combination must reach (1), (2, 1) or (3, 2, 1): the rule of the
@@ -275,7 +275,7 @@ def rare_values(data: Microdata, column: str, k: int) -> nw.LazyFrame[Any]:
     return counts(data.frame, [column]).filter((nw.col(N) < k) & ~nw.col(column).is_null())
 
 
-def blanked(data: Microdata, cells: Cells, hidden: Bools) -> Microdata:
+def blank_cells(data: Microdata, cells: Cells, hidden: Bools) -> Microdata:
     """Return the data with the hidden columns of each cell missing in all its records."""
     names = list(cells.keys)
     changed = np.flatnonzero(hidden.any(axis=1))
@@ -341,7 +341,7 @@ class Combination:
         rare = (self.counts > 0) & (self.counts < k)
         return np.flatnonzero(rare[self.ids(slice(None))]) if rare.any() else EMPTY
 
-    def lose(self, rows: npt.NDArray[np.int64], n: npt.NDArray[np.int64], k: int) -> bool:
+    def remove_cells(self, rows: npt.NDArray[np.int64], n: npt.NDArray[np.int64], k: int) -> bool:
         """Take cells out of the counts; return True when that makes a class rare."""
         ids = self.ids(rows)
         # Incomplete cells were never counted: their classes stand at zero and stay there.
@@ -388,7 +388,7 @@ class Suppression:
     def outliers(
         self, look: Sequence[int], k: int, ctx: Context
     ) -> tuple[npt.NDArray[np.int64], Words]:
-        """Return the cells with outliers and, a bit a combination, which ones."""
+        """Return the cells with outliers and, a bit per combination, which ones."""
         found: dict[int, npt.NDArray[np.int64]] = {}
         for j in look:
             ctx.tick()
@@ -409,7 +409,7 @@ class Suppression:
         for j, combination in enumerate(self.combinations):
             members = list(combination.members)
             lost = hide[:, members].any(axis=1) & ~before[:, members].any(axis=1)
-            if lost.any() and combination.lose(rows[lost], self.n, k):
+            if lost.any() and combination.remove_cells(rows[lost], self.n, k):
                 look.append(j)
         return look
 
@@ -422,7 +422,7 @@ def distinct_patterns(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
     return words[:, first], which
 
 
-def met_by(chosen: Iterable[int], sets: Sequence[tuple[int, ...]], n_words: int) -> Words:
+def find_met_sets(chosen: Iterable[int], sets: Sequence[tuple[int, ...]], n_words: int) -> Words:
     """Return, as packed bits, the sets that contain one of the chosen columns."""
     columns = set(chosen)
     met = np.zeros(n_words, dtype=np.int64)
@@ -438,7 +438,7 @@ def smallest_sets(patterns: Words, sets: Sequence[tuple[int, ...]], weights: Wei
     Candidate sets come in order of weight, so the first that meets a pattern is the answer.
     """
     result = np.zeros((patterns.shape[1], len(weights)), dtype=bool)
-    alone = [met_by([i], sets, len(patterns)) for i in range(len(weights))]
+    alone = [find_met_sets([i], sets, len(patterns)) for i in range(len(weights))]
     left = np.arange(patterns.shape[1])
     for candidate in itertools.islice(by_weight(weights), CANDIDATES):
         met = np.bitwise_or.reduce([alone[i] for i in candidate])

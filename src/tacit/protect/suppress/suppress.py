@@ -133,7 +133,7 @@ class Suppress(Method):
             ctx.note(level=self.level, removed=len(data) - len(result))
             return result
         columns = self.targets(data)
-        result = data.with_frame(self.emptied(data, columns))
+        result = data.with_frame(self.empty_cells(data, columns))
         if self.mark == "null":
             before, after = missing(data.frame, columns), missing(result.frame, columns)
             ctx.note(suppressed={c: after[c] - before[c] for c in columns})
@@ -147,7 +147,7 @@ class Suppress(Method):
         assert self.k is not None
         return drop_small_classes(data, self.k)
 
-    def emptied(self, data: Microdata, columns: Sequence[str]) -> Frame:
+    def empty_cells(self, data: Microdata, columns: Sequence[str]) -> Frame:
         """Return the frame with cells emptied."""
         names = data.frame.collect_schema().names()
         tops = {c: data.hierarchy(c).top if self.mark == "top" else None for c in columns}
@@ -167,7 +167,9 @@ class Suppress(Method):
             for i, c in enumerate(columns):
                 frame = attach_counts(frame, [c], f"{N}{i}")
             keep = {c: nw.col(f"{N}{i}") >= self.threshold for i, c in enumerate(columns)}
-        return frame.with_columns(*[hidden(c, keep[c], tops[c]) for c in columns]).select(*names)
+        return frame.with_columns(*[hide_values(c, keep[c], tops[c]) for c in columns]).select(
+            *names
+        )
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
@@ -195,7 +197,7 @@ def by_column(cells: Iterable[tuple[int, int | str]], names: Sequence[str]) -> d
     return found
 
 
-def hidden(column: str, keep: nw.Expr, top: str | None) -> nw.Expr:
+def hide_values(column: str, keep: nw.Expr, top: str | None) -> nw.Expr:
     """Return a column emptied where ``keep`` is false."""
     if top is None:
         return nw.when(keep).then(nw.col(column)).alias(column)

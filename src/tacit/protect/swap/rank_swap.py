@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.block import Missing, maskable
+from tacit.data.block import Missing, list_maskable_columns
 from tacit.data.in_blocks import constant_in_households, units_in_memory
 from tacit.data.microdata import Microdata
 from tacit.data.values import Numbers, as_numbers, not_numeric
@@ -22,7 +22,7 @@ from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Ints
 from tacit.stats.rank_pairs import rank_partners
-from tacit.stats.ranks import placed, rank
+from tacit.stats.ranks import rank, restore_record_order
 
 Percent = Annotated[float, Field(gt=0, le=100)]
 Tail = Annotated[float, Field(ge=0, lt=50)]
@@ -126,7 +126,7 @@ class RankSwap(Method):
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns swapped."""
-        return self.columns_named() or maskable(data)
+        return self.columns_named() or list_maskable_columns(data)
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         names = self.targets(data)
@@ -141,7 +141,7 @@ class RankSwap(Method):
                 values = values.take(pa.array(first))
             column = as_numbers(values, name)
             self.usable(name, column)
-            swapped, moves[name] = self.swapped(name, column, ctx.rng)
+            swapped, moves[name] = self.swap_column(name, column, ctx.rng)
             new[name] = swapped if unit is None else swapped.take(pa.array(unit))
         ctx.note(columns=list(names), rank_shift=moves)
         if shared:
@@ -157,7 +157,7 @@ class RankSwap(Method):
         if not column.whole and not np.isfinite(column.values).all():
             raise InputError(f"rank_swap: {name!r} holds infinite numbers. Clean or leave it out.")
 
-    def swapped(
+    def swap_column(
         self, name: str, column: Numbers, rng: np.random.Generator
     ) -> tuple[pa.Array, dict[str, float]]:
         """Return one released column, and how far its ranks moved."""
@@ -180,12 +180,12 @@ class RankSwap(Method):
         partner = np.arange(n)
         partner[low:high] = low + rank_partners(high - low, window, rng)
         ascending = x[ranking.order]
-        released = placed(ranking.order, ascending[partner])
+        released = restore_record_order(ranking.order, ascending[partner])
         check_swapped(released, ascending, partner, ranking.order, window)
         shift = np.abs(partner - np.arange(n))
         moved = {"largest": int(shift.max()), "mean": float(shift.mean())}
         if low or high < n:
-            released = averaged_tails(released, ranking.order, low, high)
+            released = average_tails(released, ranking.order, low, high)
         if everyone:
             return column.restore(released), moved
         whole = column.values.astype(released.dtype)
@@ -198,7 +198,7 @@ class RankSwap(Method):
         return max(1, int(np.floor(percent * n / 100.0 + 1e-9)))
 
 
-def averaged_tails(x: npt.NDArray[Any], order: Ints, low: int, high: int) -> npt.NDArray[Any]:
+def average_tails(x: npt.NDArray[Any], order: Ints, low: int, high: int) -> npt.NDArray[Any]:
     """Return a column with its lowest and highest values replaced by their means."""
     out = x.astype(np.float64)
     for tail in (order[:low], order[high:]):

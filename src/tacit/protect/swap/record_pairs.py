@@ -32,7 +32,7 @@ def add(tree: Any, place: int, amount: int) -> None:
         i += i & -i
 
 
-def before(tree: Any, place: int) -> int:
+def sum_weights_before(tree: Any, place: int) -> int:
     """Return the sum of the weights before a place."""
     total = 0
     i = place
@@ -56,10 +56,12 @@ def find(tree: Any, amount: int) -> int:
     return i
 
 
-def pick(tree: Any, low: int, high: int, skip_low: int, skip_high: int, uniform: float) -> int:
+def pick_by_weight(
+    tree: Any, low: int, high: int, skip_low: int, skip_high: int, uniform: float
+) -> int:
     """Return a random place of [low, high) outside [skip_low, skip_high), by weight; -1 for none."""
-    start, stop = before(tree, low), before(tree, high)
-    gap, end = before(tree, skip_low), before(tree, skip_high)
+    start, stop = sum_weights_before(tree, low), sum_weights_before(tree, high)
+    gap, end = sum_weights_before(tree, skip_low), sum_weights_before(tree, skip_high)
     total = stop - start - (end - gap)
     if total <= 0:
         return -1
@@ -98,9 +100,9 @@ def pair_places(
         if partner[i] != i or quota[quota_of[i]] <= 0:
             continue
         low, high = area[i, 0], area[i, 1]
-        j = pick(tree, near[i, 0], near[i, 1], low, high, uniform[c])
+        j = pick_by_weight(tree, near[i, 0], near[i, 1], low, high, uniform[c])
         if j < 0:
-            j = pick(tree, group[i, 0], group[i, 1], low, high, uniform[c])
+            j = pick_by_weight(tree, group[i, 0], group[i, 1], low, high, uniform[c])
         if j < 0:
             continue
         add(tree, i, -weight[i])
@@ -166,7 +168,7 @@ def repair(stuck: Any, must: Any, group: Any, area: Any, fresh: Any, partner: An
             break
 
 
-KERNELS = Kernels(globals(), add, before, find, pick, pair_places, repair)
+KERNELS = Kernels(globals(), add, sum_weights_before, find, pick_by_weight, pair_places, repair)
 
 
 # -- levels ----------------------------------------------------------------------------------------
@@ -186,9 +188,9 @@ def swap_partners(
     Parameters
     ----------
     areas
-        The area of each household on each level, broadest first; one column a level.
+        The area of each household on each level, broadest first; one column per level.
     make_ups
-        What partners must share, one array a profile; profiles are tried in order.
+        What partners must share, one array per profile; profiles are tried in order.
     must
         Which households must move across which level.
     risk
@@ -299,7 +301,7 @@ class Line:
         self.partner: Ints = self.place[partner[self.order]]
         changes = [np.diff(key[self.order]) != 0 for key in reversed(keys)]
         cuts = np.logical_or.accumulate(changes, axis=0)
-        self.bounds: tuple[Ints, ...] = tuple(stretches(c) for c in cuts)
+        self.bounds: tuple[Ints, ...] = tuple(find_stretches(c) for c in cuts)
 
     def weights(self, risk: Floats) -> Ints:
         """Return whole weights of at least 1, in proportion to risk, in the order of the line."""
@@ -322,7 +324,7 @@ class Line:
         return np.asarray(partner != np.arange(len(partner)))
 
 
-def stretches(cut: npt.NDArray[np.bool_]) -> Ints:
+def find_stretches(cut: npt.NDArray[np.bool_]) -> Ints:
     """Return first place and end of the stretch of each place; ``cut`` marks where a new one begins."""
     starts = np.flatnonzero(np.r_[True, cut])
     ends = np.r_[starts[1:], len(cut) + 1]

@@ -1,4 +1,4 @@
-"""Data shuffling: original values, handed out anew by scores drawn from a conditional distribution."""
+"""Data shuffling: original values, reassigned by scores drawn from a conditional distribution."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.block import Block, Missing, maskable, named, read_block
+from tacit.data.block import Block, Missing, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import Ints, not_numeric
 from tacit.errors import Approximate, DisclosureRefused, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames
 from tacit.protect.swap.shuffling import (
     Scores,
+    compute_explained_share,
+    compute_target_correlations,
     conditional,
-    explained,
-    handed_out,
     hypercube,
+    reassign_values,
     scores_of,
-    wanted,
 )
 from tacit.registry import register
 from tacit.spec import Method
@@ -40,7 +40,7 @@ ROUNDING = 1e-6
 
 @register
 class Shuffle(Method):
-    """Hand the values of some columns out anew, by scores drawn given the other columns.
+    """Data shuffling: reassign values by the ranks of scores drawn given the other columns.
 
     With V the scores of the columns that are shuffled and U those of the ``given`` columns, new scores
 
@@ -116,7 +116,7 @@ class Shuffle(Method):
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns shuffled."""
-        return self.columns or tuple(c for c in maskable(data) if c not in self.given)
+        return self.columns or tuple(c for c in list_maskable_columns(data) if c not in self.given)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to shuffle, columns without numbers."""
@@ -150,7 +150,7 @@ class Shuffle(Method):
             normal=self.correlation == "spearman",
             rng=ctx.rng,
         )
-        origin, change = self.shuffled(columns, scores, ctx)
+        origin, change = self.shuffle_columns(columns, scores, ctx)
         ctx.note(
             columns=list(columns),
             given=list(self.given),
@@ -183,9 +183,9 @@ class Shuffle(Method):
             raise InputError("shuffle needs at least two complete records")
         flat = [c for c, column in zip(names, x.T, strict=True) if column.min() == column.max()]
         if flat:
-            raise InputError(f"shuffle: {named(flat)} is constant. Leave it out.")
+            raise InputError(f"shuffle: {format_columns(flat)} is constant. Leave it out.")
 
-    def shuffled(
+    def shuffle_columns(
         self, columns: tuple[str, ...], scores: Scores, ctx: Context
     ) -> tuple[list[Ints], Floats]:
         """Return from whom each record gets its values, and the change of rank correlations."""
@@ -195,7 +195,7 @@ class Shuffle(Method):
             raise InputError(
                 "shuffle: too few complete records for exact moments of so many columns and categories. Name fewer, or give exact=False and engine='conditional'."
             )
-        target, repair = wanted(scores, normal=self.correlation == "spearman")
+        target, repair = compute_target_correlations(scores, normal=self.correlation == "spearman")
         self.warn(columns, target, repair)
         ctx.tick("drawing scores", 0.4)
         if self.engine == "lhs":
@@ -206,7 +206,7 @@ class Shuffle(Method):
             if self.exact and not repair:
                 check_moments(scores, found, target)
         ctx.tick("handing out values", 0.7)
-        return handed_out(scores, found, ctx.rng)
+        return reassign_values(scores, found, ctx.rng)
 
     def warn(self, columns: tuple[str, ...], target: Floats, repair: float) -> None:
         """Say that correlations had to be repaired, or that the given columns tell too much."""
@@ -216,11 +216,11 @@ class Shuffle(Method):
                 Approximate,
                 stacklevel=5,
             )
-        share = explained(target, len(columns))
+        share = compute_explained_share(target, len(columns))
         told = [c for c, part in zip(columns, share, strict=True) if part > TELLING]
         if told:
             warnings.warn(
-                f"shuffle: the given columns tell {named(told)} nearly exactly, so that the shuffled values stay close to the true ones",
+                f"shuffle: the given columns tell {format_columns(told)} nearly exactly, so that the shuffled values stay close to the true ones",
                 WeakProtection,
                 stacklevel=5,
             )

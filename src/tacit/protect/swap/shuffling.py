@@ -5,7 +5,7 @@ the wanted correlations T of (U, V) the new scores are
 
     V* = U B' + e,    B = T_VU T_UU^-1,    Cov(e) = T_VV - T_VU T_UU^-1 T_UV,
 
-and the values are handed out in the order of V* (Muralidhar, Sarathy, Dandekar 2006).
+and the values are reassigned in the order of V* (Muralidhar, Sarathy, Dandekar 2006).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tacit.stats.moments import Floats, Ints, factor
 from tacit.stats.ranks import (
     Ranking,
     nearest_correlation,
-    placed,
     rank,
+    restore_record_order,
     sources,
     spearman_to_pearson,
 )
@@ -105,8 +105,8 @@ def scores_of(
     )
 
 
-def wanted(scores: Scores, *, normal: bool) -> tuple[Floats, float]:
-    """Return the correlations that (U, V*) shall have, and how far they had to be repaired.
+def compute_target_correlations(scores: Scores, *, normal: bool) -> tuple[Floats, float]:
+    """Return the correlations that (U, V*) should have, and how far they had to be repaired.
 
     For variables as they are, those of the sample. For normal scores, 2 sin(pi r / 6) of the rank
     correlations r, which are then kept; a dummy and a number with many ties are no normal variables, and
@@ -121,10 +121,10 @@ def wanted(scores: Scores, *, normal: bool) -> tuple[Floats, float]:
         for rows, columns in ((at, near), (near, at)):
             target[np.ix_(rows, columns)] = spearman_to_pearson(r[np.ix_(rows, columns)])
         np.fill_diagonal(target, 1.0)
-    return repaired(target)
+    return repair_correlations(target)
 
 
-def repaired(target: Floats) -> tuple[Floats, float]:
+def repair_correlations(target: Floats) -> tuple[Floats, float]:
     """Return a matrix that is one of correlations, and the largest change that made it so."""
     if np.linalg.eigvalsh(target)[0] >= NEGATIVE:
         return target, 0.0
@@ -132,7 +132,7 @@ def repaired(target: Floats) -> tuple[Floats, float]:
     return found, float(np.abs(found - target).max())
 
 
-def explained(target: Floats, q: int) -> Floats:
+def compute_explained_share(target: Floats, q: int) -> Floats:
     """Return the share of the variance of each of the last q columns that the others explain."""
     r = len(target) - q
     return np.asarray(np.diag(target[r:, :r] @ solve(target[:r, :r], target[:r, r:])))
@@ -153,7 +153,7 @@ def new_scores(scores: Scores, noise: Floats, target: Floats) -> Floats:
     return out
 
 
-def freed(noise: Floats, design: Design, *blocks: Floats) -> Floats:
+def orthogonalise_noise(noise: Floats, design: Design, *blocks: Floats) -> Floats:
     """Return noise with mean 0, unit variances and no covariance, also none with the design, in the sample."""
     noise = noise - noise.mean(axis=0)
     width = design.width + sum(b.shape[1] for b in blocks)
@@ -176,7 +176,7 @@ def conditional(scores: Scores, target: Floats, rng: np.random.Generator, *, exa
     """
     noise = rng.standard_normal(scores.v.shape)
     if exact:
-        noise = freed(noise, scores.design, scores.v)
+        noise = orthogonalise_noise(noise, scores.design, scores.v)
     return new_scores(scores, noise, target)
 
 
@@ -191,17 +191,17 @@ def hypercube(
     """
     ladder = standard(scores.rankings[0].scores())
     noise = np.column_stack([rng.permutation(ladder) for _ in scores.rankings])
-    noise = freed(noise, scores.design, *((scores.v,) if exact else ()))
+    noise = orthogonalise_noise(noise, scores.design, *((scores.v,) if exact else ()))
 
     def attempt(aim: Floats) -> tuple[Floats, Floats]:
         found = new_scores(scores, noise, aim)
         return found, rank_gap(scores, found)
 
-    found, _, rounds = refined(target, attempt, tick)
+    found, _, rounds = refine_scores(target, attempt, tick)
     return found, rounds
 
 
-def refined(
+def refine_scores(
     target: Floats, attempt: Callable[[Floats], tuple[Floats, Floats]], tick: Tick
 ) -> tuple[Floats, float, int]:
     """Return the scores with the smallest gap, the largest entry of that gap, and the refinements made.
@@ -215,7 +215,7 @@ def refined(
     while rounds < REFINEMENTS and step > 0.1 and np.abs(gap).max() > SETTLED:
         rounds += 1
         tick("refining rank correlations", rounds / (REFINEMENTS + 1))
-        nearer = repaired(np.clip(with_ones(aim + step * gap), -1.0, 1.0))[0]
+        nearer = repair_correlations(np.clip(with_ones(aim + step * gap), -1.0, 1.0))[0]
         found, left = attempt(nearer)
         if np.abs(left).max() < np.abs(gap).max():
             best, gap, aim = found, left, nearer
@@ -228,7 +228,10 @@ def rank_gap(scores: Scores, found: Floats) -> Floats:
     """Return the rank correlations of the original less those after handing out values by new scores."""
     order = [rank(column).order for column in found.T]
     after = np.column_stack(
-        [standard(placed(o, r.middle)) for o, r in zip(order, scores.rankings, strict=True)]
+        [
+            standard(restore_record_order(o, r.middle))
+            for o, r in zip(order, scores.rankings, strict=True)
+        ]
     )
     gap = scores.rank_correlations - cross(scores.rank_design(), after)
     r = scores.design.width
@@ -237,7 +240,7 @@ def rank_gap(scores: Scores, found: Floats) -> Floats:
     return gap
 
 
-def handed_out(
+def reassign_values(
     scores: Scores, found: Floats, rng: np.random.Generator
 ) -> tuple[list[Ints], Floats]:
     """Return from whom each record gets its value in each column, and the change of rank correlations."""
@@ -245,7 +248,7 @@ def handed_out(
     for ranking, column in zip(scores.rankings, found.T, strict=True):
         order = rank(column, rng).order
         origin.append(sources(ranking.order, order))
-        after.append(standard(placed(order, ranking.middle)))
+        after.append(standard(restore_record_order(order, ranking.middle)))
     design = scores.rank_design()
     change = cross(design, np.column_stack(after)) - scores.rank_correlations
     change[: design.width, : design.width] = 0.0

@@ -116,12 +116,12 @@ class SwapHouseholds(Method):
         )
         home = self.household or data.household
         assert home is not None
-        homes = households(coded(data, [home])[0], data.column(home).is_null().to_numpy())
+        homes = households(code_tuples(data, [home])[0], data.column(home).is_null().to_numpy())
         if not homes.n:
             return data
-        place = constant(coded(data, self.columns)[0], homes, "columns")
-        broad = constant(coded(data, self.within)[0], homes, "within")
-        make_up = composition(homes, coded(data, self.match)[0], self.size_band)
+        place = constant(code_tuples(data, self.columns)[0], homes, "columns")
+        broad = constant(code_tuples(data, self.within)[0], homes, "within")
+        make_up = composition(homes, code_tuples(data, self.match)[0], self.size_band)
         group, _ = dense_ids([broad, make_up], [int(broad.max()) + 1, int(make_up.max()) + 1])
         partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng)
         wanted = int(self.share * homes.n) // 2 * 2
@@ -144,7 +144,7 @@ class SwapHouseholds(Method):
         """Return which households have a member in a small class on the keys."""
         if not self.targeted:
             return np.zeros(homes.n, dtype=bool)
-        classes, n = coded(data, data.keys)
+        classes, n = code_tuples(data, data.keys)
         small = np.bincount(classes, minlength=n)[classes] <= self.small
         return np.bincount(homes.of, small, minlength=homes.n) > 0
 
@@ -162,8 +162,8 @@ class Households:
         return len(self.first)
 
 
-def coded(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
-    """Return one number a record for the values of several columns together, and how many there are."""
+def code_tuples(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
+    """Return one number per record for the values of several columns together, and how many there are."""
     if not columns:
         return np.zeros(len(data), dtype=np.int64), 1
     codes = [data.codes(c) for c in columns]
@@ -191,7 +191,7 @@ def constant(codes: Ints, homes: Households, what: str) -> Ints:
 
 
 def composition(homes: Households, kinds: Ints, size_band: int) -> Ints:
-    """Return a number a household, equal exactly for equal sizes and equal numbers of each kind.
+    """Return a number per household, equal exactly for equal sizes and equal numbers of each kind.
 
     Sizes and numbers from ``size_band`` on count as equal. The sorted list of (kind, number) pairs of
     a household is hashed pair by pair, so households that differ never get the same number.

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import numbers
+from tacit.data.values import read_numeric_column
 from tacit.engine.codes import dense_ids
 from tacit.errors import (
     DisclosureRefused,
@@ -24,7 +24,7 @@ from tacit.errors import (
 )
 from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt, Probability, Secret
 from tacit.protect.swap.record_pairs import swap_partners
-from tacit.protect.swap.swap_households import Households, coded, composition, households
+from tacit.protect.swap.swap_households import Households, code_tuples, composition, households
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Flags, Floats, Ints
@@ -160,7 +160,7 @@ class SwapRecords(Method):
             return data
         homes = self.homes(data)
         areas = self.areas(data, homes)
-        self.constant(coded(data, self.carry_along)[0], homes, "carry_along")
+        self.constant(code_tuples(data, self.carry_along)[0], homes, "carry_along")
         if (areas[:, -1] == areas[0, -1]).all():
             raise Infeasible(
                 "swap_records: all households live in one area, so that none can move. Name a finer geography."
@@ -195,11 +195,11 @@ class SwapRecords(Method):
         n = len(data)
         if column is None:
             return Households(np.arange(n), np.arange(n))
-        return households(coded(data, [column])[0], data.column(column).is_null().to_numpy())
+        return households(code_tuples(data, [column])[0], data.column(column).is_null().to_numpy())
 
     def areas(self, data: Microdata, homes: Households) -> Ints:
         """Return the area of each household on each level; a finer area lies within one broader area."""
-        levels = [coded(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
+        levels = [code_tuples(data, self.hierarchy[: i + 1])[0] for i in range(len(self.hierarchy))]
         return np.column_stack([self.constant(level, homes, "hierarchy") for level in levels])
 
     def constant(self, codes: Ints, homes: Households, what: str) -> Ints:
@@ -215,7 +215,7 @@ class SwapRecords(Method):
         """Return what partners must share on some columns."""
         largest = int(np.bincount(homes.of).max())
         band = largest if self.size_band is None else self.size_band
-        return composition(homes, coded(data, columns)[0], band)
+        return composition(homes, code_tuples(data, columns)[0], band)
 
     def risks(self, data: Microdata, homes: Households, areas: Ints) -> tuple[Floats, Flags]:
         """Return the risk of each household on each level, and whether it must move across it."""
@@ -227,7 +227,7 @@ class SwapRecords(Method):
             return risk, (risk >= self.threshold) & (risk > 0)
         if not self.k:
             return risk, np.zeros((homes.n, levels), dtype=bool)
-        values, size = coded(data, self.counted(data))
+        values, size = code_tuples(data, self.counted(data))
         for level in range(levels):
             place = areas[:, level][homes.of]
             cell, cells = dense_ids([place, values], [int(place.max()) + 1, size])
@@ -237,7 +237,7 @@ class SwapRecords(Method):
 
     def ready(self, data: Microdata, name: str) -> Floats:
         """Return a column of ready risks."""
-        column = numbers(data, name)
+        column = read_numeric_column(data, name)
         values = column.values.astype(np.float64)
         if not column.known.all() or not np.isfinite(values).all() or (values < 0).any():
             raise InputError(

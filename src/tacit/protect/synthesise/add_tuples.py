@@ -26,7 +26,7 @@ from tacit.data.values import (
 from tacit.engine.base import ROW
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.fields import ColumnName, PositiveInt
-from tacit.protect.identifiers.substitute import substituted
+from tacit.protect.identifiers.substitute import substitute_values
 from tacit.protect.noise.add_noise import standard_deviation
 from tacit.protect.noise.outlier_to_median import nearest_whole
 from tacit.registry import register
@@ -181,7 +181,7 @@ class AddTuples(Method):
             picked = rows if self.how == "records" else ctx.rng.integers(n, size=m)
             column = table.column(c).take(pa.array(picked))
             if c in data.identifiers:
-                column = made_up(column.combine_chunks(), table.column(c), ctx.rng, c)
+                column = invent_identifiers(column.combine_chunks(), table.column(c), ctx.rng, c)
             elif c in quantities:
                 column = self.quantity(as_numbers(table.column(c), c), picked, c, ctx.rng)
             columns[c] = column
@@ -208,12 +208,12 @@ class AddTuples(Method):
         return Numbers(values, mask, real.type).restore(values)
 
 
-def made_up(
+def invent_identifiers(
     picked: pa.Array, real: pa.ChunkedArray, rng: np.random.Generator, column: str
 ) -> pa.Array:
     """Return identifiers in the format of real ones that are nobody's; missing stays missing."""
     known = picked.is_valid()
-    new = substituted(picked.filter(known), rng, column, real)
+    new = substitute_values(picked.filter(known), rng, column, real)
     at = np.cumsum(known.to_numpy(zero_copy_only=False)) - 1
     return new.take(pa.array(at, mask=picked.is_null().to_numpy(zero_copy_only=False)))
 
@@ -223,7 +223,7 @@ def with_mean_of(
 ) -> npt.NDArray[Any]:
     """Return values moved so that their mean is the mean of the real ones, within the real range."""
     if real.dtype != np.int64:
-        return moved_to_mean(values, float(np.mean(real)), float(real.min()), float(real.max()))
+        return move_to_mean(values, float(np.mean(real)), float(real.min()), float(real.max()))
     total, rest = divmod(int(real.sum()) * len(values), len(real))
     if rest:
         step = len(real) // int(np.gcd(int(real.sum()), len(real)))
@@ -231,10 +231,10 @@ def with_mean_of(
             f"add_tuples: column {column!r} holds whole numbers, and no {len(values)} of them have the same mean as the real ones. "
             f"Add a multiple of {step} records, or leave the column out of 'quantities'."
         )
-    return moved_to_total(values, total, int(real.min()), int(real.max()), rng)
+    return move_to_total(values, total, int(real.min()), int(real.max()), rng)
 
 
-def moved_to_mean(values: Floats, mean: float, low: float, high: float) -> Floats:
+def move_to_mean(values: Floats, mean: float, low: float, high: float) -> Floats:
     """Move values towards one end of their range, in proportion to their distance from it."""
     gap = mean - float(np.mean(values))
     end = high if gap > 0 else low
@@ -244,7 +244,7 @@ def moved_to_mean(values: Floats, mean: float, low: float, high: float) -> Float
     return values + gap / distance * (end - values)
 
 
-def moved_to_total(values: Ints, total: int, low: int, high: int, rng: np.random.Generator) -> Ints:
+def move_to_total(values: Ints, total: int, low: int, high: int, rng: np.random.Generator) -> Ints:
     """Move whole numbers by whole steps, evenly, to a total, without leaving their range."""
     result = values.copy()
     while gap := total - int(result.sum()):

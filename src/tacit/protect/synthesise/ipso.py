@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.block import Missing, maskable, read_block
+from tacit.data.block import Missing, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import Flags, Floats, not_numeric
 from tacit.errors import DisclosureRefused, Infeasible, InputError, SdcError, WeakProtection
@@ -88,7 +88,7 @@ class Ipso(Method):
 
     def conditions(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns on which the others are regressed."""
-        return self.given or tuple(c for c in maskable(data) if c not in self.columns)
+        return self.given or tuple(c for c in list_maskable_columns(data) if c not in self.columns)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers, nothing to regress on."""

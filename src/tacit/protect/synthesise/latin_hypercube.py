@@ -11,13 +11,13 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.block import Block, maskable, named, read_block
+from tacit.data.block import Block, format_columns, list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.values import Numbers, not_numeric, unused_row_number
 from tacit.engine.base import ROW
 from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnNames, PositiveInt
-from tacit.protect.swap.shuffling import refined, repaired, standard, with_ones
+from tacit.protect.swap.shuffling import refine_scores, repair_correlations, standard, with_ones
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Floats, factor
@@ -86,7 +86,7 @@ class LatinHypercube(Method):
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns of the synthetic file."""
-        return self.columns or maskable(data)
+        return self.columns or list_maskable_columns(data)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no column to synthesise, columns without numbers."""
@@ -110,7 +110,7 @@ class LatinHypercube(Method):
         self.usable(columns, x, n)
         values = self.values(block, n, ctx.rng)
         ctx.tick("ranking", 0.2)
-        scores, gap, rounds = paired_scores(values, spearman(x), ctx)
+        scores, gap, rounds = pair_scores(values, spearman(x), ctx)
         ctx.note(
             columns=list(columns),
             records=n,
@@ -132,7 +132,7 @@ class LatinHypercube(Method):
             )
         flat = [c for c, column in zip(columns, x.T, strict=True) if column.min() == column.max()]
         if flat:
-            raise InputError(f"latin_hypercube: {named(flat)} is constant. Leave it out.")
+            raise InputError(f"latin_hypercube: {format_columns(flat)} is constant. Leave it out.")
 
     def values(self, block: Block, n: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Return the sampled margins, ascending."""
@@ -144,11 +144,13 @@ class LatinHypercube(Method):
                 place = np.minimum((at * len(ascending)).astype(np.int64), len(ascending) - 1)
                 found.append(ascending[place])
             else:
-                found.append(between(ascending, at, whole=column.whole))
+                found.append(interpolate_quantiles(ascending, at, whole=column.whole))
         return found
 
 
-def between(ascending: npt.NDArray[Any], at: Floats, *, whole: bool) -> npt.NDArray[Any]:
+def interpolate_quantiles(
+    ascending: npt.NDArray[Any], at: Floats, *, whole: bool
+) -> npt.NDArray[Any]:
     """Return quantiles on the straight lines between ordered values, rounded for whole numbers."""
     places = (np.arange(len(ascending)) + 0.5) / len(ascending)
     found = np.interp(at, places, ascending)
@@ -160,7 +162,7 @@ def column_of(column: Numbers, values: npt.NDArray[Any]) -> pa.Array:
     return pa.array(values).cast(column.type)
 
 
-def paired_scores(
+def pair_scores(
     values: list[npt.NDArray[Any]], wanted: Floats, ctx: Context
 ) -> tuple[Floats, float, int]:
     """Return scores in whose order the values have the wanted rank correlations, the gap, and the rounds."""
@@ -169,11 +171,11 @@ def paired_scores(
     noise = np.column_stack([ctx.rng.permutation(ladder) for _ in range(q)])
     noise = np.linalg.solve(np.linalg.cholesky(noise.T @ noise / n), noise.T).T
     middle = [rank(v).middle for v in values]
-    aim = repaired(with_ones(spearman_to_pearson(wanted)))[0]
+    aim = repair_correlations(with_ones(spearman_to_pearson(wanted)))[0]
 
     def attempt(correlations: Floats) -> tuple[Floats, Floats]:
         scores = noise @ factor(correlations).T
         ranks = [reverse_map(m, s) for m, s in zip(middle, scores.T, strict=True)]
         return scores, wanted - pearson(np.column_stack(ranks))
 
-    return refined(aim, attempt, ctx.tick)
+    return refine_scores(aim, attempt, ctx.tick)

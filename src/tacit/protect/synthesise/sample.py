@@ -107,7 +107,7 @@ def by_number(sizes: Ints, n: int) -> Ints:
     filled = int(np.count_nonzero(sizes))
     if n < filled:
         raise InputError(
-            f"sample: n = {n} is less than one record a stratum. Ask for more records, or for coarser strata."
+            f"sample: n = {n} is less than one record per stratum. Ask for more records, or for coarser strata."
         )
     exact = n * sizes / max(int(sizes.sum()), 1)
     wanted = np.maximum(np.floor(exact), np.minimum(sizes, 1)).astype(np.int64)

@@ -117,8 +117,8 @@ class SimulateBounded(Method):
         new = x.copy()
         for j in range(x.shape[1]):
             ctx.tick("simulating amounts", j / x.shape[1])
-            new[chosen, j] = self.redrawn(j, x, logs, others, chosen, bounds, new, ctx.rng)
-        within(x, new, self.bound * (1 + self.spread))
+            new[chosen, j] = self.redraw_amounts(j, x, logs, others, chosen, bounds, new, ctx.rng)
+        check_bounds_kept(x, new, self.bound * (1 + self.spread))
         ctx.note(columns=list(self.columns), changed=int((new != x).any(axis=1).sum()))
         return data.replace(block.released(new, whole=self.whole))
 
@@ -147,7 +147,7 @@ class SimulateBounded(Method):
         chosen[rng.choice(rest, min(round(self.decoys * n), len(rest)), replace=False)] = True
         return chosen
 
-    def redrawn(
+    def redraw_amounts(
         self,
         j: int,
         x: Floats,
@@ -162,13 +162,15 @@ class SimulateBounded(Method):
         rest = [i for i in range(x.shape[1]) if i != j]
         predictors = np.column_stack([logs[:, rest], others])
         drawn = np.column_stack([signed_log(new[chosen][:, rest]), others[chosen]])
-        mean, sd = predicted(predictors, logs[:, j], drawn)
+        mean, sd = predict_response(predictors, logs[:, j], drawn)
         old = x[chosen, j]
         low, high = np.sort([old * (1 - bounds), old * (1 + bounds)], axis=0)
         if self.draw == "clip":
             return np.clip(signed_exp(mean + sd * rng.standard_normal(len(mean))), low, high)
         return np.clip(
-            signed_exp(truncated(mean, sd, signed_log(low), signed_log(high), rng)), low, high
+            signed_exp(draw_truncated_normal(mean, sd, signed_log(low), signed_log(high), rng)),
+            low,
+            high,
         )
 
 
@@ -192,7 +194,7 @@ def distance_in_one(logs: Floats) -> Floats:
     return np.abs(logs[:, 0] - np.median(logs[:, 0]))
 
 
-def predicted(predictors: Floats, y: Floats, drawn: Floats) -> tuple[Floats, float]:
+def predict_response(predictors: Floats, y: Floats, drawn: Floats) -> tuple[Floats, float]:
     """Return the predictions for new predictors of a regression, and its residual deviation."""
     scale = scale_of(predictors)
     keep = scale.spread > 0
@@ -212,7 +214,7 @@ def predicted(predictors: Floats, y: Floats, drawn: Floats) -> tuple[Floats, flo
     return np.column_stack([np.ones(len(drawn)), scale.there(drawn)[:, keep]]) @ fit, sd
 
 
-def truncated(
+def draw_truncated_normal(
     mean: Floats, sd: float, low: Floats, high: Floats, rng: np.random.Generator
 ) -> Floats:
     """Return normal draws within bounds; uniform ones where the distribution has no mass there."""
@@ -229,7 +231,7 @@ def truncated(
     )
 
 
-def within(old: Floats, new: Floats, bound: float) -> None:
+def check_bounds_kept(old: Floats, new: Floats, bound: float) -> None:
     """Check that no amount moved farther than the widest bound, and that none changed its sign."""
     slack = 1e-9 * np.abs(old)
     if (np.abs(new - old) > bound * np.abs(old) + slack).any():

@@ -1,6 +1,6 @@
 """Values within classes: the reduced table behind measures of attribute disclosure.
 
-The engine counts once, by keys and sensitive value; what is left has one row a class and value.
+The engine counts once, by keys and sensitive value; what is left has one row per class and value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ClassValues:
     Attributes
     ----------
     keys
-        The key values of each class, one column a key.
+        The key values of each class, one column per key.
     of_class
         The class of each row, 0, 1, ...; rows are sorted by class, then by value.
     value
@@ -111,7 +111,7 @@ def sensitive_faults(data: Microdata, column: str | None, kind: str) -> list[Sdc
 
 
 def class_table(found: ClassValues, extra: Mapping[str, Any]) -> nw.DataFrame[Any]:
-    """Return one row a class: its keys, its records and more columns."""
+    """Return one row per class: its keys, its records and more columns."""
     columns: dict[str, Any] = dict(found.keys)
     for name, values in {"records": found.sizes, **extra}.items():
         columns[free_name(name, columns)] = values

@@ -137,7 +137,7 @@ class KAnonymityResult(Result):
         return next(iter(self.charts()))
 
     def charts(self) -> Iterable[Chart]:
-        """Return one chart a quasi-identifier, worst first."""
+        """Return one chart per quasi-identifier, worst first."""
         for name, part in sorted(self.parts.items(), key=lambda item: item[1].smallest):
             yield class_sizes(
                 part.sizes_of_records,

@@ -140,7 +140,7 @@ class LDiversity(Measure):
             keys=tuple(found.keys),
             sizes=found.sizes,
             diversity=diversity,
-            smallest=neat(diversity.min(initial=np.inf)),
+            smallest=tidy_diversities(diversity.min(initial=np.inf)),
             violations=int(found.sizes[below].sum()),
             largest_share=float(share.max(initial=0.0)),
             frame=class_table(found, {"l": diversity, "largest share": share}),
@@ -200,7 +200,7 @@ class LDiversityResult(Result):
         return next(iter(self.charts()))
 
     def charts(self) -> Iterable[Chart]:
-        """Return one chart a column and quasi-identifier, least diverse first."""
+        """Return one chart per column and quasi-identifier, least diverse first."""
         for part in sorted(self.parts, key=lambda p: p.smallest):
             yield columns(
                 diversity_bins(part.diversity, part.sizes, self.requested),
@@ -251,7 +251,7 @@ def top_counts(found: ClassValues) -> Ints:
     return top
 
 
-def neat(smallest: float) -> float:
+def tidy_diversities(smallest: float) -> float:
     """Return whole diversities, up to rounding, as whole numbers, and none at all (no classes) as 0."""
     if np.isinf(smallest):
         return 0

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Flags, Floats, Ints, not_numeric, numbers
+from tacit.data.values import Flags, Floats, Ints, not_numeric, read_numeric_column
 from tacit.data.where import WhereRule, columns_of, where
 from tacit.engine.base import ROW
 from tacit.errors import DisclosureRefused
@@ -168,7 +168,7 @@ class QuerySession:
         faults = not_numeric(self._data, [column], "query_restriction")
         if faults:
             raise faults[0]
-        found = numbers(self._data, column)
+        found = read_numeric_column(self._data, column)
         return self._members(rule) & found.known, found.values
 
     def _members(self, rule: str | None) -> Flags:
@@ -238,7 +238,7 @@ def atoms(query_sets: Sequence[Flags]) -> tuple[Floats, Ints]:
 
 
 def row_space(matrix: Floats) -> Floats:
-    """Return an orthonormal basis of the rows' span, one row a vector."""
+    """Return an orthonormal basis of the rows' span, one row per vector."""
     _, values, vectors = np.linalg.svd(matrix, full_matrices=False)
     return vectors[values > 1e-9 * values.max(initial=0.0)]
 

@@ -67,8 +67,8 @@ class Summaries(Measure):
             full = with_margins(table)
             hidden = protect(full, self.threshold)
         else:
-            full, hidden = table, small(table, self.threshold)
-        primary = small(full, self.threshold)
+            full, hidden = table, find_small_counts(table, self.threshold)
+        primary = find_small_counts(full, self.threshold)
         interior = hidden[: table.shape[0], : table.shape[1]]
         cells = int(np.count_nonzero(table))
         n_hidden = int(interior.sum())
@@ -105,7 +105,7 @@ class Summaries(Measure):
         labels: Sequence[list[str | None]],
         shape: tuple[int, ...],
     ) -> pa.Table:
-        """Return one row a cell: its labels, whether it is a total, the count shown, and its status."""
+        """Return one row per cell: its labels, whether it is a total, the count shown, and its status."""
         rows, columns = np.indices(full.shape).reshape(2, -1)
         named: dict[str, Any] = {}
         for name, at, label in zip(self.columns, (rows, columns), labels, strict=False):
@@ -166,14 +166,14 @@ def with_margins(table: Ints) -> Ints:
     return np.hstack([rows, rows.sum(axis=1, keepdims=True)])
 
 
-def small(table: Ints, threshold: int) -> Flags:
+def find_small_counts(table: Ints, threshold: int) -> Flags:
     """Return which counts are too small to be shown."""
     return (table > 0) & (table < threshold)
 
 
 def protect(full: Ints, threshold: int) -> Flags:
     """Return which cells of a table with margins to hide so that no small count can be worked out."""
-    hidden = small(full, threshold)
+    hidden = find_small_counts(full, threshold)
     primary = hidden.copy()
     for cell in zip(*np.nonzero(primary), strict=True):
         at = (int(cell[0]), int(cell[1]))
@@ -182,15 +182,17 @@ def protect(full: Ints, threshold: int) -> Flags:
             if corners is None:
                 break
             hidden[corners] = True
-    if verified(full, hidden, primary, threshold):
+    if verify_hidden_counts(full, hidden, primary, threshold):
         return hidden
     # No rectangles left: hide all that is not empty but the grand total, and at last everything.
     hidden = (full > 0) & ~total_cells(full)
     hidden |= primary
-    return hidden if verified(full, hidden, primary, threshold) else np.ones_like(hidden)
+    return (
+        hidden if verify_hidden_counts(full, hidden, primary, threshold) else np.ones_like(hidden)
+    )
 
 
-def verified(full: Ints, hidden: Flags, primary: Flags, threshold: int) -> bool:
+def verify_hidden_counts(full: Ints, hidden: Flags, primary: Flags, threshold: int) -> bool:
     """Attack every hidden cell; small ones must be able to reach the threshold."""
     return all(
         is_safe(full, hidden, (int(i), int(j)), threshold if primary[i, j] else 0)
@@ -229,11 +231,13 @@ def attacker_interval(full: Ints, hidden: Flags, cell: tuple[int, int]) -> tuple
             right.append(-float((np.take(known, line, axis=axis) * sign).sum()))
     cost = np.zeros(len(cells))
     cost[index[cell]] = 1.0
-    low, high = (extreme(cost, np.array(lines), np.array(right), sense) for sense in (1, -1))
+    low, high = (
+        find_extreme_count(cost, np.array(lines), np.array(right), sense) for sense in (1, -1)
+    )
     return low, high
 
 
-def extreme(cost: Any, lines: Any, right: Any, sense: int) -> float:
+def find_extreme_count(cost: Any, lines: Any, right: Any, sense: int) -> float:
     """Return the smallest (sense 1) or largest (sense -1) value of one hidden count."""
     found = linprog(sense * cost, A_eq=lines, b_eq=right, bounds=(0, None), method="highs")
     if found.status in {3, 4}:  # unbounded: nothing published limits the count

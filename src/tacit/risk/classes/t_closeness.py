@@ -236,7 +236,7 @@ class TClosenessResult(Result):
         return next(iter(self.charts()))
 
     def charts(self) -> Iterable[Chart]:
-        """Return one chart a column and quasi-identifier, farthest first."""
+        """Return one chart per column and quasi-identifier, farthest first."""
         for part in sorted(self.parts, key=lambda p: -p.largest):
             yield columns(
                 distance_bins(part.distances, part.sizes, self.requested),

@@ -189,7 +189,7 @@ def best_by_size(shares: dict[tuple[str, ...], float]) -> dict[int, float]:
 def as_frame(
     table: Sequence[tuple[tuple[str, ...], Counts]], shares: dict[tuple[str, ...], float]
 ) -> nw.DataFrame[Any]:
-    """Return one row a set of columns."""
+    """Return one row per set of columns."""
     columns = {
         "columns": [" x ".join(s) for s, _ in table],
         "size": [len(s) for s, _ in table],

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
-from tacit.data.values import Floats, Ints, classes, not_numeric, numbers
+from tacit.data.values import Floats, Ints, classes, not_numeric, read_numeric_column
 from tacit.errors import ColumnNotFound, InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -104,7 +104,7 @@ class CellSpread(Measure):
         gone = [c for c in (self.column, *by) if c not in data.columns]
         if gone:
             raise ColumnNotFound(gone, list(data.columns), "the data")
-        column = numbers(data, self.column)
+        column = read_numeric_column(data, self.column)
         ids = classes(data, by)[0]
         tails = {
             side: self.beyond(data, by, column.values.astype(np.float64), side)
@@ -154,7 +154,7 @@ class Cells:
         return float(self.tails[side].max())
 
     def table(self) -> dict[str, Any]:
-        """Return one row a cell."""
+        """Return one row per cell."""
         return {
             "records": self.size,
             **self.spreads,

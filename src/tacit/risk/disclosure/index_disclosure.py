@@ -47,7 +47,7 @@ class IndexDisclosure(Measure):
     release, whatever the masking was; with ``lambda_squared`` the normal-theory values stand beside them.
 
     Deterministic masking (topcoding, rounding) has no expectation to take: R = 1 / (tau_hat - tau)^2 is a
-    number a record, and the one of the median record is given, with the share of records released as they
+    number per record, and the one of the median record is given, with the share of records released as they
     are. Values are reported as they are and multiplied by the variance of the original column, which
     makes columns comparable: 1 means as good as guessing the mean, more means worse protection.
 
@@ -101,12 +101,12 @@ class IndexDisclosure(Measure):
         both = pairs(original, data, shared, self.kind)
         before, after = both.before[both.old], both.after[both.new]
         x = dict(zip(shared, before.T, strict=True))
-        targets = self.columns or changed(shared, before, after) or tuple(shared)
+        targets = self.columns or find_changed_columns(shared, before, after) or tuple(shared)
         if not targets:
             raise InputError("index_disclosure needs a numeric column in original and release")
         if len(before) < 2:
             raise InputError(TOO_FEW)
-        parts, z = {}, standardised(after)
+        parts, z = {}, standardise_released(after)
         for i, c in enumerate(targets):
             ctx.tick(f"index disclosure of {c}", i / len(targets))
             y = after[:, shared.index(c)]
@@ -123,7 +123,7 @@ class IndexDisclosure(Measure):
         if len(complete) < 2:
             return {}
         sigma = np.atleast_2d(np.cov(complete, rowvar=False))
-        masked = [shared.index(c) for c in changed(shared, before, after)]
+        masked = [shared.index(c) for c in find_changed_columns(shared, before, after)]
         found = {}
         for c in targets:
             j = shared.index(c)
@@ -149,14 +149,14 @@ class IndexDisclosure(Measure):
         numbers: dict[str, Any] = {"worst column": worst}
         for c, part in parts.items():
             numbers |= {
-                f"{c}: R, reads the value": shown(part.reads),
-                f"{c}: R, knows the distribution": shown(part.bayes),
-                f"{c}: R, uses all columns": shown(part.all),
-                f"{c}: R times variance": shown(part.relative(part.reads)),
+                f"{c}: R, reads the value": format_risk(part.reads),
+                f"{c}: R, knows the distribution": format_risk(part.bayes),
+                f"{c}: R, uses all columns": format_risk(part.all),
+                f"{c}: R times variance": format_risk(part.relative(part.reads)),
                 f"{c}: share released as it is": part.exact,
             }
             if self.masking == "deterministic":
-                numbers[f"{c}: R of the median record"] = shown(part.median)
+                numbers[f"{c}: R of the median record"] = format_risk(part.median)
             if c in theory:
                 names = ("reads the value", "knows the distribution", "uses all columns")
                 numbers |= {
@@ -253,7 +253,7 @@ def index_risk(variance: float, lambda_squared: Any) -> Any:
     """Return R = 1 / (lambda^2 sigma^2) of the intruder who reads the masked value, (4.8)."""
     l2 = multiplier(lambda_squared)
     with np.errstate(divide="ignore"):
-        return 1.0 / (l2 * positive(variance))
+        return 1.0 / (l2 * check_positive_variance(variance))
 
 
 def bayes_risk(variance: float, lambda_squared: Any) -> Any:
@@ -279,7 +279,7 @@ def conditional_variance(
     released = (sigma + l2 * block) / np.outer(scale, scale)
     own = sigma[target] / (scale * scale[target])
     explained = own @ np.linalg.pinv(released, hermitian=True) @ own
-    left = positive(sigma[target, target]) * max(1.0 - float(explained), 0.0)
+    left = check_positive_variance(sigma[target, target]) * max(1.0 - float(explained), 0.0)
     return 0.0 if left < 1e-13 * sigma[target, target] else left
 
 
@@ -291,7 +291,7 @@ def multiplier(lambda_squared: Any) -> Any:
     return l2
 
 
-def positive(variance: float) -> float:
+def check_positive_variance(variance: float) -> float:
     """Return a variance; refuse one that is not positive."""
     if not (math.isfinite(variance) and variance > 0):
         raise InvalidParameter("the variance of the target must be greater than 0")
@@ -317,7 +317,7 @@ def column_risk(x: Floats, y: Floats, z: Floats, tail: float | None = None) -> C
     return ColumnRisk(
         variance=variance,
         reads=reciprocal(float(squared.mean())),
-        bayes=reciprocal(prediction_error(x, standardised(y[:, None]), known, at)),
+        bayes=reciprocal(prediction_error(x, standardise_released(y[:, None]), known, at)),
         all=reciprocal(prediction_error(x, z, known, at)),
         median=reciprocal(float(np.median(squared))),
         exact=float((squared == 0).mean()),
@@ -344,7 +344,7 @@ def prediction_error(x: Floats, z: Floats, known: Flags, at: Flags) -> float:
     return 0.0 if error <= COLLINEAR * float(np.var(xk)) else error
 
 
-def standardised(released: Floats) -> Floats:
+def standardise_released(released: Floats) -> Floats:
     """Return the released columns with mean 0 and variance 1, constant ones left out."""
     filled = mean_filled(released)
     filled -= filled.mean(axis=0)
@@ -365,12 +365,12 @@ def reciprocal(error: float) -> float:
     return math.inf if error == 0 else 1.0 / error
 
 
-def shown(risk: float) -> float | str:
+def format_risk(risk: float) -> float | str:
     """Return a risk for the summary."""
     return "infinite" if math.isinf(risk) else "-" if math.isnan(risk) else risk
 
 
-def changed(columns: list[str], before: Floats, after: Floats) -> tuple[str, ...]:
+def find_changed_columns(columns: list[str], before: Floats, after: Floats) -> tuple[str, ...]:
     """Return the columns that hold at least one changed value."""
     differs = (before != after) & np.isfinite(before) & np.isfinite(after)
     return tuple(c for c, flag in zip(columns, differs.any(axis=0), strict=True) if flag)

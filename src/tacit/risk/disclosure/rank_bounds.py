@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
-from tacit.data.block import maskable, read_block
+from tacit.data.block import list_maskable_columns, read_block
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs
 from tacit.data.values import Floats, not_numeric
@@ -75,7 +75,7 @@ class RankBounds(Measure):
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns looked at."""
-        return self.columns or maskable(data)
+        return self.columns or list_maskable_columns(data)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no numbers to look at."""
@@ -200,7 +200,7 @@ class RankBoundsResult(Result):
     window
         The window in ranks.
     posterior
-        One row a released rank (of a file of at most four windows), one column an original rank from
+        One row per released rank (of a file of at most four windows), one column per original rank from
         the window below to the window above; the chance that the value came from there.
     step
         Ranks that one row or column of the posterior stands for; 1 up to windows of 50.

@@ -21,7 +21,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.risk.disclosure.index_disclosure import changed
+from tacit.risk.disclosure.index_disclosure import find_changed_columns
 from tacit.spec import Companions, Measure
 from tacit.stats.dummies import Design, cross, solve
 from tacit.stats.moments import Flags, Floats
@@ -93,7 +93,7 @@ class ValueDisclosure(Measure):
             raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
         both = pairs(other.original, data, shared, self.kind)
         before, after = both.before[both.old], both.after[both.new]
-        differ = changed(shared, before, after)
+        differ = find_changed_columns(shared, before, after)
         targets = self.columns or differ
         if not targets:
             raise InputError(
@@ -113,7 +113,7 @@ class ValueDisclosure(Measure):
                 "value_disclosure: a confidential column is constant, so there is nothing to tell"
             )
         ctx.tick("explaining confidential columns", 0.5)
-        given = Design.of(varying(numeric[use]), [c[use] for c in codes])
+        given = Design.of(drop_constant_columns(numeric[use]), [c[use] for c in codes])
         return self.result(targets, shares(x, y, given), int(use.sum()))
 
     def predictors(
@@ -208,8 +208,8 @@ class ValueDisclosureResult(Result):
 def shares(x: Floats, y: Floats, given: Design) -> dict[str, Floats]:
     """Return the four shares of each column of x, from masked y and the given columns."""
     own = np.array([r_squared_one(a, b) for a, b in zip(x.T, y.T, strict=True)])
-    s, p = given.width, varying(y).shape[1]
-    blocks = (standardised(varying(y)), standardised(x))
+    s, p = given.width, drop_constant_columns(y).shape[1]
+    blocks = (standardise_columns(drop_constant_columns(y)), standardise_columns(x))
     moments = cross(given, *blocks)
     known = r_squared(moments, np.arange(s), x.shape[1])
     everything = np.maximum(r_squared(moments, np.arange(s + p), x.shape[1]), known)
@@ -233,12 +233,12 @@ def r_squared_one(x: Floats, y: Floats) -> float:
     return min(float(dx @ dy) ** 2 / size, 1.0) if size > 0 else 0.0
 
 
-def standardised(x: Floats) -> Floats:
+def standardise_columns(x: Floats) -> Floats:
     """Return columns, none constant, with mean 0 and variance 1."""
     centered = x - x.mean(axis=0)
     return np.asarray(centered / np.sqrt((centered * centered).mean(axis=0)))
 
 
-def varying(x: Floats) -> Floats:
+def drop_constant_columns(x: Floats) -> Floats:
     """Return the columns that are not constant."""
     return x[:, np.ptp(x, axis=0) > 0] if len(x) else x

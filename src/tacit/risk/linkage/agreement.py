@@ -17,7 +17,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.risk.linkage.assignment import assign, check_size
 from tacit.risk.linkage.candidate_pairs import KERNELS
-from tacit.risk.linkage.nearest import WORKERS, Links, Tick, no_tick
+from tacit.risk.linkage.nearest import WORKERS, Links, Tick, ignore_progress
 from tacit.risk.linkage.rows import Distinct, distinct_rows
 from tacit.stats.moments import Flags, Floats, Ints
 
@@ -81,9 +81,9 @@ class Candidates:
     Attributes
     ----------
     a, asked
-        The distinct queries, one column a field, and which query is which.
+        The distinct queries, one column per field, and which query is which.
     b, found
-        The distinct targets in the order of the stretches, one row a field, and which target is which.
+        The distinct targets in the order of the stretches, one row per field, and which target is which.
     order
         The distinct target at each place of that order.
     low, high
@@ -137,13 +137,13 @@ def candidates(
     a, block_a, near_a = a[asked.first], block_a[asked.first], near_a[asked.first]
     b, block_b, near_b = b[found.first], block_b[found.first], near_b[found.first]
     order = np.lexsort((near_b, block_b))  # NaN last
-    low, high = stretches(block_a, block_b[order], near_a, near_b[order], within)
+    low, high = find_candidate_ranges(block_a, block_b[order], near_a, near_b[order], within)
     return Candidates(
         np.ascontiguousarray(a), asked, np.ascontiguousarray(b[order].T), found, order, low, high
     )
 
 
-def stretches(
+def find_candidate_ranges(
     block_a: Ints, block_b: Ints, near_a: Floats, near_b: Floats, within: float
 ) -> tuple[Ints, Ints]:
     """Return where the candidates of each query begin and end among targets sorted by block and number."""
@@ -173,7 +173,7 @@ class Patterns:
 
 
 def count_patterns(
-    candidates: Candidates, comparison: Comparison, tick: Tick = no_tick
+    candidates: Candidates, comparison: Comparison, tick: Tick = ignore_progress
 ) -> Patterns:
     """Count the agreement patterns of all candidate pairs."""
     radix, sizes = comparison.radix, comparison.sizes
@@ -263,12 +263,12 @@ class Model:
 
     def pattern_weights(self, levels: Ints) -> Floats:
         """Return the weight of patterns: the sum over the fields that are known."""
-        return looked_up(self.weights, levels).sum(axis=1)
+        return look_up_levels(self.weights, levels).sum(axis=1)
 
     def chances(self, levels: Ints) -> tuple[Floats, Floats]:
         """Return the probabilities of patterns among pairs of the same person and among others."""
-        m = np.exp(looked_up([np.log(x) for x in self.m], levels).sum(axis=1))
-        u = np.exp(looked_up([np.log(x) for x in self.u], levels).sum(axis=1))
+        m = np.exp(look_up_levels([np.log(x) for x in self.m], levels).sum(axis=1))
+        u = np.exp(look_up_levels([np.log(x) for x in self.u], levels).sum(axis=1))
         return m, u
 
     def posterior(self, levels: Ints) -> Floats:
@@ -276,7 +276,7 @@ class Model:
         m, u = self.chances(levels)
         return np.asarray(self.p * m / (self.p * m + (1 - self.p) * u), dtype=np.float64)
 
-    def backwards(self) -> Ints:
+    def list_contrary_fields(self) -> Ints:
         """Return the fields whose agreement speaks against a match."""
         return np.array(
             [f for f, (m, u) in enumerate(zip(self.m, self.u, strict=True)) if m[-1] < u[-1]],
@@ -284,14 +284,14 @@ class Model:
         )
 
 
-def looked_up(values: Sequence[Floats], levels: Ints) -> Floats:
+def look_up_levels(values: Sequence[Floats], levels: Ints) -> Floats:
     """Return the value of each level by field; 0 where a value is missing."""
     return np.column_stack(
         [np.append(v, 0.0)[level] for v, level in zip(values, levels.T, strict=True)]
     )
 
 
-def starting(comparison: Comparison, p: float) -> Model:
+def make_em_start(comparison: Comparison, p: float) -> Model:
     """Return where the EM algorithm starts: m = 0.9 and u = 0.1 for full agreement."""
 
     def spread(levels: int, at: int, share: float) -> Floats:
@@ -364,7 +364,7 @@ def level_shares(patterns: Patterns, like: Model) -> tuple[Floats, ...]:
     )
 
 
-def informed(patterns: Patterns, own: Patterns, like: Model) -> Model:
+def fit_informed_model(patterns: Patterns, own: Patterns, like: Model) -> Model:
     """Return the model of an intruder who knows m from the true pairs: the worst case.
 
     u is taken from all pairs, nearly all of which are of different persons.
@@ -489,7 +489,7 @@ def pair_weights(left: Floats, right: Floats, how: Scores) -> Floats:
     return total
 
 
-def best_links(candidates: Candidates, how: Scores, tick: Tick = no_tick) -> Links:
+def best_links(candidates: Candidates, how: Scores, tick: Tick = ignore_progress) -> Links:
     """Return the candidate of the largest weight; ``distance`` and ``second`` are minus the weights."""
     n = len(candidates.a)
     link, ties = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -513,7 +513,7 @@ def best_links(candidates: Candidates, how: Scores, tick: Tick = no_tick) -> Lin
     return Links(link[back], -best[back, 0], -best[back, 1], ties[back])
 
 
-def assigned_links(candidates: Candidates, how: Scores) -> Links:
+def assign_weighted_links(candidates: Candidates, how: Scores) -> Links:
     """Return one-to-one links of the largest total weight; each pair must be a candidate."""
     c = candidates
     n, m = len(c.asked.of), len(c.found.of)

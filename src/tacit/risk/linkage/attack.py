@@ -18,16 +18,16 @@ from tacit.risk.linkage.metrics import (
     Side,
     Standardised,
     covariance,
+    find_identity_basis,
     known_scale,
-    spanned,
 )
 from tacit.risk.linkage.nearest import (
     Links,
     Tick,
+    compute_squared_distances,
+    find_nearest_rows,
+    ignore_progress,
     match_probability,
-    nearest,
-    no_tick,
-    squared,
     tie_limit,
 )
 from tacit.risk.linkage.rows import distinct_rows
@@ -52,7 +52,7 @@ class Files:
     Attributes
     ----------
     original, released
-        One row a record, NaN where missing.
+        One row per record, NaN where missing.
     old, new
         Positions of the records that are in both files.
     kept
@@ -160,20 +160,20 @@ class Attack:
 # -- metrics -----------------------------------------------------------------------------------------
 
 
-def standardised(files: Files) -> Standardised:
+def make_standardised_metric(files: Files) -> Standardised:
     """Return the metric that standardises each file by itself (DBRL1)."""
     return Standardised(known_scale(files.original), known_scale(files.released))
 
 
 def polynomial(files: Files, *, degree: int, gamma: float, coef0: float) -> Polynomial:
     """Return the polynomial kernel's metric."""
-    own = standardised(files)
+    own = make_standardised_metric(files)
     return Polynomial(own.original, own.released, degree, gamma, coef0)
 
 
 def radial(files: Files, *, gamma: float) -> Radial:
     """Return the radial kernel's metric."""
-    own = standardised(files)
+    own = make_standardised_metric(files)
     return Radial(own.original, own.released, gamma)
 
 
@@ -186,21 +186,21 @@ def distance_standardised(files: Files, pairing: Literal["all", "true"]) -> Quad
     return Quadratic(np.diag(known_scale(gap).spread ** 2), np.diag(a + b))
 
 
-def pooled(files: Files) -> Floats:
+def make_pooled_metric(files: Files) -> Floats:
     """Return Var A + Var B."""
     return covariance(files.original) + covariance(files.released)
 
 
 def zero_covariance(files: Files) -> Quadratic:
     """Return Mahalanobis distance with Cov(A, B) = 0."""
-    base = pooled(files)
+    base = make_pooled_metric(files)
     return Quadratic(base, base)
 
 
 def true_covariance(files: Files) -> Quadratic:
     """Return Mahalanobis distance with S = Var(a - b) over the true pairs: the worst case."""
     gap = files.original[files.old] - files.released[files.new]
-    return Quadratic(covariance(gap), pooled(files))
+    return Quadratic(covariance(gap), make_pooled_metric(files))
 
 
 def given_covariance(files: Files, cross: Floats) -> Quadratic:
@@ -210,9 +210,9 @@ def given_covariance(files: Files, cross: Floats) -> Quadratic:
         raise InputError(
             f"the cross-covariance must have one row and column a column compared: {p} x {p}"
         )
-    base = pooled(files)
+    base = make_pooled_metric(files)
     s = base - cross - cross.T
-    values = np.linalg.eigvalsh(spanned(base).T @ s @ spanned(base))
+    values = np.linalg.eigvalsh(find_identity_basis(base).T @ s @ find_identity_basis(base))
     if values[0] < -NOTHING:
         raise InputError(
             "Var A + Var B - C - C' is not a covariance matrix with that cross-covariance C"
@@ -224,21 +224,21 @@ def projections(files: Files) -> dict[str, Quadratic]:
     """Return what an intruder can make of Cov(A, B) without a single known link.
 
     Means of groups and fitted values have Cov(A, B) = Var B, hence S = Var A - Var B; added noise has
-    Cov(A, B) = Var A, hence S = Var B - Var A; a synthesis with the residuals drawn anew has S in
+    Cov(A, B) = Var A, hence S = Var B - Var A; a synthesis with the residuals redrawn has S in
     proportion to the residual covariance of the released columns given those left alone. Each reading
     is kept when the files do not contradict it.
     """
-    base = pooled(files)
+    base = make_pooled_metric(files)
     shrunk = covariance(files.original) - covariance(files.released)
     found = {}
     for name, s in (("shrinkage", shrunk), ("added noise", -shrunk)):
-        values = np.linalg.eigvalsh(spanned(base).T @ s @ spanned(base))
+        values = np.linalg.eigvalsh(find_identity_basis(base).T @ s @ find_identity_basis(base))
         gain, loss = values[values > 0].sum(), -values[values < 0].sum()
         if gain > NOTHING and loss <= CONTRADICTION * gain:
             found[name] = Quadratic(s, base)
     left = residual_covariance(files)
     if left is not None:
-        values = np.linalg.eigvalsh(spanned(base).T @ left @ spanned(base))
+        values = np.linalg.eigvalsh(find_identity_basis(base).T @ left @ find_identity_basis(base))
         if values[-1] > NOTHING:
             found["residuals"] = Quadratic(left, base)
     return found
@@ -260,7 +260,9 @@ def residual_covariance(files: Files) -> Floats | None:
     return covariance(left * scale.spread[q:])
 
 
-def self_trained(files: Files, rounds: int, tick: Tick = no_tick) -> tuple[Quadratic, list[float]]:
+def self_trained(
+    files: Files, rounds: int, tick: Tick = ignore_progress
+) -> tuple[Quadratic, list[float]]:
     """Return S learnt from one's own links, and the correct links of each round (of those trained on).
 
     Start with Cov(A, B) = 0; link; take S = Cov(a - b linked); link again, until links stay the same.
@@ -291,7 +293,7 @@ def attack(
     *,
     one_to_one: bool = False,
     probability: bool = False,
-    tick: Tick = no_tick,
+    tick: Tick = ignore_progress,
 ) -> Attack:
     """Link every query to its nearest target and say which links are right.
 
@@ -301,14 +303,14 @@ def attack(
     truth = files.truth
     if one_to_one:
         check_size(len(files.queries), len(files.targets))
-        links, hit = assigned(files, metric, truth)
+        links, hit = assign_links(files, metric, truth)
         return Attack(name, links, truth, hit, parents(files, links, truth))
     found = Merge.start(len(files.queries))
     chance = np.zeros(len(files.queries)) if probability else None
     if probability and not (np.isfinite(files.queries).all() and np.isfinite(files.targets).all()):
         raise InputError("match probabilities need files without missing values")
     for part in parts(files, metric):
-        links = nearest(part.a, part.b, tick)
+        links = find_nearest_rows(part.a, part.b, tick)
         found.add(part, links, truth)
         if chance is not None:
             chance[part.rows] = match_probability(part.a, part.b, links, tick)
@@ -423,7 +425,7 @@ class Merge:
         at = np.searchsorted(part.columns, truth[rows], sorter=order)
         mine = order[np.minimum(at, len(order) - 1)]
         has = part.columns[mine] == truth[rows]
-        self.own[rows[has]] = squared(part.a[has], part.b[mine[has]]) * factor
+        self.own[rows[has]] = compute_squared_distances(part.a[has], part.b[mine[has]]) * factor
 
     def links(self, metric: Metric) -> Links:
         """Return the links, with the metric's own distances."""
@@ -436,7 +438,7 @@ class Merge:
         return np.asarray((truth >= 0) & (self.own <= self.limit), dtype=bool)
 
 
-def assigned(files: Files, metric: Metric, truth: Ints) -> tuple[Links, Flags]:
+def assign_links(files: Files, metric: Metric, truth: Ints) -> tuple[Links, Flags]:
     """Return one-to-one links of least total distance."""
     cost = np.full((len(files.queries), len(files.targets)), np.inf)
     for part in parts(files, metric):

@@ -21,9 +21,14 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.risk.disclosure.index_disclosure import changed
+from tacit.risk.disclosure.index_disclosure import find_changed_columns
 from tacit.spec import Companions, Measure
-from tacit.stats.conditional import conditional_of, found_again, nearest, own_probabilities
+from tacit.stats.conditional import (
+    compute_found_chance,
+    conditional_of,
+    find_most_likely,
+    own_probabilities,
+)
 from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.ranks import rank
 
@@ -40,7 +45,7 @@ class ConditionalLinkage(Measure):
 
     and the most likely one is taken. The share of targets for whom that is their own record is exact,
     whatever the number of records; equal masked records share the hit. The mean of P_ii needs every pair:
-    beyond ``targets`` it is estimated from so many random targets, with its standard error. Guessing finds
+    beyond ``targets`` it is estimated from this many random targets, with its standard error. Guessing finds
     1 in n. On the scale of ``normal_scores`` the same is done with the ranks, each file's own; that intruder
     is the stronger one for skewed columns and values moved by rank. The moments are the sample's own, which an intruder would not have so precisely; with few
     records that flatters the linkage a little.
@@ -84,24 +89,28 @@ class ConditionalLinkage(Measure):
         if absent:
             raise ColumnNotFound(absent, shared, "the numeric columns of original and release")
         both = pairs(original, data, shared, self.kind)
-        columns = self.columns or changed(shared, both.before[both.old], both.after[both.new])
+        columns = self.columns or find_changed_columns(
+            shared, both.before[both.old], both.after[both.new]
+        )
         if not columns:
             raise InputError(
                 "conditional_linkage: no shared numeric column was changed; name the columns that the intruder knows."
             )
         at = [shared.index(c) for c in columns]
-        x, y, own, y_all = linked(both.before[:, at], both.after[:, at], both.old, both.new)
+        x, y, own, y_all = match_complete_records(
+            both.before[:, at], both.after[:, at], both.old, both.new
+        )
         if len(x) < 2 * len(columns) + 2:
             raise InputError(
                 "conditional_linkage needs more records that are complete in original and release: twice as many as columns, and two."
             )
         ctx.tick("linking records", 0.1)
         if self.scale == "normal_scores":
-            x, y_all = scored(x), scored(y_all)
+            x, y_all = compute_normal_scores(x), compute_normal_scores(y_all)
             y = y_all[own]
         distribution = conditional_of(x, y)
         expected, masked = distribution.expected(x), distribution.masked(y_all)
-        share = found_again(nearest(expected, masked), masked, own)
+        share = compute_found_chance(find_most_likely(expected, masked), masked, own)
         picked = self.picked(len(x), ctx.rng)
         probability = own_probabilities(
             expected[picked], masked, own[picked], lambda s: ctx.tick("linking records", s)
@@ -183,12 +192,12 @@ class ConditionalLinkageResult(Result):
         )
 
 
-def scored(x: Floats) -> Floats:
+def compute_normal_scores(x: Floats) -> Floats:
     """Return the normal scores of each column; equal values have equal ones."""
     return np.column_stack([rank(column, stable=False).mean_scores() for column in x.T])
 
 
-def linked(
+def match_complete_records(
     before: Floats, after: Floats, old: Ints, new: Ints
 ) -> tuple[Floats, Floats, Ints, Floats]:
     """Return complete targets, their own masked records, where those stand, and all masked records."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.block import named
+from tacit.data.block import format_columns
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric
 from tacit.errors import SdcError, SdcWarning
@@ -34,16 +34,16 @@ from tacit.risk.linkage.attack import (
     counts,
     distance_standardised,
     given_covariance,
+    make_pooled_metric,
+    make_standardised_metric,
     polynomial,
-    pooled,
     projections,
     radial,
     self_trained,
-    standardised,
     true_covariance,
     zero_covariance,
 )
-from tacit.risk.linkage.linking import Known, disclosed, known_files
+from tacit.risk.linkage.linking import Known, count_disclosed_values, known_files
 from tacit.risk.linkage.metrics import Metric, condition_number, dependent_columns
 from tacit.spec import Companions, Measure
 
@@ -69,7 +69,7 @@ class DistanceLinkage(Measure):
 
     C is ``zero``; or ``true``, the worst case, where the intruder knows the covariance of the error; or a
     ``projection``: what can be told without a single link when one knows that values were averaged (S =
-    Var A - Var B), that noise was added (S = Var B - Var A), or that residuals were drawn anew (S in
+    Var A - Var B), that noise was added (S = Var B - Var A), or that residuals were redrawn (S in
     proportion to the residual covariance given the columns left alone; zero when none of these fits); or learnt from one's own links
     (``selftrain``); or a matrix. ``strongest`` tries all of these and the maximum is the risk to quote.
     Columns released as they are belong into ``block``: the nearest record is then looked for among those
@@ -209,7 +209,7 @@ class DistanceLinkage(Measure):
         """Return the metrics to try by name, and the rounds of training."""
         files = known.files
         if self.metric == "euclidean":
-            return {"Euclidean distance": standardised(files)}, []
+            return {"Euclidean distance": make_standardised_metric(files)}, []
         if self.metric == "distance_standardised":
             name = f"differences standardised over {self.pairing} pairs"
             return {name: distance_standardised(files, self.pairing)}, []
@@ -270,7 +270,7 @@ class DistanceLinkage(Measure):
         }
         if len(tried) > 1:
             numbers |= {f"correct by {name}": count for name, count in tried.items()}
-        learnt = disclosed(original, data, files, correct)
+        learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         if best.probability is not None:
             numbers["correct links the intruder would expect"] = float(best.probability.sum())
@@ -280,7 +280,7 @@ class DistanceLinkage(Measure):
             value=total / n,
             numbers=numbers,
             frame=link_frame(best, correct),
-            explanation=explained(self, best, total, n, condition),
+            explanation=explain_distance_linkage(self, best, total, n, condition),
             correct=total,
             share=total / n,
             attack=best.name,
@@ -347,7 +347,7 @@ class DistanceLinkageResult(Result):
 
 
 def link_frame(found: Attack, correct: Any) -> nw.DataFrame[Any]:
-    """Return the links, one row a record: positions in the two files count from 0."""
+    """Return the links, one row per record: positions in the two files count from 0."""
     links = found.links
     with np.errstate(invalid="ignore"):
         columns: dict[str, Any] = {
@@ -367,7 +367,7 @@ def link_frame(found: Attack, correct: Any) -> nw.DataFrame[Any]:
 def condition_of(files: Files) -> float:
     """Return the condition number of the columns' correlations; unknown with too few complete records."""
     try:
-        return condition_number(pooled(files))
+        return condition_number(make_pooled_metric(files))
     except SdcError:
         return math.nan
 
@@ -376,16 +376,18 @@ def warn_dependent(known: Known, spec: DistanceLinkage) -> None:
     """Warn of columns that depend on each other, where the metric needs an inverse."""
     if spec.metric != "mahalanobis":
         return
-    found = [known.columns[i] for i in dependent_columns(pooled(known.files))]
+    found = [known.columns[i] for i in dependent_columns(make_pooled_metric(known.files))]
     if found:
         warnings.warn(
-            f"{spec.kind}: {named(found)} depend on each other linearly; a pseudo-inverse was used",
+            f"{spec.kind}: {format_columns(found)} depend on each other linearly; a pseudo-inverse was used",
             SdcWarning,
             stacklevel=5,
         )
 
 
-def explained(spec: DistanceLinkage, best: Attack, total: float, n: int, condition: float) -> str:
+def explain_distance_linkage(
+    spec: DistanceLinkage, best: Attack, total: float, n: int, condition: float
+) -> str:
     """Return what the numbers mean."""
     text = (
         f"An intruder who knows these columns and links each record to the nearest one ({best.name}) "

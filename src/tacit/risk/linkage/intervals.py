@@ -37,15 +37,21 @@ def widths_in_ranks(before: Floats, after: Floats) -> Floats:
         own, x = after[known, j], before[known, j]
         values = np.sort(own)
         n = len(values)
-        below = places(values, x, edge, "right") - 1
-        above = places(values, x, -edge, "left")
-        down = places(values, own, 0.0, "left") - np.where(below >= 0, below, -np.inf)
-        up = np.where(above < n, above, np.inf) - (places(values, own, 0.0, "right") - 1)
+        below = find_insert_positions(values, x, edge, "right") - 1
+        above = find_insert_positions(values, x, -edge, "left")
+        down = find_insert_positions(values, own, 0.0, "left") - np.where(
+            below >= 0, below, -np.inf
+        )
+        up = np.where(above < n, above, np.inf) - (
+            find_insert_positions(values, own, 0.0, "right") - 1
+        )
         out[known, j] = np.maximum(np.maximum(down, up), 0.0) * 100.0 / max(n, 1)
     return unknown_apart(out, before, after)
 
 
-def places(values: Floats, x: Floats, edge: float, side: Literal["left", "right"]) -> Ints:
+def find_insert_positions(
+    values: Floats, x: Floats, edge: float, side: Literal["left", "right"]
+) -> Ints:
     """Return where x + edge would stand among sorted values; in order, which is kinder to memory."""
     order = np.argsort(x)
     out = np.empty(len(x), dtype=np.int64)

@@ -33,9 +33,9 @@ class Leaves:
     start
         Where each leaf begins in that order; its last entry is the number of points.
     low, high
-        The box of each leaf, one row a coordinate.
+        The box of each leaf, one row per coordinate.
     points
-        The points in that order, one row a coordinate.
+        The points in that order, one row per coordinate.
     """
 
     order: Ints
@@ -45,7 +45,7 @@ class Leaves:
     points: Floats
 
 
-def plant(x: Floats, size: int = LEAF) -> Leaves:
+def build_leaves(x: Floats, size: int = LEAF) -> Leaves:
     """Cut points into leaves of at most a size, at the median of the widest side."""
     n = len(x)
     order = np.arange(n)
@@ -167,7 +167,7 @@ def scan(
     best[q, 0], best[q, 1] = least, second
 
 
-def within(
+def sum_within_distance(
     points: Any,
     start: Any,
     low: Any,
@@ -229,6 +229,6 @@ KERNELS = Kernels(
     box_gaps,
     scan,
     two_nearest,
-    within,
+    sum_within_distance,
     likelihoods,
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tacit.data.block import named, shared_maskable
+from tacit.data.block import format_columns, shared_maskable
 from tacit.data.microdata import Microdata
 from tacit.data.paired import Pairs, pairs, shared_numeric
 from tacit.data.values import Flags, Floats, Ints
@@ -90,12 +90,12 @@ def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bo
     endless = [c for c, v in zip(columns, both.T, strict=True) if np.isinf(v).any()]
     if endless:
         raise InputError(
-            f"{kind}: {named(endless)} holds infinite numbers. Clean or leave out such columns."
+            f"{kind}: {format_columns(endless)} holds infinite numbers. Clean or leave out such columns."
         )
     holed = [c for c, v in zip(columns, both.T, strict=True) if np.isnan(v).any()]
     if holed and not missing:
         raise InputError(
-            f"{kind}: {named(holed)} has missing values. Give missing='drop_pair_attribute' to compare "
+            f"{kind}: {format_columns(holed)} has missing values. Give missing='drop_pair_attribute' to compare "
             "pairs on the columns known in both, or leave such columns out."
         )
 
@@ -112,7 +112,7 @@ def without_constants(known: Known, kind: str) -> Known:
             f"{kind}: every column compared is constant in one of the files, so nothing tells records apart"
         )
     warnings.warn(
-        f"{kind}: {named(flat)} is constant in one of the files and was left out",
+        f"{kind}: {format_columns(flat)} is constant in one of the files and was left out",
         SdcWarning,
         stacklevel=5,
     )
@@ -143,7 +143,9 @@ def known_fields(
     before, after, kinds = [], [], []
     for c in columns:
         is_number = c in numeric
-        pair = numbers_of(c, linked, columns, numeric) if is_number else coded(old, new, c)
+        pair = (
+            numbers_of(c, linked, columns, numeric) if is_number else code_both_files(old, new, c)
+        )
         before.append(pair[0])
         after.append(pair[1])
         kinds.append(is_number)
@@ -162,7 +164,7 @@ def numbers_of(
     return linked.before[:, at], linked.after[:, at]
 
 
-def coded(old: pa.Table, new: pa.Table, column: str) -> tuple[Floats, Floats]:
+def code_both_files(old: pa.Table, new: pa.Table, column: str) -> tuple[Floats, Floats]:
     """Return a column of both files as codes, equal where the values are, NaN where missing."""
     one, two = old.column(column), new.column(column)
     if one.type != two.type:
@@ -184,7 +186,7 @@ def block_numbers(
     return number[: len(files.original)], number[len(files.original) :]
 
 
-def knowable(original: Microdata, released: Microdata, kind: str) -> list[str]:
+def list_known_columns(original: Microdata, released: Microdata, kind: str) -> list[str]:
     """Return what an intruder may know by default: keys, and numeric columns that were changed.
 
     Without either, all numeric columns.
@@ -198,7 +200,7 @@ def knowable(original: Microdata, released: Microdata, kind: str) -> list[str]:
 # -- what links disclose -----------------------------------------------------------------------------
 
 
-def disclosed(
+def count_disclosed_values(
     original: Microdata, released: Microdata, files: Files, correct: Floats
 ) -> dict[str, float]:
     """Return, by sensitive column, how many correct links lead to the true value."""

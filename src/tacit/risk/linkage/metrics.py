@@ -153,7 +153,7 @@ def whitening(s: Floats, base: Floats) -> Floats:
     records apart (pseudo-inverse, relative cut 1e-10). Directions in which records vary but a - b does
     not are the release's gift to the intruder and keep a weight as large as the cut allows.
     """
-    basis = spanned(base)
+    basis = find_identity_basis(base)
     inner = basis.T @ s @ basis
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
     top = values[-1] if len(values) else 0.0
@@ -163,7 +163,7 @@ def whitening(s: Floats, base: Floats) -> Floats:
     return np.asarray(basis @ (vectors * weights), dtype=np.float64)
 
 
-def spanned(base: Floats) -> Floats:
+def find_identity_basis(base: Floats) -> Floats:
     """Return a basis, in the columns' own units, in which the base is the identity."""
     unit = np.sqrt(np.diag(base))
     values, vectors = np.linalg.eigh(base / np.outer(unit, unit))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.risk.linkage.leaves import KERNELS, TILE, Leaves, decay, plant
+from tacit.risk.linkage.leaves import KERNELS, TILE, Leaves, build_leaves, decay
 from tacit.risk.linkage.rows import distinct_rows
 from tacit.stats.moments import Floats, Ints
 
@@ -28,8 +28,8 @@ CHUNK = 128
 Tick = Callable[[str, float | None], None]
 
 
-def no_tick(_message: str, _share: float | None) -> None:
-    """Report progress to nobody."""
+def ignore_progress(_message: str, _share: float | None) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Links:
         return len(self.nearest)
 
 
-def nearest(a: Floats, b: Floats, tick: Tick = no_tick) -> Links:
+def find_nearest_rows(a: Floats, b: Floats, tick: Tick = ignore_progress) -> Links:
     """Return for each row of ``a`` the nearest row of ``b``.
 
     Equal rows are looked up once only, and equal targets are one point that counts several times.
@@ -65,7 +65,7 @@ def nearest(a: Floats, b: Floats, tick: Tick = no_tick) -> Links:
     asked, found = distinct_rows(a), distinct_rows(b)
     queries, points = a[asked.first], b[found.first]
     first, best = two_nearest(queries, points, tick)
-    links = settle(queries, points, first, best, found.first, found.count)
+    links = resolve_links(queries, points, first, best, found.first, found.count)
     at = asked.of
     return Links(links.nearest[at], links.distance[at], links.second[at], links.ties[at])
 
@@ -76,7 +76,7 @@ def tie_limit(distance: Floats, queries: Floats) -> Floats:
     return np.asarray(distance * (1 + TIE) + ROUNDING * (1 + size), dtype=np.float64)
 
 
-def settle(
+def resolve_links(
     queries: Floats, points: Floats, first: Ints, best: Floats, number: Ints, count: Ints
 ) -> Links:
     """Return the links of distinct queries and points, ties counted."""
@@ -96,7 +96,7 @@ def two_nearest(queries: Floats, points: Floats, tick: Tick) -> tuple[Ints, Floa
     """Return the nearest point of each query and the squared distances of the nearest two."""
     if not KERNELS.pays(TREE * len(queries) * queries.shape[1] ** 2):
         return by_tree(queries, points)
-    leaves, asked = plant(points), plant(queries, TILE)
+    leaves, asked = build_leaves(points), build_leaves(queries, TILE)
     ordered = np.ascontiguousarray(queries[asked.order])
     first = np.empty(len(queries), dtype=np.int64)
     best = np.empty((len(queries), 2))
@@ -123,19 +123,19 @@ def by_tree(queries: Floats, points: Floats) -> tuple[Ints, Floats]:
     found = np.asarray(found, dtype=np.int64).reshape(len(queries), k)
     near = np.full((len(queries), max(k, 2)), np.inf)
     for rank in range(k):
-        near[:, rank] = squared(queries, points[found[:, rank]])
+        near[:, rank] = compute_squared_distances(queries, points[found[:, rank]])
     # The tree rounds in its own way: where more points may be among the nearest two, all are looked at.
     order = np.argsort(near, axis=1, kind="stable")
     best = np.take_along_axis(near, order[:, :2], axis=1)
     first = np.take_along_axis(found, order[:, :1], axis=1)[:, 0]
     if k < len(points):
         for i in np.flatnonzero(near.max(axis=1) <= best[:, 1] * (1 + 1e-9) + 1e-300):
-            all_of = squared(np.broadcast_to(queries[i], points.shape), points)
+            all_of = compute_squared_distances(np.broadcast_to(queries[i], points.shape), points)
             first[i], best[i] = all_of.argmin(), np.partition(all_of, 1)[:2]
     return first, best
 
 
-def squared(a: Floats, b: Floats) -> Floats:
+def compute_squared_distances(a: Floats, b: Floats) -> Floats:
     """Return the squared distances of rows that belong together, summed column by column."""
     total = np.zeros(len(a))
     for x, y in zip(a.T, b.T, strict=True):
@@ -150,9 +150,9 @@ def count_within(
     total = np.zeros(len(queries), dtype=np.int64)
     lowest = np.zeros(len(queries), dtype=np.int64)
     if KERNELS.pays(TREE * len(queries) * queries.shape[1]):
-        leaves = plant(points)
+        leaves = build_leaves(points)
         at = leaves.order
-        run = KERNELS.compiled()["within"]
+        run = KERNELS.compiled()["sum_within_distance"]
         run(*boxes(leaves), queries, limit, count[at], number[at], total, lowest)
         return total, lowest
     from scipy.spatial import cKDTree
@@ -162,13 +162,14 @@ def count_within(
     for i, near in enumerate(around):
         near = np.array(near, dtype=np.int64)
         close = near[
-            squared(np.broadcast_to(queries[i], points[near].shape), points[near]) <= limit[i]
+            compute_squared_distances(np.broadcast_to(queries[i], points[near].shape), points[near])
+            <= limit[i]
         ]
         total[i], lowest[i] = count[close].sum(), number[close].min()
     return total, lowest
 
 
-def match_probability(a: Floats, b: Floats, links: Links, tick: Tick = no_tick) -> Floats:
+def match_probability(a: Floats, b: Floats, links: Links, tick: Tick = ignore_progress) -> Floats:
     """Return the chance that the link is right when squared distances are chi-square of the true pair.
 
     With a metric that whitens the error between a record and its release, the likelihood of a pair is
@@ -178,7 +179,7 @@ def match_probability(a: Floats, b: Floats, links: Links, tick: Tick = no_tick) 
     found = distinct_rows(b)
     points = b[found.first]
     total = np.ones(len(a))
-    leaves = plant(points)
+    leaves = build_leaves(points)
     amount = found.count[leaves.order].astype(np.float64)
     if KERNELS.pays(ARRAYS * len(a) * points.size):
         run = KERNELS.compiled()["likelihoods"]

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.block import named
+from tacit.data.block import format_columns
 from tacit.data.microdata import Microdata
 from tacit.errors import Approximate, InputError, SdcError, Slow
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
@@ -30,22 +30,28 @@ from tacit.risk.linkage.agreement import (
     Patterns,
     Scores,
     Zones,
-    assigned_links,
+    assign_weighted_links,
     best_links,
     candidates,
     count_patterns,
     em,
-    informed,
+    fit_informed_model,
     level_shares,
+    make_em_start,
     pair_weights,
     random_patterns,
     scores,
-    starting,
     true_patterns,
     zones,
 )
 from tacit.risk.linkage.attack import TIE_RULES, Attack, Ties, parents
-from tacit.risk.linkage.linking import Fields, block_numbers, disclosed, knowable, known_fields
+from tacit.risk.linkage.linking import (
+    Fields,
+    block_numbers,
+    count_disclosed_values,
+    known_fields,
+    list_known_columns,
+)
 from tacit.risk.linkage.metrics import known_scale
 from tacit.spec import Companions, Measure
 
@@ -155,7 +161,7 @@ class ProbabilisticLinkage(Measure):
     ) -> ProbabilisticLinkageResult:
         original = other.original
         columns = self.columns or tuple(
-            c for c in knowable(original, data, self.kind) if c not in self.block
+            c for c in list_known_columns(original, data, self.kind) if c not in self.block
         )
         if not columns:
             raise InputError(f"{self.kind} needs a column that original and release share")
@@ -197,10 +203,10 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         patterns = count_patterns(pairs, comparison, ctx.tick)
         n = max(len(files.original), len(files.released))
-        start = starting(comparison, 1.0 / n)
+        start = make_em_start(comparison, 1.0 / n)
         if self.estimate == "true":
             own = true_patterns(files.original, files.released, files.old, files.new, comparison)
-            return informed(patterns, own, start), patterns
+            return fit_informed_model(patterns, own, start), patterns
         if self.estimate == "random_pairs":
             drawn = random_patterns(
                 files.original, files.released, comparison, RANDOM_PAIRS, ctx.rng
@@ -219,10 +225,10 @@ class ProbabilisticLinkage(Measure):
                 Approximate,
                 stacklevel=5,
             )
-        against = [fields.columns[f] for f in model.backwards()]
+        against = [fields.columns[f] for f in model.list_contrary_fields()]
         if against:
             warnings.warn(
-                f"{self.kind}: agreement on {named(against)} speaks against a match, so the fitted "
+                f"{self.kind}: agreement on {format_columns(against)} speaks against a match, so the fitted "
                 "model does not describe matches. Leave such columns out or widen the tolerances.",
                 Approximate,
                 stacklevel=5,
@@ -233,7 +239,11 @@ class ProbabilisticLinkage(Measure):
         """Link each original record and say which links are right."""
         files = fields.files
         truth = files.truth
-        links = assigned_links(pairs, how) if self.one_to_one else best_links(pairs, how, ctx.tick)
+        links = (
+            assign_weighted_links(pairs, how)
+            if self.one_to_one
+            else best_links(pairs, how, ctx.tick)
+        )
         if self.one_to_one:
             hit = (links.nearest == truth) & (truth >= 0)
         else:
@@ -273,7 +283,7 @@ class ProbabilisticLinkage(Measure):
             "possible links": int(patterns.counts[~above & ~below].sum()),
             "no links": int(patterns.counts[below & ~above].sum()),
         }
-        learnt = disclosed(original, data, files, correct)
+        learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         return ProbabilisticLinkageResult(
             kind=self.kind,
@@ -310,7 +320,7 @@ class ProbabilisticLinkageResult(Result):
     model
         p, m and u.
     patterns
-        One row an agreement pattern: levels by column (null: missing), pairs, weight, the probability of
+        One row per agreement pattern: levels by column (null: missing), pairs, weight, the probability of
         a match, the zone, and the error rates when the threshold is there.
     zones
         The thresholds.
@@ -362,7 +372,7 @@ def comparison_of(fields: Fields, tolerances: tuple[float, ...]) -> Comparison:
 
 
 def link_frame(found: Attack, correct: Any, bounds: Zones) -> nw.DataFrame[Any]:
-    """Return the links, one row a record: positions in the two files count from 0."""
+    """Return the links, one row per record: positions in the two files count from 0."""
     links = found.links
     weight = -links.distance
     zone = np.where(

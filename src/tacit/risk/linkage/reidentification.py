@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field, model_validator
 
-from tacit.context import Context, silent
+from tacit.context import Context, ignore_progress
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_numeric
 from tacit.errors import InputError, SdcWarning
@@ -25,7 +25,7 @@ from tacit.result import Result
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure
 from tacit.risk.linkage.attack import Attack, parents
 from tacit.risk.linkage.distance_linkage import DistanceLinkage
-from tacit.risk.linkage.linking import knowable, known_fields
+from tacit.risk.linkage.linking import known_fields, list_known_columns
 from tacit.risk.linkage.nearest import Links
 from tacit.risk.linkage.probabilistic_linkage import ProbabilisticLinkage
 from tacit.risk.linkage.rows import distinct_rows
@@ -137,20 +137,20 @@ class Reidentification(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> ReidentificationResult:
         original = other.original
-        columns = self.columns or tuple(knowable(original, data, self.kind))
+        columns = self.columns or tuple(list_known_columns(original, data, self.kind))
         if not columns:
             raise InputError(f"{self.kind} needs a column that original and release share")
         if self.records is not None and self.records < len(original):
             chosen = np.sort(ctx.rng.choice(len(original), self.records, replace=False))
             original = original.take(chosen)
         findings, notes = [], []
-        quiet = replace(ctx, progress=silent)
+        quiet = replace(ctx, progress=ignore_progress)
         grid = [(who, what) for what in self.knowledge(columns) for who in self.attackers]
         for i, (who, what) in enumerate(grid):
             ctx.tick(f"{who}, knowing {what.name}", i / len(grid))
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always", SdcWarning)
-                found = attacked(who, what, original, data, quiet)
+                found = run_attack(who, what, original, data, quiet)
             notes += [str(w.message) for w in heard if issubclass(w.category, SdcWarning)]
             if found is not None:
                 findings.append(found)
@@ -174,7 +174,7 @@ class Reidentification(Measure):
 # -- attackers ---------------------------------------------------------------------------------------
 
 
-def attacked(
+def run_attack(
     who: str, what: Knowledge, original: Microdata, data: Microdata, ctx: Context
 ) -> Finding | None:
     """Return what an attacker finds, or None when the columns are of no use to them."""
@@ -335,7 +335,7 @@ def result_of(
     """Put the result together."""
     who = [f for f in findings if f.identity]
     worst = max(who, key=lambda f: f.share)
-    sentences = tuple(told(who))
+    sentences = tuple(summarise_attackers(who))
     numbers: dict[str, Any] = {
         "records attacked": n,
         "strongest attacker": worst.attacker,
@@ -361,14 +361,14 @@ def result_of(
     )
 
 
-def told(findings: Sequence[Finding]) -> Iterable[str]:
+def summarise_attackers(findings: Sequence[Finding]) -> Iterable[str]:
     """Return one sentence for the strongest attacker of each knowledge, strongest first."""
     best: dict[str, Finding] = {}
     for f in findings:
         if f.knowledge.name not in best or f.share > best[f.knowledge.name].share:
             best[f.knowledge.name] = f
     for f in sorted(best.values(), key=lambda f: -f.share):
-        what = described(f.knowledge)
+        what = describe_knowledge(f.knowledge)
         times = f.share / f.chance
         yield (
             f"Whoever knows {what} and {WORDS[f.attacker]} finds {f.share:.1%} of the records, "
@@ -376,7 +376,7 @@ def told(findings: Sequence[Finding]) -> Iterable[str]:
         )
 
 
-def described(knowledge: Knowledge) -> str:
+def describe_knowledge(knowledge: Knowledge) -> str:
     """Return what an intruder knows, in words."""
     columns = knowledge.columns
     if knowledge.name == EVERYTHING:
@@ -429,7 +429,7 @@ class LinkageTable(Result):
     cells: Mapping[tuple[str, str, str], float] = field(default_factory=dict)
 
     def table(self) -> nw.DataFrame[Any]:
-        """Return one row a release and set of columns, one column a method."""
+        """Return one row per release and set of columns, one column per method."""
         rows = list(dict.fromkeys((r, c) for r, c, _ in self.cells))
         methods = list(dict.fromkeys(m for _, _, m in self.cells))
         columns: dict[str, Any] = {"release": [r for r, _ in rows], "known": [c for _, c in rows]}
@@ -472,8 +472,8 @@ def linkage_table(
     Returns
     -------
     LinkageTable
-        ``.table()`` has one column a method, as the tables of Torra, Abowd and Domingo-Ferrer (2006);
-        ``.frame`` one row a cell, with the share; ``.plot()`` a map.
+        ``.table()`` has one column per method, as the tables of Torra, Abowd and Domingo-Ferrer (2006);
+        ``.frame`` one row per cell, with the share; ``.plot()`` a map.
     """
     rows: list[dict[str, Any]] = []
     for name, release in releases.items():

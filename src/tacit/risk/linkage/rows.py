@@ -38,7 +38,7 @@ class Distinct:
 def distinct_rows(x: Floats) -> Distinct:
     """Return the distinct rows of a matrix; rows are equal when all their numbers are."""
     x = np.ascontiguousarray(x + 0.0)  # -0 and 0 are one number, but two patterns of bits
-    found = np.unique(hashed(x), return_index=True, return_inverse=True, return_counts=True)
+    found = np.unique(hash_rows(x), return_index=True, return_inverse=True, return_counts=True)
     first, of, count = (np.asarray(part, dtype=np.int64) for part in found[1:])
     if not np.array_equal(x[first[of]], x, equal_nan=True):
         found = np.unique(x, axis=0, return_index=True, return_inverse=True, return_counts=True)
@@ -46,7 +46,7 @@ def distinct_rows(x: Floats) -> Distinct:
     return Distinct(first, of, count)
 
 
-def hashed(x: Floats) -> npt.NDArray[np.uint64]:
+def hash_rows(x: Floats) -> npt.NDArray[np.uint64]:
     """Return 64 mixed bits a row."""
     bits = x.view(np.uint64)
     out = np.zeros(len(x), dtype=np.uint64)

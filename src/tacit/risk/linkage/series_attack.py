@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.risk.linkage.attack import Files, Ties, standardised
+from tacit.risk.linkage.attack import Files, Ties, make_standardised_metric
 from tacit.risk.linkage.attack import attack as point_attack
-from tacit.risk.linkage.nearest import nearest, tie_limit
+from tacit.risk.linkage.nearest import find_nearest_rows, tie_limit
 from tacit.stats.moments import Flags, Floats, Ints
-from tacit.stats.series.distances import Distance, distances, euclidean_forms, settled
+from tacit.stats.series.distances import Distance, distances, euclidean_forms, finish_distances
 from tacit.stats.series.panel import Panel
 from tacit.stats.series.warping import KERNELS, TIE
 
@@ -51,11 +51,11 @@ class SeriesLinks:
         return len(self.nearest)
 
 
-def no_tick(_message: str, _share: float | None) -> None:
-    """Report progress to nobody."""
+def ignore_progress(_message: str, _share: float | None) -> None:
+    """Ignore progress."""
 
 
-def link(a: Panel, b: Panel, distance: Distance, tick: Tick = no_tick) -> SeriesLinks:
+def link(a: Panel, b: Panel, distance: Distance, tick: Tick = ignore_progress) -> SeriesLinks:
     """Return for each record of ``a`` the nearest record of ``b``, exactly."""
     distance.check(a, b)
     forms = euclidean(a, b, distance)
@@ -82,9 +82,9 @@ def euclidean(a: Panel, b: Panel, distance: Distance) -> tuple[Floats, Floats] |
 
 def by_tree(x: Floats, v: Floats, n_series: int, distance: Distance, tick: Tick) -> SeriesLinks:
     """Return the links of points under Euclidean distance."""
-    found = nearest(x, v, tick)
+    found = find_nearest_rows(x, v, tick)
     squared = (found.distance, found.second, tie_limit(found.distance, x))
-    first, second, limit = (settled(np.sqrt(d), distance) for d in squared)
+    first, second, limit = (finish_distances(np.sqrt(d), distance) for d in squared)
     if n_series == 1:
         weight = float(distance.series_weights(1)[0])
         weight = np.sqrt(weight) if distance.combine == "rss" else weight
@@ -186,7 +186,7 @@ class SeriesAttack:
 
 
 def attack(
-    a: Panel, b: Panel, distance: Distance, truth: Ints | None = None, tick: Tick = no_tick
+    a: Panel, b: Panel, distance: Distance, truth: Ints | None = None, tick: Tick = ignore_progress
 ) -> SeriesAttack:
     """Link each record of ``a`` and say whose nearest record is their own.
 
@@ -208,4 +208,4 @@ def standard_attack(a: Panel, b: Panel, ties: Ties, truth: Ints | None = None) -
     own = np.arange(len(a)) if truth is None else truth
     old = np.flatnonzero(own >= 0)
     files = Files(a.points(), b.points(), old, own[old])
-    return point_attack(files, standardised(files)).correct(ties)
+    return point_attack(files, make_standardised_metric(files)).correct(ties)

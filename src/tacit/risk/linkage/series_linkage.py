@@ -105,7 +105,7 @@ class SeriesLinkage(Measure):
         description="fill missing values inside a series linearly instead of refusing them",
     )
     resample: int | None = Field(
-        default=None, ge=2, description="compare series at so many equally spaced times"
+        default=None, ge=2, description="compare series at this many equally spaced times"
     )
 
     compares: ClassVar[bool] = True
@@ -247,7 +247,7 @@ class SeriesLinkage(Measure):
             value=total / n,
             numbers=numbers,
             frame=link_frame(found, correct),
-            explanation=explained(self, total, n, standard, advice),
+            explanation=explain_series_linkage(self, total, n, standard, advice),
             correct=total,
             share=total / n,
             standard=standard,
@@ -298,7 +298,7 @@ class SeriesLinkageResult(Result):
 
 
 def link_frame(found: SeriesAttack, correct: Floats) -> nw.DataFrame[Any]:
-    """Return the links, one row a record: positions in the two files count from 0."""
+    """Return the links, one row per record: positions in the two files count from 0."""
     links = found.links
     columns = {
         "record": np.arange(len(links)),
@@ -311,7 +311,9 @@ def link_frame(found: SeriesAttack, correct: Floats) -> nw.DataFrame[Any]:
     return nw.from_native(pa.table(columns), eager_only=True)
 
 
-def explained(spec: SeriesLinkage, total: float, n: int, standard: float, advice: Advice) -> str:
+def explain_series_linkage(
+    spec: SeriesLinkage, total: float, n: int, standard: float, advice: Advice
+) -> str:
     """Return what the numbers mean."""
     text = (
         f"An intruder who knows these series and links each record to the nearest ones ({spec.distance}) "

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import shared_positions
-from tacit.data.values import not_numeric, numbers, row_numbers
+from tacit.data.values import not_numeric, read_numeric_column, row_numbers
 from tacit.errors import SdcError
 from tacit.fields import ColumnName, ColumnNames
 from tacit.plot.chart import Chart
@@ -109,7 +109,7 @@ class BlankingRisk(Measure):
 
     def column_risk(self, original: Microdata, column: str, kept: Any) -> ColumnRisk:
         """Return what became of the risky records of one column."""
-        x = numbers(original, column)
+        x = read_numeric_column(original, column)
         values = x.values.astype(np.float64)
         low, high = self.limits.get(column, (None, None))
         if column not in self.limits and x.known.any():

@@ -106,12 +106,14 @@ class Pairs:
 
     def differ(self) -> npt.NDArray[np.bool_]:
         """Return which pairs hold two different values; a whole number equals its text."""
-        known = {text: code for code, text in enumerate(texts(self.x))}
-        same = np.array([known.get(t, -1) for t in texts(self.y)] + [len(self.x)], dtype=np.int64)
+        known = {text: code for code, text in enumerate(as_compared_texts(self.x))}
+        same = np.array(
+            [known.get(t, -1) for t in as_compared_texts(self.y)] + [len(self.x)], dtype=np.int64
+        )
         return same[self.masked] != self.original
 
 
-def texts(values: pa.Array) -> list[str]:
+def as_compared_texts(values: pa.Array) -> list[str]:
     """Return values as the texts under which they are compared across files."""
     return [ground_label(v) for v in values.to_pylist()]
 
@@ -213,14 +215,14 @@ def inversions_by_bits(x: Ints, y: Ints, n: Ints) -> int:
         before = np.concatenate(([0], np.cumsum(n * ones)))
         ahead = before[:-1] - np.repeat(before[starts], sizes)
         total += int((n * ahead)[ones == 0].sum())
-        place = partitioned(ones, starts, sizes)
+        place = partition_positions(ones, starts, sizes)
         moved_y, moved_n = np.empty_like(y), np.empty_like(n)
         moved_y[place], moved_n[place] = y, n
         y, n = moved_y, moved_n
     return total
 
 
-def partitioned(ones: Ints, starts: Ints, sizes: Ints) -> Ints:
+def partition_positions(ones: Ints, starts: Ints, sizes: Ints) -> Ints:
     """Return where each entry goes when zeros move before ones inside each group, order kept."""
     zeros_before = np.concatenate(([0], np.cumsum(1 - ones)))
     ends = starts + sizes
@@ -268,7 +270,7 @@ def exact_mean(values: Floats, n: Ints) -> float:
 
 def prefix_distances(pairs: Pairs, length: int | None, column: str) -> Floats:
     """Return (length - common leading characters) / length for each pair; 1 against a missing value."""
-    x, y = texts(pairs.x), texts(pairs.y)
+    x, y = as_compared_texts(pairs.x), as_compared_texts(pairs.y)
     longest = max((len(t) for t in (x if length is None else [*x, *y])), default=1)
     if length is not None and longest > length:
         raise InputError(
@@ -292,7 +294,10 @@ def tree_distances(pairs: Pairs, tree: Hierarchy) -> Floats:
 
     A value that is no label of the hierarchy, or is missing, has only the root above it: a strong change.
     """
-    left, right = ancestors(texts(pairs.x), tree, 0), ancestors(texts(pairs.y), tree, 1)
+    left, right = (
+        ancestors(as_compared_texts(pairs.x), tree, 0),
+        ancestors(as_compared_texts(pairs.y), tree, 1),
+    )
     level = np.full(len(pairs.n), tree.height, dtype=np.int64)
     for at in range(tree.height - 1, -1, -1):
         level[left[at][pairs.original] == right[at][pairs.masked]] = at

@@ -18,7 +18,7 @@ from tacit.engine.relational import N, attach_counts
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError
 from tacit.risk.models.global_factors import Pairs
-from tacit.risk.models.global_search import Linked, Side, merged_links
+from tacit.risk.models.global_search import Linked, Side, merge_links
 
 Ints = npt.NDArray[np.int64]
 Frame = nw.LazyFrame[Any]
@@ -38,7 +38,7 @@ class JointCells:
     keys
         The keys, in order.
     original, masked
-        The coded keys of each file, one code a cell.
+        The coded keys of each file, one code per cell.
     where
         In which files the records of a cell stand.
     n
@@ -89,7 +89,7 @@ class JointCells:
         original, there = side(self.original, self.in_original, self.n)
         masked, here = side(self.masked, self.in_masked, self.n)
         both = self.in_both
-        return merged_links(original, masked, there[both], here[both], self.n[both])
+        return merge_links(original, masked, there[both], here[both], self.n[both])
 
 
 def side(columns: Sequence[Coded], present: npt.NDArray[np.bool_], n: Ints) -> tuple[Side, Ints]:
@@ -106,8 +106,8 @@ def joint_cells(
     original: Microdata, masked: Microdata, keys: Sequence[str], link: str | None
 ) -> JointCells:
     """Join the two files on the link and count distinct combinations of key values."""
-    left = numbered(original.frame, keys, link, "o", IN_ORIGINAL)
-    right = numbered(on_engine(masked, original, keys, link), keys, link, "m", IN_MASKED)
+    left = rename_link_keys(original.frame, keys, link, "o", IN_ORIGINAL)
+    right = rename_link_keys(on_engine(masked, original, keys, link), keys, link, "m", IN_MASKED)
     check_links(left, right, link)
     names = [f"{mark}{i}" for mark in "om" for i in range(len(keys))]
     where = nw.col(IN_ORIGINAL).fill_null(0) * 2 + nw.col(IN_MASKED).fill_null(0)
@@ -136,7 +136,9 @@ def on_engine(
     return original.engine.from_arrow(masked.to_arrow(names, with_row=True))
 
 
-def numbered(frame: Frame, keys: Sequence[str], link: str | None, mark: str, flag: str) -> Frame:
+def rename_link_keys(
+    frame: Frame, keys: Sequence[str], link: str | None, mark: str, flag: str
+) -> Frame:
     """Return the link and the keys under neutral names, with a flag that the record is there."""
     columns = [nw.col(key).alias(f"{mark}{i}") for i, key in enumerate(keys)]
     return frame.select(

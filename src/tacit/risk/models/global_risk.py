@@ -43,13 +43,13 @@ KINDS = ("ordered", "unordered", "prefix", "tree")
 PRESETS = ("min", "max", "diagonal", "one_over_max")
 MEASURES = ("minimum", "weighted", "maximum")
 
-#: Up to so many keys every subset is tabulated; with more, the search looks only where it must.
+#: Up to this many keys every subset is tabulated; with more, the search looks only where it must.
 TABULATED = 6
 #: More keys than this need a list of subsets.
 LARGEST = 20
 
 
-def checked_kind(value: Any) -> Any:
+def check_kind(value: Any) -> Any:
     """Accept a kind of key: a name, ``{"prefix": length}`` or a function."""
     if callable(value) or value in KINDS:
         return value
@@ -62,7 +62,7 @@ def checked_kind(value: Any) -> Any:
     )
 
 
-def checked_weights(value: Any) -> Any:
+def check_weights(value: Any) -> Any:
     """Accept a preset, a matrix or a function w(i, j)."""
     if callable(value) or (isinstance(value, str) and value in PRESETS):
         return value
@@ -82,7 +82,7 @@ def checked_weights(value: Any) -> Any:
 
 KindOfKey = Annotated[
     Any,
-    PlainValidator(checked_kind),
+    PlainValidator(check_kind),
     WithJsonSchema(
         {
             "anyOf": [
@@ -99,7 +99,7 @@ KindOfKey = Annotated[
 ]
 WeightMatrix = Annotated[
     Any,
-    PlainValidator(checked_weights),
+    PlainValidator(check_weights),
     WithJsonSchema(
         {
             "anyOf": [
@@ -248,7 +248,7 @@ class GlobalRisk(Measure):
             "linked records": cells.records(cells.in_both),
         }
         files = Files(original, data, self.link, table, weights)
-        return assembled(self.report, keys, factors, search, counts, files)
+        return assemble_result(self.report, keys, factors, search, counts, files)
 
     def factor(self, key: str, pairs: Pairs, original: Microdata, masked: Microdata) -> KeyFactor:
         """Return the inversion or change factor of one key."""
@@ -450,7 +450,7 @@ def histogram(sizes: npt.NDArray[np.int64]) -> dict[int, int]:
     return dict(zip(found.values.tolist(), found.counts.tolist(), strict=True))
 
 
-def assembled(
+def assemble_result(
     report: str,
     keys: tuple[str, ...],
     factors: Mapping[str, KeyFactor],
@@ -477,7 +477,7 @@ def assembled(
         value=chief.value,
         numbers=numbers,
         frame=subset_table(search, keys, report),
-        explanation=explained(report, chief, overmasked),
+        explanation=explain_global_risk(report, chief, overmasked),
         factors=factors,
         overmasked=overmasked,
         report=report,
@@ -494,7 +494,7 @@ def peak(search: Search, measure: int, keys: tuple[str, ...]) -> Peak:
 
 
 def subset_table(search: Search, keys: tuple[str, ...], report: str) -> nw.DataFrame[Any]:
-    """Return one row a subset that was looked at, the highest reported risk first."""
+    """Return one row per subset that was looked at, the highest reported risk first."""
     risks = {s: search.risks(s) for s in search.seen}
     chief = MEASURES.index(report)
     order = sorted(risks, key=lambda s: (-risks[s][chief], -len(s), sorted(s)))
@@ -510,7 +510,7 @@ def subset_table(search: Search, keys: tuple[str, ...], report: str) -> nw.DataF
     return nw.from_native(pa.table(columns), eager_only=True)
 
 
-def explained(report: str, chief: Peak, overmasked: tuple[str, ...]) -> str:
+def explain_global_risk(report: str, chief: Peak, overmasked: tuple[str, ...]) -> str:
     """Return the result in words."""
     text = (
         f"An intruder who knows every key value does best with {', '.join(chief.keys) or 'no key'}; the {report} risk is then "

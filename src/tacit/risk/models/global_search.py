@@ -82,10 +82,10 @@ class Side:
         """Merge equal combinations; return also where each old one went."""
         ids = self.words[0]
         for word in self.words[1:]:
-            first, _ = compact(ids)
-            second, width = compact(word)
+            first, _ = compact_ids(ids)
+            second, width = compact_ids(word)
             ids = first * width + second
-        into, size = compact(ids)
+        into, size = compact_ids(ids)
         n = np.bincount(into, weights=self.n, minlength=size).astype(np.int64)
         at = np.zeros(size, dtype=np.int64)
         at[into] = np.arange(len(into))
@@ -100,7 +100,7 @@ class Side:
         return Side(tuple(words), left, self.n).merged()
 
 
-def compact(ids: Ints) -> tuple[Ints, int]:
+def compact_ids(ids: Ints) -> tuple[Ints, int]:
     """Return the same grouping with numbers 0 .. n-1; by a table when the numbers are small, else sorted."""
     if not len(ids):
         return ids, 0
@@ -136,7 +136,7 @@ class Linked:
         links = there[self.at_original], here[self.at_masked], self.n
         if len(original.n) > FEWER * len(self.original.n):
             return Linked(original, masked, *links)
-        return merged_links(original, masked, *links)
+        return merge_links(original, masked, *links)
 
     def only(self, keys: Subset) -> Linked:
         """Leave out every key but some."""
@@ -150,7 +150,7 @@ class Linked:
         i, j = self.masked.n[self.at_masked], self.original.n[self.at_original]
         width = int(j.max(initial=0)) + 1
         packed = i * width + j
-        into, size = compact(packed)
+        into, size = compact_ids(packed)
         codes = np.zeros(size, dtype=np.int64)
         codes[into] = packed
         c = np.bincount(into, weights=self.n, minlength=size).astype(np.int64)
@@ -159,13 +159,13 @@ class Linked:
         return codes[order] // width, codes[order] % width, c[order]
 
 
-def merged_links(
+def merge_links(
     original: Side, masked: Side, at_original: Ints, at_masked: Ints, n: Ints
 ) -> Linked:
     """Merge links between the same two combinations."""
     width = len(masked.n)
     ids = at_original * width + at_masked
-    into, size = compact(ids)
+    into, size = compact_ids(ids)
     first = np.zeros(size, dtype=np.int64)
     first[into] = ids
     counts = np.bincount(into, weights=n, minlength=size).astype(np.int64)
@@ -296,7 +296,7 @@ class Search:
         # The last key first: then the supersets of a subset come before it, and bound it.
         for at in reversed(range(len(undecided))):
             key, rest = undecided[at], subset - {undecided[at]}
-            limits = np.where(self._forced(key), -np.inf, ceilings)
+            limits = np.where(self._find_forced_measures(key), -np.inf, ceilings)
             if not self._open(factors[at] * limits):
                 continue
             limits = np.minimum(limits, self._known_limits(rest))
@@ -312,7 +312,7 @@ class Search:
         ceilings = np.array(list(self.limits.values()))
         return ceilings[(known & mask) == mask].min(axis=0, initial=np.inf)
 
-    def _forced(self, key: int) -> npt.NDArray[np.bool_]:
+    def _find_forced_measures(self, key: int) -> npt.NDArray[np.bool_]:
         """Return the measures that some largest subset with this key always maximises."""
         unchanged = bool(self.icf[key] == 0)
         return np.array([unchanged, unchanged and self.weights.monotone, unchanged])

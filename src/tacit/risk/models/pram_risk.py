@@ -19,8 +19,8 @@ from tacit.fields import ColumnName, PositiveFloat
 from tacit.plot.chart import Chart
 from tacit.plot.families import before_after
 from tacit.protect.pram import CellRisk, Randomised, expected
-from tacit.protect.pram.randomised import Crossing, crossing, known_matrices, typed_levels
-from tacit.protect.pram.tables import judged, kept
+from tacit.protect.pram.randomised import Crossing, cast_levels, cross_columns, find_known_matrices
+from tacit.protect.pram.tables import compute_cell_risk, count_expected_kept
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
@@ -83,8 +83,8 @@ class PramRisk(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramRiskResult:
         original = other.original
-        variables = known_matrices(data, self.matrices, self.kind)
-        done = [c for v in known_matrices(original, None, self.kind) for c in v.columns]
+        variables = find_known_matrices(data, self.matrices, self.kind)
+        done = [c for v in find_known_matrices(original, None, self.kind) for c in v.columns]
         variables = [v for v in variables if not set(v.columns) & set(done)]
         combinations = self.combinations or ((original.keys,) if original.keys else ())
         if not combinations:
@@ -107,11 +107,11 @@ class PramRisk(Measure):
     ) -> tuple[Crossing, CellRisk, Flags]:
         """Return a combination's table, its risk, and which cells are counted."""
         weight = original.weight if self.weighted else None
-        table = crossing(original, columns, variables, self.kind, weight=weight)
+        table = cross_columns(original, columns, variables, self.kind, weight=weight)
         before = table.total(lambda slab: slab.table)
         after = table.total(lambda slab: expected(slab.table, slab.matrices))
-        stayed = table.total(lambda slab: kept(slab.table, slab.matrices))
-        risk = judged(before, stayed, after, self.tau * self.fraction)
+        stayed = table.total(lambda slab: count_expected_kept(slab.table, slab.matrices))
+        risk = compute_cell_risk(before, stayed, after, self.tau * self.fraction)
         return table, risk, self.counted(table, before.shape)
 
     def counted(self, table: Crossing, shape: tuple[int, ...]) -> Flags:
@@ -128,7 +128,7 @@ class PramRisk(Measure):
                     continue
                 variable, axis = table.variables[place - 1], place
                 values = pa.array(list(variable.levels[variable.columns.index(column)]))
-            gone = set(typed_levels(shut, values.type, column).to_pylist())
+            gone = set(cast_levels(shut, values.type, column).to_pylist())
             use = np.array([v not in gone for v in values.to_pylist()], dtype=bool)
             out &= np.expand_dims(use, [i for i in range(len(shape)) if i != axis])
         return out
@@ -172,7 +172,7 @@ class PramRisk(Measure):
 class PramRiskResult(Result):
     """Rare combinations before (``before``) and unsafe ones after (``after``), by combination of columns.
 
-    ``frame`` has one row a rare combination: its count, expected count after, risk, and whether it is unsafe.
+    ``frame`` has one row per rare combination: its count, expected count after, risk, and whether it is unsafe.
     """
 
     before: Mapping[tuple[str, ...], int] = field(default_factory=dict)
@@ -187,7 +187,7 @@ class PramRiskResult(Result):
 def cells_frame(
     found: Mapping[tuple[str, ...], tuple[Crossing, CellRisk, Flags]],
 ) -> nw.DataFrame[Any]:
-    """Return one row a rare combination."""
+    """Return one row per rare combination."""
     tables = []
     for columns, (table, risk, use) in found.items():
         flat = np.flatnonzero((risk.rare & use).ravel())

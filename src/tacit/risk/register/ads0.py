@@ -74,7 +74,10 @@ class Ads0(Measure):
         category[linked.covers] = CATEGORIES.index(VIOLATED)
         open_ = linked.covers & (linked.candidates < 2) & (linked.reached < 2)
         category[
-            open_ & untrue(data, other.original, self.fact_columns(data, other.original), open_)
+            open_
+            & find_untrue_records(
+                data, other.original, self.fact_columns(data, other.original), open_
+            )
         ] = 2
         category[linked.covers & (linked.reached >= 2)] = 1
         category[linked.covers & (linked.candidates >= 2)] = 0
@@ -144,7 +147,7 @@ class Ads0Result(Result):
         return bars(items, title="Records by condition of property 9", y="records")
 
 
-def untrue(
+def find_untrue_records(
     data: Microdata, original: Microdata, facts: Sequence[str], ask: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
     """Return for each asked record whether none of its facts tells the truth."""
@@ -158,12 +161,14 @@ def untrue(
     result[asked] = True
     for name in facts:
         shown = released.column(name).take(pa.array(asked))
-        told = tells(shown, true.column(name).take(pa.array(own)), data.hierarchies.get(name))
+        told = reveals_truth(
+            shown, true.column(name).take(pa.array(own)), data.hierarchies.get(name)
+        )
         result[asked] &= ~told
     return result
 
 
-def tells(shown: Any, true: Any, hierarchy: Hierarchy | None) -> npt.NDArray[np.bool_]:
+def reveals_truth(shown: Any, true: Any, hierarchy: Hierarchy | None) -> npt.NDArray[np.bool_]:
     """Return where a shown value tells the true one: equal, or one of its generalisations."""
     a, b = encode(shown), encode(true)
     ids, _ = group_ids([a.codes, b.codes], [a.size, b.size])

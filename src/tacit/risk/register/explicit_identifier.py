@@ -204,7 +204,7 @@ def count_people(frame: nw.LazyFrame[Any], entity: str | None) -> int:
 def people_per_value(
     frame: nw.LazyFrame[Any], columns: Sequence[str], entity: str | None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (people, values): so many values reach so many people each; counted on the engine."""
+    """Return (people, values): this many values reach this many people each; counted on the engine."""
     keys = list(dict.fromkeys(columns))
     frame = complete(frame, keys)
     if entity is not None:
@@ -217,7 +217,7 @@ def people_per_value(
 
 
 def as_frame(rows: Sequence[Identifier]) -> nw.DataFrame[Any]:
-    """Return one row a set of columns."""
+    """Return one row per set of columns."""
     columns = {
         "columns": pa.array([" x ".join(r.columns) for r in rows], pa.string()),
         "mean": pa.array([r.reach.mean for r in rows], pa.float64()),

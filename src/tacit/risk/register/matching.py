@@ -34,12 +34,12 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 #: Codes that match nothing: a text that is no label, and a member without a value.
-NOBODY, UNKNOWN = -1, -2
+NO_MATCH, UNKNOWN = -1, -2
 
 
 @dataclass(frozen=True)
 class Linked:
-    """What linking a release to a register shows, one entry a released record.
+    """What linking a release to a register shows, one entry per released record.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Linked:
         return int((self.candidates == 0).sum())
 
     def frame(self, **extra: Any) -> nw.DataFrame[Any]:
-        """Return the detail, one row a released record, by position from 0."""
+        """Return the detail, one row per released record, by position from 0."""
         columns: dict[str, Any] = {"position": np.arange(self.n), "candidates": self.candidates}
         if self.in_subjects is not None:
             columns["subjects"] = self.in_subjects
@@ -98,10 +98,10 @@ def link(
     scales = {k: Scale.of(k, released.column(k), data, register) for k in keys}
     live = [k for k in keys if not scales[k].only_top]
     ctx.tick("reducing the register to cells")
-    members, n = reduced(register, live, scales)
+    members, n = reduce_register(register, live, scales)
     rows = released.column(ROW).to_numpy()
     people = Subjects.of(original, register, keys, live, scales, subject, rows)
-    return matched(scales, live, members, n, people, len(rows), ctx)
+    return count_matches(scales, live, members, n, people, len(rows), ctx)
 
 
 def require(data: Microdata, columns: Sequence[str], where: str) -> None:
@@ -125,7 +125,7 @@ class Scale:
     maps
         For each level: each ground position's code; at the last, the top, everybody agrees.
     level, code
-        The level and the code of each released record's value; code NOBODY matches nobody.
+        The level and the code of each released record's value; code NO_MATCH matches nobody.
     """
 
     ground: Mapping[str, int]
@@ -159,7 +159,7 @@ class Scale:
         codes = np.zeros(coded.size, dtype=np.int32)
         for i, text in enumerate(texts):
             if text not in tops:
-                levels[i], codes[i] = places.get(text, (0, NOBODY))
+                levels[i], codes[i] = places.get(text, (0, NO_MATCH))
         return cls(
             ground,
             hierarchy is None,
@@ -182,7 +182,7 @@ class Scale:
     def representative(self) -> npt.NDArray[np.int32]:
         """Return for each ground position one that equals it at every level that is used.
 
-        The last two entries serve positions NOBODY and UNKNOWN.
+        The last two entries serve positions NO_MATCH and UNKNOWN.
         """
         lowest = int(self.level.min(initial=self.top))
         ground = np.arange(len(self.maps[0]), dtype=np.int32)
@@ -191,7 +191,7 @@ class Scale:
             first = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
             first[codes[::-1]] = ground[::-1]
             ground = first[codes]
-        return np.append(ground, np.array([UNKNOWN, NOBODY], dtype=np.int32))
+        return np.append(ground, np.array([UNKNOWN, NO_MATCH], dtype=np.int32))
 
     def lift(self, level: int, positions: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """Return the codes of ground positions at a level; one without a value matches the top only."""
@@ -200,11 +200,11 @@ class Scale:
 
     def positions(self, values: pa.Array, key: str) -> npt.NDArray[np.int32]:
         """Return the ground positions of values, with one more entry for null."""
-        other = len(self.ground) if self.is_open else NOBODY
+        other = len(self.ground) if self.is_open else NO_MATCH
         known = [self.ground.get(ground_label(v), other) for v in values.to_pylist()]
-        if NOBODY in known:
+        if NO_MATCH in known:
             raise InputError(
-                f"the hierarchy of column {key!r} does not cover {known.count(NOBODY)} of the "
+                f"the hierarchy of column {key!r} does not cover {known.count(NO_MATCH)} of the "
                 f"{len(known)} different values in the register. Read the register with a hierarchy "
                 "for this column."
             )
@@ -224,7 +224,7 @@ def label_places(hierarchy: Hierarchy) -> dict[str, tuple[int, int]]:
     }
 
 
-def reduced(
+def reduce_register(
     register: Microdata, live: Sequence[str], scales: Mapping[str, Scale]
 ) -> tuple[dict[str, npt.NDArray[np.int32]], Ints]:
     """Return the register as cells: ground positions of each key that matters, and counts."""
@@ -342,7 +342,7 @@ def level_vectors(
     """Yield each vector of levels that occurs, with the records that have it and match somebody."""
     possible = np.ones(n, dtype=bool)
     for key in live:
-        possible &= scales[key].code != NOBODY
+        possible &= scales[key].code != NO_MATCH
     rows = np.flatnonzero(possible)
     if not len(rows):
         return
@@ -355,7 +355,7 @@ def level_vectors(
         yield {k: v for k, v in levels.items() if v != scales[k].top}, part
 
 
-def matched(
+def count_matches(
     scales: Mapping[str, Scale],
     live: Sequence[str],
     members: Mapping[str, npt.NDArray[np.int32]],
@@ -374,12 +374,12 @@ def matched(
         ctx.tick("counting candidates")
         records = [scales[k].code[rows] for k in levels]
         lifted = [scales[k].lift(level, members[k]) for k, level in levels.items()]
-        candidates[rows] = counted(records, lifted, n, rows)
+        candidates[rows] = sum_equal_tuples(records, lifted, n, rows)
         if not people.known:
             continue
         subjects = [scales[k].lift(level, people.positions[k]) for k, level in levels.items()]
-        in_subjects[rows] = counted(records, subjects, ones, rows)
-        reached += counted(subjects, records, np.ones(len(rows), dtype=np.int64), ones)
+        in_subjects[rows] = sum_equal_tuples(records, subjects, ones, rows)
+        reached += sum_equal_tuples(subjects, records, np.ones(len(rows), dtype=np.int64), ones)
         own = people.of_record[rows]
         same = own >= 0
         for code, theirs in zip(records, subjects, strict=True):
@@ -397,7 +397,7 @@ def matched(
     )
 
 
-def counted(
+def sum_equal_tuples(
     wanted: Sequence[npt.NDArray[Any]], known: Sequence[npt.NDArray[Any]], n: Ints, rows: Ints
 ) -> Ints:
     """Return, for each wanted tuple, the sum of ``n`` over the known tuples equal to it."""

@@ -1,6 +1,6 @@
 """Regression on categories that were misclassified at random with known probabilities.
 
-A transition matrix P has one row a true and one column an observed category. Three ways back to what
+A transition matrix P has one row per true and one column per observed category. Three ways back to what
 the true categories would have given: unbiased normal equations for linear regression, maximum likelihood
 (EM) for logistic and probit regression, and MC-SIMEX for any estimator at all.
 
@@ -50,7 +50,7 @@ class Fit:
     coefficients, covariance
         Estimates and their covariance, which includes what randomisation adds.
     shares
-        Estimated shares of the true categories of the misclassified covariate, one row a group.
+        Estimated shares of the true categories of the misclassified covariate, one row per group.
     rounds
         Rounds of the algorithm.
     """
@@ -105,7 +105,7 @@ def corrected_regression(
     n = len(response)
     x = np.empty((n, 0)) if covariates is None else np.asarray(covariates, dtype=np.float64)
     x = x.reshape(n, -1)
-    inverses = [inverted(m) for m in matrices]
+    inverses = [invert_matrices(m) for m in matrices]
     chosen = [np.zeros(n, dtype=np.int64) for _ in codes] if parts is None else list(parts)
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     sizes = [m.shape[-1] for m in inverses]
@@ -157,7 +157,7 @@ def chunks(n: int) -> list[slice]:
     return [slice(a, min(a + CHUNK, n)) for a in range(0, n, CHUNK)]
 
 
-def inverted(matrix: npt.ArrayLike) -> Floats:
+def invert_matrices(matrix: npt.ArrayLike) -> Floats:
     """Return the inverses of one or several transition matrices; refuse singular ones."""
     p = np.asarray(matrix, dtype=np.float64)
     p = p[None] if p.ndim == 2 else p
@@ -251,7 +251,7 @@ class Misclassified:
         shares = np.full((int(self.group.max(initial=0)) + 1, k), 1.0 / k)
         for done in range(1, ROUNDS + 1):
             weight, chance, _ = self.expectation(beta, shares)
-            new = self.maximised(beta, weight, chance)
+            new = self.maximise_step(beta, weight, chance)
             sums = np.zeros_like(shares)
             np.add.at(sums, self.group, weight)
             fresh = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
@@ -296,7 +296,7 @@ class Misclassified:
         eta = self.linear(beta)
         return mu, np.maximum(np.exp(-0.5 * eta**2) / np.sqrt(2.0 * np.pi), 1e-12)
 
-    def maximised(self, beta: Floats, weight: Floats, chance: Floats) -> Floats:
+    def maximise_step(self, beta: Floats, weight: Floats, chance: Floats) -> Floats:
         """Return the coefficients after one step of Fisher scoring, which is all that EM needs."""
         mu, slope = self.slopes(beta)
         factor = slope / (mu * (1.0 - mu))
@@ -394,7 +394,9 @@ def mc_simex(
     current = np.eye(len(p))
     for _ in added:
         current = current @ step
-        runs = [np.asarray(estimator(redrawn(observed, current, rng))) for _ in range(repeats)]
+        runs = [
+            np.asarray(estimator(redraw_categories(observed, current, rng))) for _ in range(repeats)
+        ]
         means.append(np.mean(np.atleast_2d(np.asarray(runs, dtype=np.float64)), axis=0).ravel())
     amount = np.concatenate([[0.0], added])
     table = np.vstack(means)
@@ -415,7 +417,7 @@ def power(p: Floats, exponent: float) -> Floats | None:
     return np.asarray(out / out.sum(axis=1, keepdims=True))
 
 
-def redrawn(codes: Ints, p: Floats, rng: np.random.Generator) -> Ints:
+def redraw_categories(codes: Ints, p: Floats, rng: np.random.Generator) -> Ints:
     """Return categories misclassified once more."""
     sums = np.cumsum(p, axis=1)
     u = rng.random(len(codes)) * sums[codes, -1]

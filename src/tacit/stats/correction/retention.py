@@ -37,7 +37,7 @@ def retention_probability(
     return upper - lower
 
 
-def checked_probabilities(p: Floats) -> Floats:
+def check_probabilities(p: Floats) -> Floats:
     """Return probabilities; refuse what is not in (0, 1]."""
     if not (np.isfinite(p).all() and (p > 0).all() and (p <= 1).all()):
         raise InputError("retention probabilities must lie above 0 and be at most 1")
@@ -46,22 +46,22 @@ def checked_probabilities(p: Floats) -> Floats:
 
 def horvitz_thompson_total(y: Floats, p: Floats) -> float:
     """Return the sum of y over the probability of being kept."""
-    return float((y / checked_probabilities(p)).sum())
+    return float((y / check_probabilities(p)).sum())
 
 
 def hajek_mean(y: Floats, p: Floats) -> float:
     """Return the mean of y weighted by one over the probability of being kept."""
-    return float(np.average(y, weights=1.0 / checked_probabilities(p)))
+    return float(np.average(y, weights=1.0 / check_probabilities(p)))
 
 
-def estimated_probabilities(
+def estimate_probabilities(
     kept: Flags, covariates: Floats, family: Literal["logit", "probit"] = "logit"
 ) -> Floats:
     """Return the probability of being kept as a model of what is known of all records."""
     return fit(covariates, kept.astype(np.float64), family).fitted
 
 
-def trimmed_weights(p: Floats, largest: float | None) -> Floats:
+def trim_weights(p: Floats, largest: float | None) -> Floats:
     """Return one over the probabilities, cut at the largest weight allowed."""
-    weights = 1.0 / checked_probabilities(p)
+    weights = 1.0 / check_probabilities(p)
     return weights if largest is None else np.minimum(weights, largest)

@@ -35,7 +35,7 @@ class SimexFit:
     Attributes
     ----------
     lambdas, curve
-        The multiples of the noise, and the mean estimates at each (one row a multiple).
+        The multiples of the noise, and the mean estimates at each (one row per multiple).
     naive
         The estimates on the data as they are: the curve at 0.
     corrected
@@ -69,7 +69,7 @@ def simex(
     estimate
         Any estimator: noisy covariates to coefficients.
     x
-        The covariates as released, one row a record.
+        The covariates as released, one row per record.
     noise
         Covariance of the noise in them; zeros for columns without.
     lambdas, draws
@@ -77,7 +77,7 @@ def simex(
     extrapolant
         The curve in lambda. ``rational`` is a + b / (c + lambda), exact for linear models.
     """
-    grid = checked_lambdas(lambdas)
+    grid = check_lambdas(lambdas)
     root = factor(np.asarray(noise, dtype=np.float64))
     rows = []
     for value in grid:
@@ -89,7 +89,7 @@ def simex(
             for _ in range(draws)
         ]
         rows.append(np.mean(found, axis=0))
-    return extrapolated(grid, np.array(rows), extrapolant)
+    return extrapolate_curve(grid, np.array(rows), extrapolant)
 
 
 def linear_simex(
@@ -104,7 +104,7 @@ def linear_simex(
     extrapolant: Extrapolant = "quadratic",
 ) -> SimexFit:
     """Do the same for weighted least squares, from cross-products: one draw serves every lambda."""
-    grid = checked_lambdas(lambdas)
+    grid = check_lambdas(lambdas)
     root = factor(np.asarray(noise, dtype=np.float64))
     design = np.column_stack([np.ones(len(x)), x])
     heavy = design * weights[:, None]
@@ -124,10 +124,10 @@ def linear_simex(
             gram + size * (cross + cross.T) + size**2 * own,
             (against + np.sqrt(grid)[:, None] * response)[..., None],
         )[..., 0]
-    return extrapolated(grid, estimates.mean(axis=0), extrapolant)
+    return extrapolate_curve(grid, estimates.mean(axis=0), extrapolant)
 
 
-def checked_lambdas(lambdas: Sequence[float]) -> Floats:
+def check_lambdas(lambdas: Sequence[float]) -> Floats:
     """Return the multiples of the noise; refuse a set without 0 or with negative ones."""
     grid = np.array(sorted(set(lambdas)), dtype=np.float64)
     if not len(grid) or grid[0] != 0 or not np.isfinite(grid).all():
@@ -135,7 +135,7 @@ def checked_lambdas(lambdas: Sequence[float]) -> Floats:
     return grid
 
 
-def extrapolated(grid: Floats, curve: Floats, extrapolant: Extrapolant) -> SimexFit:
+def extrapolate_curve(grid: Floats, curve: Floats, extrapolant: Extrapolant) -> SimexFit:
     """Fit the curve of each coefficient and read it off at -1."""
     needed = 3 if extrapolant == "rational" else DEGREE[extrapolant] + 1
     if len(grid) < needed:

@@ -244,7 +244,7 @@ def euclidean_forms(a: Panel, b: Panel, s: int, distance: Distance) -> tuple[Flo
             return None
 
 
-def settled(found: Floats, distance: Distance) -> Floats:
+def finish_distances(found: Floats, distance: Distance) -> Floats:
     """Return distances from those of the Euclidean forms."""
     if distance.kind != "correlation":
         return found
@@ -297,7 +297,7 @@ def series_distances(a: Panel, b: Panel, s: int, distance: Distance, *, all_pair
     one, other = (x, v) if forms is None else forms
     q = 2.0 if forms is not None else distance.q
     if not all_pairs:
-        return settled(np.asarray(np.linalg.norm(one - other, ord=q, axis=1)), distance)
+        return finish_distances(np.asarray(np.linalg.norm(one - other, ord=q, axis=1)), distance)
     if q == 2:
-        return settled(np.asarray(cdist(one, other)), distance)
+        return finish_distances(np.asarray(cdist(one, other)), distance)
     return np.asarray(cdist(one, other, "minkowski", p=q))

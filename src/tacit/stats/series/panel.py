@@ -20,11 +20,11 @@ class Panel:
     Attributes
     ----------
     values
-        One value a record, series and position; NaN beyond the end of a shorter series.
+        One value per record, series and position; NaN beyond the end of a shorter series.
     lengths
         How many positions each series of each record has.
     times
-        The time of each position, strictly increasing, one row a series.
+        The time of each position, strictly increasing, one row per series.
     """
 
     values: Floats
@@ -35,10 +35,10 @@ class Panel:
     def of(cls, values: Any, times: Any = None) -> Panel:
         """Return a panel from an array (records x time, or records x series x time), or ragged lists.
 
-        ``times`` are given once for all series, or one row a series. A series that ends early has NaN
+        ``times`` are given once for all series, or one row per series. A series that ends early has NaN
         after its last value; a NaN before it is a missing value (see :meth:`interpolated`).
         """
-        array = np.asarray(ragged(values), dtype=np.float64)
+        array = np.asarray(pad_ragged(values), dtype=np.float64)
         if array.ndim == 2:
             array = array[:, None, :]
         if array.ndim != 3 or array.size == 0:
@@ -49,7 +49,7 @@ class Panel:
         lengths = np.where(known.any(axis=2), array.shape[2] - known[:, :, ::-1].argmax(axis=2), 0)
         if (lengths == 0).any():
             raise InputError("a series without any value cannot be compared")
-        return cls(array, lengths.astype(np.int64), checked_times(times, array.shape[1:]))
+        return cls(array, lengths.astype(np.int64), check_times(times, array.shape[1:]))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -79,7 +79,7 @@ class Panel:
         return replace(self, values=self.values[at], lengths=self.lengths[at])
 
     def points(self) -> Floats:
-        """Return every point of every series as a variable, one row a record."""
+        """Return every point of every series as a variable, one row per record."""
         return np.hstack([self.series(s) for s in range(self.n_series)])
 
     def interpolated(self) -> Panel:
@@ -143,7 +143,7 @@ def pieces(length: int, n: int) -> list[slice]:
 
 
 def interpolate(values: Floats, times: Floats, m: int) -> Floats:
-    """Return series (one a row) at m equally spaced times from first to last."""
+    """Return series (one per row) at m equally spaced times from first to last."""
     if len(times) == 1:
         return np.repeat(values, m, axis=1)
     at = np.linspace(times[0], times[-1], m)
@@ -152,7 +152,7 @@ def interpolate(values: Floats, times: Floats, m: int) -> Floats:
     return np.asarray((1 - share) * values[:, left] + share * values[:, left + 1])
 
 
-def checked_times(times: Any, shape: tuple[int, ...]) -> Floats:
+def check_times(times: Any, shape: tuple[int, ...]) -> Floats:
     """Return the times of each series, 0, 1, ... when none are given."""
     steps = np.arange(shape[1], dtype=np.float64)
     at = np.asarray(steps if times is None else times, dtype=np.float64)
@@ -163,7 +163,7 @@ def checked_times(times: Any, shape: tuple[int, ...]) -> Floats:
     return np.array(np.broadcast_to(at, shape))
 
 
-def ragged(values: Any) -> Any:
+def pad_ragged(values: Any) -> Any:
     """Return nested lists of unequal length padded with NaN; arrays as they are."""
     if isinstance(values, np.ndarray):
         return values
@@ -184,7 +184,7 @@ def ragged(values: Any) -> Any:
 def from_long(
     table: pa.Table, *, record: str, time: str, value: str, series: str | None = None
 ) -> pa.Table:
-    """Return a long table (one row a record, series and time) as a wide one, one row a record.
+    """Return a long table (one row per record, series and time) as a wide one, one row per record.
 
     Columns are named ``value_time``, or ``series_time`` with several series, in the order of names and
     times. Records keep the order in which they first appear; a value that is not there is missing, and one
@@ -198,10 +198,10 @@ def from_long(
     if holed:
         raise InputError(f"from_long: column {holed[0]!r} has missing values")
     who = table.column(record).combine_chunks().dictionary_encode()
-    moments, when = ordered(table.column(time))
+    moments, when = sort_column(table.column(time))
     names, which = ([value], np.zeros(table.num_rows, dtype=np.int64))
     if series is not None:
-        names, which = ordered(table.column(series))
+        names, which = sort_column(table.column(series))
     width = len(names) * len(moments)
     cells = np.asarray(who.indices).astype(np.int64) * width + which * len(moments) + when
     if len(np.unique(cells)) < len(cells):
@@ -217,7 +217,7 @@ def from_long(
     return pa.table({record: who.dictionary, **columns})
 
 
-def ordered(column: pa.ChunkedArray) -> tuple[list[Any], Ints]:
+def sort_column(column: pa.ChunkedArray) -> tuple[list[Any], Ints]:
     """Return the values of a column ascending, and the place of each row's value among them."""
     coded = column.combine_chunks().dictionary_encode()
     values = coded.dictionary.to_pylist()

@@ -172,7 +172,7 @@ def lower_bound(x: Any, n: int, v: Any, m: int, low: Any, high: Any) -> float:
     return cost
 
 
-def joined(total: float, weight: float, cost: float, root: bool, combine: int) -> float:
+def combine_costs(total: float, weight: float, cost: float, root: bool, combine: int) -> float:
     """Return a total with the cost of one more series; 0 sum, 1 sum of squares, 2 largest."""
     d = np.sqrt(cost) if root else cost
     if combine == 0:
@@ -219,7 +219,7 @@ def nearest_warping(
             total = 0.0
             for s in range(n_series):
                 cost = lower_bound(x[i, s], nx[i, s], v[j, s], nv[j, s], low[j, s], high[j, s])
-                total = joined(total, weights[s], cost, root, combine)
+                total = combine_costs(total, weights[s], cost, root, combine)
             bounds[j] = total
         best[i] = np.inf
         second[i] = np.inf
@@ -238,7 +238,7 @@ def nearest_warping(
                 if cost == np.inf:
                     total = np.inf
                     break
-                total = joined(total, weights[s], cost, root, combine)
+                total = combine_costs(total, weights[s], cost, root, combine)
             if total == np.inf:
                 continue
             if best[i] * (1.0 - TIE) <= total <= best[i] * (1.0 + TIE):
@@ -261,7 +261,7 @@ KERNELS = Kernels(
     all_costs,
     row_costs,
     lower_bound,
-    joined,
+    combine_costs,
     cost_left,
     nearest_warping,
 )

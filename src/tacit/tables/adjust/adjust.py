@@ -23,9 +23,9 @@ from tacit.tables.adjust.cta import (
     Clock,
     adjust_table,
     adjusted_claims,
+    find_blocking_levels,
     needs,
     safe_values,
-    unmet,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -136,7 +136,7 @@ class Adjust(Method[Table]):
         )
         ctx.tick(self.title())
         if found is None:
-            raise impossible(table, model)
+            raise make_impossible_error(table, model)
         if found.status == "unknown":
             raise LimitReached(
                 f"no adjustment was found in {self.time_limit:g} s and none is proven impossible: raise "
@@ -361,9 +361,9 @@ def grand_total(table: Table) -> Ints:
     return np.flatnonzero(parent & ~child)
 
 
-def impossible(table: Table, model: Model) -> Infeasible:
+def make_impossible_error(table: Table, model: Model) -> Infeasible:
     """Return the error that names the unsafe cells in the way."""
-    cells = model.cells[model.problem.unsafe[unmet(model.problem, 10.0)]]
+    cells = model.cells[model.problem.unsafe[find_blocking_levels(model.problem, 10.0)]]
     names = "; ".join(table.describe_cell(int(c)) for c in cells[:10])
     more = f" and {len(cells) - 10} more" if len(cells) > 10 else ""
     return Infeasible(

@@ -30,7 +30,7 @@ from tacit.tables.adjust.mdi import (
     random_search_size,
     within_bounds,
 )
-from tacit.tables.rounding.model import basis, oriented
+from tacit.tables.rounding.model import basis, orient_relations
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -142,7 +142,7 @@ class AdjustMdi(Method[Table]):
             movement, self.rules(), ctx.rng, lambda share: ctx.tick(self.title(), share)
         )
         if outcome is None:
-            raise infeasible(table, ground, movement, cells)
+            raise make_infeasible_error(table, ground, movement, cells)
         free = within_bounds(movement, outcome.pattern, max_iter=self.max_iter, tol=self.tol)
         if free is None:
             raise Infeasible(
@@ -363,7 +363,7 @@ def totals_by(table: Table, sets: Sequence[tuple[int, ...]]) -> Totals:
 
 def relation_totals(table: Table, ground: Ground) -> Totals:
     """Return every total of the relations over the ground cells, in passes without shared cells."""
-    m = oriented(table.equations)
+    m = orient_relations(table.equations)
     children = m.copy()
     children.data = np.where(children.data < 0, 0.0, children.data)
     children.eliminate_zeros()
@@ -401,7 +401,7 @@ def disjoint_passes(rows: sparse.csr_array) -> list[tuple[npt.NDArray[np.int32],
     return list(zip(passes, counts, strict=True))
 
 
-def infeasible(table: Table, ground: Ground, m: Movement, cells: Split) -> Infeasible:
+def make_infeasible_error(table: Table, ground: Ground, m: Movement, cells: Split) -> Infeasible:
     """Return the error that names the totals in the way."""
     found = blocking(m)
     names = [total_name(table, ground, m, cells, int(g)) for g in found[:8]]

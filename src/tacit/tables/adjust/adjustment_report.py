@@ -18,8 +18,8 @@ from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
 from tacit.plot.chart import Chart
-from tacit.plot.lines import SHARES, counted, histogram, lines
-from tacit.plot.paired import evenly, fitted
+from tacit.plot.lines import SHARES, count_bins, histogram, lines
+from tacit.plot.paired import draw_fitted_points, space_evenly
 from tacit.plot.theme import AFTER, BEFORE
 from tacit.registry import register
 from tacit.result import Result
@@ -78,7 +78,7 @@ class AdjustmentReport(Measure[Table]):
         o, a, unsafe = true[use], published[use], table.primary[use]
         lost = independent_totals(table) if self.freedom == "margins" else 1
         numbers = adjustment_statistics(o, a, unsafe, lost=lost)
-        drawn = self._drawn(table, ctx)
+        drawn = self._draw_directions(table, ctx)
         if len(drawn):
             low, high = np.quantile(drawn, [0.025, 0.975])
             numbers |= {"random_K_low": float(low), "random_K_high": float(high)}
@@ -100,7 +100,7 @@ class AdjustmentReport(Measure[Table]):
             drawn=drawn,
         )
 
-    def _drawn(self, table: Table, ctx: Context) -> Floats:
+    def _draw_directions(self, table: Table, ctx: Context) -> Floats:
         """Return the discrimination information of random directions."""
         if not self.random_patterns:
             return np.zeros(0)
@@ -293,9 +293,9 @@ class AdjustmentReportResult(Result):
 
 
 def scatter(result: AdjustmentReportResult) -> Chart:
-    """Return one point a cell and the line of least squares."""
+    """Return one point per cell and the line of least squares."""
     b0, b1 = result.statistics["b0"], result.statistics["b1"]
-    return fitted(
+    return draw_fitted_points(
         result.original,
         result.adjusted,
         result.unsafe,
@@ -326,7 +326,7 @@ def distributions(result: AdjustmentReportResult) -> Chart:
                 ("original", np.sort(result.original)),
                 ("adjusted", np.sort(result.adjusted)),
             )
-            for i in evenly(len(values))
+            for i in space_evenly(len(values))
         ),
         title="Distribution of the cells",
         subtitle="share of cells up to a value",
@@ -345,7 +345,7 @@ def changes(result: AdjustmentReportResult) -> Chart:
     """Return the histogram of the changes of safe cells."""
     use = ~result.unsafe & (result.original != 0)
     o, a = result.original[use], result.adjusted[use]
-    counts, edges = counted(100 * (a - o) / np.abs(o))
+    counts, edges = count_bins(100 * (a - o) / np.abs(o))
     s = result.statistics
     return histogram(
         {"cells": counts},
@@ -361,7 +361,7 @@ def changes(result: AdjustmentReportResult) -> Chart:
 def random_chart(result: AdjustmentReportResult) -> Chart:
     """Return the histogram of K over random patterns, with the solution marked."""
     s = result.statistics
-    counts, edges = counted(result.drawn)
+    counts, edges = count_bins(result.drawn)
     return histogram(
         {"patterns": counts},
         edges,

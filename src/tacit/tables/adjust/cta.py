@@ -52,7 +52,7 @@ BEND = 1e-3
 SETTLED = 0.05
 #: A sign is settled early when its share is far from 1/2, plus this, times the cell's level.
 DISTANCE = 0.15
-#: Open signs in a neighbourhood that is searched anew.
+#: Open signs in a neighbourhood that is searched again.
 NEIGHBOURS = 40
 #: Entries of cuts, in entries of the relations.
 CUTS = 8
@@ -275,7 +275,7 @@ class Relaxation:
         m = a.matrix.shape[0]
         own = sparse.csr_array((np.ones(k), (np.arange(k), s)), shape=(k, n))
         none = sparse.csr_array((k, n))
-        cuts = undoing(a)
+        cuts = make_undoing_cuts(a)
         blocks = [
             sparse.hstack([a.matrix, -a.matrix, sparse.csr_array((m, k))]),
             sparse.hstack([own, none, -sparse.diags_array(a.up)]),
@@ -388,7 +388,7 @@ class Relaxation:
         return up, found.bound, found.state == "infeasible"
 
 
-def undoing(a: Adjustment) -> sparse.csr_array:
+def make_undoing_cuts(a: Adjustment) -> sparse.csr_array:
     """Return the cuts "what an unsafe cell does is undone by the rest of a relation", >= 0.
 
     Their columns are rise and fall. Relations come in order of length; when the cuts have many more
@@ -419,10 +419,10 @@ def undoing(a: Adjustment) -> sparse.csr_array:
     return sparse.csr_array(sparse.vstack(rows, format="csr"))
 
 
-def near(
+def search_nearby_signs(
     a: Adjustment, clock: Clock, best: Point, relaxation: Relaxation, program: Absolute
 ) -> Point:
-    """Open the signs around one cell after another and dive anew, as long as that helps."""
+    """Open the signs around one cell after another and dive again, as long as that helps."""
     own = abs(a.matrix[:, a.unsafe])
     tie = sparse.csr_array(own.T @ own)
     every = a.open
@@ -432,7 +432,7 @@ def near(
     while not clock.over() and not tried[every].all():
         left = every[~tried[every]]
         centre = left[np.argmax(size[left])]
-        free = around(tie, int(centre), every)
+        free = find_nearest_open(tie, int(centre), every)
         tried[centre] = True
         relaxation.open_signs(free)
         up, _ = relaxation.dive(free, best.up, clock, best.value * (1 - GAIN))
@@ -445,7 +445,7 @@ def near(
     return best
 
 
-def around(tie: sparse.csr_array, centre: int, every: Ints) -> Ints:
+def find_nearest_open(tie: sparse.csr_array, centre: int, every: Ints) -> Ints:
     """Return the open cells nearest to one, by steps from relation to relation."""
     seen = np.zeros(tie.shape[0])
     seen[centre] = 1.0
@@ -684,7 +684,7 @@ def adjust_table(
 
 
 def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adjusted | None:
-    """Dive in the relaxation, reverse signs, dive anew around single cells, then branch and bound."""
+    """Dive in the relaxation, reverse signs, dive again around single cells, then branch and bound."""
     relaxation, program = Relaxation(a), Absolute(a)
     start = np.where(a.can_fall & a.can_rise, a.up <= a.down, a.can_rise)
     up, bound = relaxation.dive(a.open, start, clock.part(0.5))
@@ -694,7 +694,7 @@ def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adj
     first, flips = best.value, 0
     if np.isfinite(first) and first > bound * (1 + gap):
         best, flips = improve(program, a, best, clock.part(0.2))
-        best = near(a, clock.part(0.2), best, relaxation, program)
+        best = search_nearby_signs(a, clock.part(0.2), best, relaxation, program)
     searched = best.value
     if not np.isfinite(searched) or (exact and searched > bound * (1 + gap)):
         up, proven, impossible = Relaxation(a, searched).branch(best, clock, gap)
@@ -713,7 +713,7 @@ def adjust_absolute(a: Adjustment, exact: bool, clock: Clock, gap: float) -> Adj
     return Adjusted(best, bound, state(best.value, bound, gap), facts)
 
 
-def relaxed_bound(a: Adjustment) -> float:
+def solve_relaxed_bound(a: Adjustment) -> float:
     """Return the bound of the linear relaxation."""
     found = Relaxation(a).lp.solve()
     return found.value if found.state == "optimal" else 0.0
@@ -766,7 +766,7 @@ def state(value: float, bound: float, gap: float) -> str:
     return "optimal" if value - bound <= max(gap * abs(value), 1e-9) * 1.01 else "feasible"
 
 
-def unmet(a: Adjustment, seconds: float) -> Ints:
+def find_blocking_levels(a: Adjustment, seconds: float) -> Ints:
     """Return the places in ``unsafe`` of cells whose levels stand in the way, by an elastic program."""
     n, k, s = a.n, len(a.unsafe), a.unsafe
     reach = 10.0 * float((a.up + a.down).sum())

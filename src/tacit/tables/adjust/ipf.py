@@ -1,6 +1,6 @@
 """Iterative proportional fitting with fixed cells, and a lower bound on what a change would cost.
 
-Totals come in passes: the totals of one pass share no cell, and a cell has one label a pass (-1: none).
+Totals come in passes: the totals of one pass share no cell, and a cell has one label per pass (-1: none).
 Fitting scales the cells of each total to its target, pass after pass. The scaling factors exp(lam) are
 the dual variables of the I-projection
 
@@ -315,10 +315,10 @@ def shifted_loop(cells: Floats, labels: Labels, factor: Floats) -> float:
 
 def shifted_numpy(cells: Floats, labels: Labels, factor: Floats) -> float:
     """Do what :func:`shifted_loop` does with whole arrays."""
-    return float(np.cumsum(scaled_cells(cells, labels, factor))[-1]) if len(cells) else 0.0
+    return float(np.cumsum(scale_cells(cells, labels, factor))[-1]) if len(cells) else 0.0
 
 
-def scaled_cells(cells: Floats, labels: Labels, factor: Floats) -> Floats:
+def scale_cells(cells: Floats, labels: Labels, factor: Floats) -> Floats:
     """Return the cells times the factors of their totals, one pass after the other."""
     padded = np.append(factor, 1.0)
     value = cells.copy()
@@ -395,7 +395,7 @@ def scan_numpy(
         new = lam + move
         factor = np.array([math.exp(m) for m in move.tolist()])
         terms = (prize[s : s + 1], new * target, -(new[own] * change[s]))
-        spent = np.concatenate([*terms, -scaled_cells(cells, labels, factor)])
+        spent = np.concatenate([*terms, -scale_cells(cells, labels, factor)])
         if np.cumsum(spent)[-1] < limit:
             return place
     return -1

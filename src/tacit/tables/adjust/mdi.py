@@ -41,7 +41,7 @@ Tick = Callable[[float | None], None]
 MOST_EXHAUSTIVE = 20
 #: Patterns fitted between two looks at the clock.
 LOOK = 256
-#: Accepted flips after which the second derivatives are computed anew.
+#: Accepted flips after which the second derivatives are recomputed.
 STALE = 20
 #: A flip must lower K by more than this share of max(1, K).
 GAIN = 1e-12
@@ -245,7 +245,7 @@ def slab_choice(m: Movement, cells: Ints, whole: float, rest: float, max_enum: i
     low, high, o = m.low[cells[either]], m.high[cells[either]], m.fixed[cells[either]]
     below, above = xlogx(low, o), xlogx(high, o)
     slab = Slab(whole - spent, rest, low, high, below, above)
-    up[either] = slab.enumerated() if len(either) <= max_enum else slab.swept()
+    up[either] = slab.enumerate_choices() if len(either) <= max_enum else slab.sweep_choices()
     return up
 
 
@@ -269,7 +269,7 @@ class Slab:
         kept = np.maximum(left, 0.0)
         return np.where(left < -scale, np.inf, own + xlogx(kept, np.full_like(kept, self.rest)))
 
-    def enumerated(self) -> Flags:
+    def enumerate_choices(self) -> Flags:
         """Return the best of all choices."""
         moved, own = np.zeros(1), np.zeros(1)
         for i in range(len(self.low)):
@@ -279,7 +279,7 @@ class Slab:
         best = np.argmin(cost) if np.isfinite(cost).any() else np.argmin(np.abs(self.whole - moved))
         return (int(best) >> np.arange(len(self.low)) & 1).astype(bool)
 
-    def swept(self) -> Flags:
+    def sweep_choices(self) -> Flags:
         """Return the best Lagrangian choice, improved by flips.
 
         K is a sum of own costs and a convex function of the sum: all Lagrangian choices raise the cells
@@ -295,9 +295,9 @@ class Slab:
         )
         up = np.zeros(len(self.low), dtype=bool)
         up[order[:count]] = True
-        return self.flipped(up, float(cost[count]))
+        return self.flip_cells(up, float(cost[count]))
 
-    def flipped(self, up: Flags, cost: float) -> Flags:
+    def flip_cells(self, up: Flags, cost: float) -> Flags:
         """Flip single cells while that lowers the cost."""
         for _ in range(20 * len(up)):
             sign = np.where(up, -1.0, 1.0)
@@ -408,7 +408,7 @@ class Search:
                 place = self.scan(best, order, place, steps, limit)
                 if place < 0:
                     break
-            trial = self.flipped(best, int(order[place]), steps)
+            trial = self.flip_cells(best, int(order[place]), steps)
             if trial.information < limit:
                 best, self.flips, since = trial, self.flips + 1, since + 1
                 if since >= max(STALE, self.m.totals.count // 10):
@@ -444,7 +444,7 @@ class Search:
             )
         )
 
-    def flipped(self, best: Pattern, s: int, steps: Floats | None) -> Pattern:
+    def flip_cells(self, best: Pattern, s: int, steps: Floats | None) -> Pattern:
         """Fit the pattern with one cell reversed, from the factors at hand."""
         up = best.up.copy()
         up[s] = not up[s]
@@ -456,7 +456,7 @@ class Search:
         return self.fit(up, (scaled, best.fit.lam + move))
 
     def at_random(self, best: Pattern, rng: np.random.Generator) -> Pattern:
-        """Draw patterns; begin to count anew after each that is better."""
+        """Draw patterns; restart the count after each that is better."""
         left = self.rules.random_size
         while left > 0 and not self.is_enough(best):
             trial = self.fit(random_pattern(self.m, rng))
@@ -491,7 +491,7 @@ class Search:
                 steps = self.steps(best)
         return best
 
-    def polished(self, best: Pattern) -> Pattern:
+    def polish_best(self, best: Pattern) -> Pattern:
         """Fit the best pattern once more, as closely as numbers allow."""
         if self.rules.paper_ipf:
             return best
@@ -545,7 +545,7 @@ def adjust_mdi(m: Movement, rules: Rules, rng: np.random.Generator, tick: Tick) 
     if rules.exhaustive:
         best = search.through(best)
         trace["exhaustive"] = best.information
-    best = search.polished(best)
+    best = search.polish_best(best)
     return Outcome(best, trace, search.fitted, search.infeasible, search.flips)
 
 

@@ -31,7 +31,7 @@ class PublishIntervals(Method[Table]):
     two is rounded down and the larger up to a multiple of the base. With probability ``widen_prob`` one
     base more is added on the side of the true value, so that a reader cannot conclude from the distance
     between the adjusted value and the far end how near the truth lies to it. Cells that were not changed
-    go out as they are. A table that has not been adjusted is first adjusted (:class:`Adjust`).
+    are published as they are. A table that has not been adjusted is first adjusted (:class:`Adjust`).
 
     References
     ----------
@@ -49,7 +49,7 @@ class PublishIntervals(Method[Table]):
     )
     show_adjusted: bool = Field(
         default=True,
-        description="adjusted values go out beside their intervals, else the intervals alone",
+        description="adjusted values are published beside their intervals, else the intervals alone",
     )
 
     random: ClassVar[bool] = True
@@ -100,12 +100,12 @@ def published_interval(
     high = np.ceil(np.maximum(a, o) / base - 1e-9)
     more = np.asarray(widen, dtype=bool)
     low, high = low - (more & (o < a)), high + (more & (o > a))
-    return np.where(changed, scaled(low, exponent), np.nan), np.where(
-        changed, scaled(high, exponent), np.nan
+    return np.where(changed, scale_steps(low, exponent), np.nan), np.where(
+        changed, scale_steps(high, exponent), np.nan
     )
 
 
-def scaled(steps: Floats, exponent: Floats) -> Floats:
+def scale_steps(steps: Floats, exponent: Floats) -> Floats:
     """Return steps times powers of ten, without the errors of multiplying by 0.1."""
     power = 10.0 ** np.abs(exponent)
     return np.where(exponent >= 0, steps * power, steps / power)

@@ -24,25 +24,25 @@ from tacit.tables.agencies.coordination import (
     agency_name,
     block_of,
     causes,
-    costed,
     federal_step,
+    fix_decided_cells,
+    insert_pattern,
     part_of,
     patterns_alone,
-    put,
     regions_of,
     run_engine,
-    settled,
+    scale_hiding_costs,
 )
-from tacit.tables.suppress.pattern_reports import matched, percent
+from tacit.tables.suppress.pattern_reports import match_cells, percent
 from tacit.tables.suppress.problem import problem_of, tiny_range
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Codes = tuple[str, ...]
 
-#: How much dearer it is to hide, in an agency's part, what the top level has published.
+#: How much more it costs to hide, in an agency's part, what the top level has published.
 DEAR = 1e3
 
 
@@ -201,7 +201,7 @@ class Coordinate(Agencies):
         regions = regions_of(table, self.region, self.agencies)
         engine = suppression_of(self.engine)
         base = table.costs(engine.cost, engine.power)
-        priced, engine = costed(table, engine, self._factor(table, regions))
+        priced, engine = scale_hiding_costs(table, engine, self._factor(table, regions))
         models = {
             "central": self._central,
             "decentral": self._decentral,
@@ -265,27 +265,29 @@ class Coordinate(Agencies):
         if together:
             part = block_of(table, regions, together)
             found = run_engine(engine, part.table, ctx, "the block of agencies")
-            hidden = put(hidden, part, found)
+            hidden = insert_pattern(hidden, part, found)
         return self._federal(table, hidden, regions, engine, ctx)
 
     def _partition(
         self, table: Table, regions: Regions, engine: Suppression, ctx: Context
     ) -> Flags:
         top = part_of(table, regions.axis, regions.level <= 1)
-        hidden = put(table.hidden, top, run_engine(engine, top.table, ctx, "the top level"))
+        hidden = insert_pattern(
+            table.hidden, top, run_engine(engine, top.table, ctx, "the top level")
+        )
         freed = 0
         for i in range(len(regions.tops)):
             ctx.tick(agency_name(table, regions, i), i / len(regions.tops))
             part = part_of(table, regions.axis, regions.own == i)
             found, again = under_top(part, hidden, regions.levels(table) == 1, engine, ctx)
-            hidden, freed = put(hidden, part, found), freed + again
+            hidden, freed = insert_pattern(hidden, part, found), freed + again
         problem = problem_of(
             table, cost=engine.cost, power=engine.power, singletons=engine.singletons
         )
         before = int(hidden.sum())
         quiet = replace(ctx, details={})
         pattern = repair(problem, hidden | problem.start, quiet)
-        _, pattern = kept_from_respondents(problem, pattern, quiet)
+        _, pattern = protect_from_respondents(problem, pattern, quiet)
         ctx.note(unfrozen=freed, repaired=int(pattern.sum()) - before)
         return pattern
 
@@ -309,7 +311,7 @@ def under_top(
     pattern without it. Whether one was needed comes second.
     """
     own, table = top[part.cells], part.table
-    decided = settled(table, hidden[part.cells], own)
+    decided = fix_decided_cells(table, hidden[part.cells], own)
     margin = np.flatnonzero(own & decided.secondary)
     guarded = decided.with_protection(margin, sliding=tiny_range(table, margin))
     try:
@@ -320,8 +322,8 @@ def under_top(
             Status.SAFE
         )
         factor = np.where(own, DEAR, 1.0)
-        open_again, dearer = costed(guarded.with_(status=status), engine, factor)
-        return run_engine(dearer, open_again, ctx, "an agency's part"), True
+        open_again, costlier = scale_hiding_costs(guarded.with_(status=status), engine, factor)
+        return run_engine(costlier, open_again, ctx, "an agency's part"), True
 
 
 def earlier_cells(previous: Any, table: Table) -> Ints:
@@ -329,7 +331,7 @@ def earlier_cells(previous: Any, table: Table) -> Ints:
     if isinstance(previous, str):
         previous = Table.load(previous)
     if isinstance(previous, Table):
-        old, new = matched(previous, table)
+        old, new = match_cells(previous, table)
         return new[previous.secondary[old]]
     cells = []
     for codes in previous:

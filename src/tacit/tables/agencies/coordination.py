@@ -17,7 +17,7 @@ from tacit.data.table import Contributors, Table
 from tacit.errors import HierarchyError, Infeasible, InputError, near_match
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import suppress
-from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -81,7 +81,7 @@ def regions_of(table: Table, region: str, agencies: Sequence[str] | None = None)
         raise InputError(f"the table has no dimension {region!r}; its dimensions: {known}")
     axis = table.names.index(region)
     d = table.dimensions[axis]
-    tops = named_agencies(d, agencies)
+    tops = locate_agencies(d, agencies)
     own = np.full(len(d), -1, dtype=np.int64)
     level = np.zeros(len(d), dtype=np.int64)
     for i, top in enumerate(tops):
@@ -96,7 +96,7 @@ def regions_of(table: Table, region: str, agencies: Sequence[str] | None = None)
     return Regions(axis, tops, own, level)
 
 
-def named_agencies(dimension: Dimension, agencies: Sequence[str] | None) -> tuple[int, ...]:
+def locate_agencies(dimension: Dimension, agencies: Sequence[str] | None) -> tuple[int, ...]:
     """Return the codes of the agencies as positions."""
     if agencies is not None:
         for code in agencies:
@@ -154,14 +154,16 @@ def part_of(table: Table, axis: int, codes: Flags) -> Part:
     dimensions = (*table.dimensions[:axis], kept, *table.dimensions[axis + 1 :])
     cells = np.flatnonzero(codes[table.places[:, axis]])
     if whole:
-        return Part(taken(table, cells, dimensions=dimensions), cells)
+        return Part(take_cells(table, cells, dimensions=dimensions), cells)
     places = table.places[cells].copy()
     places[:, axis] = place[places[:, axis]]
     given = inner_rows(table.equations, cells)
-    return Part(taken(table, cells, dimensions=dimensions, coordinates=places, given=given), cells)
+    return Part(
+        take_cells(table, cells, dimensions=dimensions, coordinates=places, given=given), cells
+    )
 
 
-def taken(table: Table, cells: Ints, **shape: Any) -> Table:
+def take_cells(table: Table, cells: Ints, **shape: Any) -> Table:
     """Return some cells of a table with everything known of them."""
 
     def pick(a: Any) -> Any:
@@ -252,7 +254,7 @@ def with_totals(
     if table.weight is not None:
         fields["weight"] = np.concatenate([table.weight, add @ table.weight])
     for name in ("contributors", "holdings"):
-        fields[name] = padded(getattr(table, name), add)
+        fields[name] = add_sum_contributors(getattr(table, name), add)
     last = len(dimensions[axis]) - 1
     above = np.insert(places, axis, last, axis=1)
     every = np.concatenate([table.places, above]).astype(np.int32)
@@ -260,7 +262,7 @@ def with_totals(
     if table.is_product:
         order = np.lexsort(every.T[::-1])
         plain = table.with_(**fields, dimensions=dimensions, extra={}, coordinates=every)
-        return Part(taken(plain, order, dimensions=dimensions, coordinates=None), cells[order])
+        return Part(take_cells(plain, order, dimensions=dimensions, coordinates=None), cells[order])
     given = sparse.block_array(
         [
             [table.equations, None],
@@ -279,7 +281,7 @@ def with_totals(
     return Part(made, cells)
 
 
-def padded(behind: Contributors | None, add: sparse.csr_array) -> Contributors | None:
+def add_sum_contributors(behind: Contributors | None, add: sparse.csr_array) -> Contributors | None:
     """Return contributors with those of sums added: how many, and who where there is only one."""
     if behind is None:
         return None
@@ -349,7 +351,7 @@ def patterns_alone(table: Table, regions: Regions, engine: Suppression, ctx: Con
         whose = agency_name(table, regions, i)
         ctx.tick(whose, i / len(regions.tops))
         part = part_of(table, regions.axis, regions.own == i)
-        hidden = put(hidden, part, run_engine(engine, part.table, ctx, whose))
+        hidden = insert_pattern(hidden, part, run_engine(engine, part.table, ctx, whose))
     return hidden
 
 
@@ -358,7 +360,7 @@ def agency_name(table: Table, regions: Regions, i: int) -> str:
     return f"the agency {table.dimensions[regions.axis].codes[regions.tops[i]]}"
 
 
-def put(hidden: Flags, part: Part, found: Flags) -> Flags:
+def insert_pattern(hidden: Flags, part: Part, found: Flags) -> Flags:
     """Return a pattern with that of a part in its place."""
     out = hidden.copy()
     real = part.cells >= 0
@@ -366,7 +368,9 @@ def put(hidden: Flags, part: Part, found: Flags) -> Flags:
     return out
 
 
-def costed(table: Table, engine: Suppression, factor: Floats) -> tuple[Table, Suppression]:
+def scale_hiding_costs(
+    table: Table, engine: Suppression, factor: Floats
+) -> tuple[Table, Suppression]:
     """Return a table and an engine for which hiding costs some multiple of what it did."""
     if (factor == 1).all():
         return table, engine
@@ -374,7 +378,7 @@ def costed(table: Table, engine: Suppression, factor: Floats) -> tuple[Table, Su
     return table.with_weight(weight), engine.model_copy(update={"cost": "weight", "power": 1.0})
 
 
-def settled(table: Table, hidden: Flags, cells: Flags) -> Table:
+def fix_decided_cells(table: Table, hidden: Flags, cells: Flags) -> Table:
     """Return a table in which some cells are decided: hidden ones stay so, others are published."""
     status = table.status.copy()
     unsafe = table.primary
@@ -420,16 +424,18 @@ def federal_step(
     lower = regions.of(table) >= 0
     none = np.zeros(0, dtype=np.int64)
     try:
-        return run_engine(engine, settled(table, hidden, lower), ctx, "the federal step"), none
+        return run_engine(
+            engine, fix_decided_cells(table, hidden, lower), ctx, "the federal step"
+        ), none
     except Infeasible as error:
         found = helpful_cells(table, hidden, lower, engine, ctx)
         if found is None:
             raise
         if not mend:
-            raise refused(table, regions, found, error) from None
+            raise make_refusal_error(table, regions, found, error) from None
     wider = hidden.copy()
     wider[found] = True
-    pattern = run_engine(engine, settled(table, wider, lower), ctx, "the federal step")
+    pattern = run_engine(engine, fix_decided_cells(table, wider, lower), ctx, "the federal step")
     return pattern, found
 
 
@@ -449,13 +455,15 @@ def helpful_cells(
     quiet = replace(ctx, details={})
     try:
         pattern, _ = suppress(problem, quiet)
-        _, pattern = kept_from_respondents(problem, pattern, quiet)
+        _, pattern = protect_from_respondents(problem, pattern, quiet)
     except Infeasible:
         return None
     return np.flatnonzero(pattern & ~hidden & lower)
 
 
-def refused(table: Table, regions: Regions, cells: Ints, error: Infeasible) -> Infeasible:
+def make_refusal_error(
+    table: Table, regions: Regions, cells: Ints, error: Infeasible
+) -> Infeasible:
     """Return the error that names the agencies' cells which would repair the federal step."""
     del error
     codes = table.dimensions[regions.axis].codes
@@ -517,6 +525,6 @@ def other_depth(table: Table, axis: int) -> Ints:
     return np.stack(columns, axis=1)
 
 
-def settle(problem: Problem, cells: Flags, hidden: Flags) -> Problem:
+def forbid_hiding(problem: Problem, cells: Flags, hidden: Flags) -> Problem:
     """Return a problem in which some cells that are not hidden may not become so."""
     return replace(problem, fixed=problem.fixed | (cells & ~hidden & ~problem.primary))

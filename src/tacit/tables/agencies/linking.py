@@ -18,7 +18,7 @@ from tacit.registry import lookup
 from tacit.spec import Method
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
 LEVELS = ("lower_level", "upper_level", "sliding_level")
 
@@ -85,10 +85,10 @@ def in_turn(method: Suppression, joint: Table, tables: Sequence[Table], ctx: Con
     """Return a joined table, protected by a method that takes its tables one by one."""
     begun = time.perf_counter()
     quiet = replace(ctx, details={})
-    proposed, sweeps = swept(method, joint, tables, quiet)
+    proposed, sweeps = sweep_tables(method, joint, tables, quiet)
     problem = problem_of(joint, cost=method.cost, power=method.power, singletons=method.singletons)
     pattern = repair(problem, proposed | problem.start, quiet)
-    problem, pattern = kept_from_respondents(problem, pattern, quiet)
+    problem, pattern = protect_from_respondents(problem, pattern, quiet)
     ctx.note(
         primary=int(problem.primary.sum()),
         secondary=int((pattern & ~problem.primary).sum()),
@@ -112,7 +112,7 @@ def in_turn(method: Suppression, joint: Table, tables: Sequence[Table], ctx: Con
     return done.with_action(action)
 
 
-def swept(
+def sweep_tables(
     method: Suppression, joint: Table, tables: Sequence[Table], ctx: Context
 ) -> tuple[Flags, int]:
     """Return the cells that a method hides, run over each table until none hides more."""

@@ -1,4 +1,4 @@
-"""The mixed strategy: agencies suppress, federal cells are adjusted and go out with intervals."""
+"""The mixed strategy: agencies suppress, federal cells are adjusted and published with intervals."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tacit.tables.agencies.coordinate import Agencies, suppression_of
 from tacit.tables.agencies.coordination import (
     Regions,
     federal_step,
+    forbid_hiding,
     part_of,
     patterns_alone,
     regions_of,
-    settle,
     steps_below,
 )
 from tacit.tables.attack.attacker import shortfalls
@@ -32,7 +32,7 @@ from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.moves.routes import Routes
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, kept_from_respondents, with_far_pairs
+from tacit.tables.suppress.suppression import Suppression, protect_from_respondents, with_far_pairs
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -57,7 +57,7 @@ class MixedStrategy(Agencies):
     1. Every agency protects its own part alone.
     2. Federal cells are adjusted (controlled tabular adjustment): sensitive are those that are unsafe,
        or whose position exactly one agency hides; cells above published cells only stay.
-    3. A federal cell that was changed by D goes out as the adjusted value with an interval whose ends
+    3. A federal cell that was changed by D is published as the adjusted value with an interval whose ends
        are multiples of the base 10^floor(log10 D), rounded outwards from the true and the adjusted
        value; with probability ``widen`` one base is added on the side of the true value. With ``cover``
        it also reaches as far as the movements that protect the unsafe cells need it, each way stretched
@@ -124,7 +124,7 @@ class MixedStrategy(Agencies):
         if self.cover:
             plan = self._covered(table, regions, engine, hidden, plan, ctx)
         ctx.tick("adjusting federal cells", None)
-        adjusted = self._adjusted(table, regions, plan, ctx)
+        adjusted = self._adjust_federal_cells(table, regions, plan, ctx)
         interval = self._intervals(table, adjusted, plan, ctx)
         ctx.tick("auditing with intervals", None)
         out = Publication(hidden, federal, interval)
@@ -143,7 +143,7 @@ class MixedStrategy(Agencies):
         """Return the plan with all federal cells that have to move, and how far they have to."""
         federal = regions.of(table) < 0
         quiet = replace(ctx, details={})
-        found = needed_movements(table, hidden, federal, engine, quiet)
+        found = compute_needed_movements(table, hidden, federal, engine, quiet)
         if found is None:
             # Says which cells of agencies would help.
             federal_step(table, hidden, regions, engine, quiet)
@@ -161,7 +161,9 @@ class MixedStrategy(Agencies):
             np.maximum(plan.far_up, np.where(moves, up, 0.0)),
         )
 
-    def _adjusted(self, table: Table, regions: Regions, plan: Plan, ctx: Context) -> Floats:
+    def _adjust_federal_cells(
+        self, table: Table, regions: Regions, plan: Plan, ctx: Context
+    ) -> Floats:
         """Return the values with federal cells adjusted; the true ones where that is impossible."""
         values = np.array(table.value)
         part = part_of(table, regions.axis, regions.own < 0)
@@ -195,7 +197,7 @@ class MixedStrategy(Agencies):
         if not len(at):
             return interval
         true = table.value[at]
-        low, high = rounded_interval(true, adjusted[at], ctx.rng.random(len(at)) < self.widen)
+        low, high = round_interval(true, adjusted[at], ctx.rng.random(len(at)) < self.widen)
         base = rounding_base(gap[at])
         if self.cover:
             stretch = 1.0 + ctx.rng.random((2, len(at)))
@@ -229,12 +231,12 @@ class MixedStrategy(Agencies):
         self, table: Table, regions: Regions, engine: Suppression, out: Publication, ctx: Context
     ) -> Publication:
         """Hide what else it takes on the federal level, giving up intervals only if nothing else helps."""
-        problem = settle(
+        problem = forbid_hiding(
             out.problem(table, engine.singletons), ~out.federal, out.hidden | out.bounded
         )
         try:
             pattern = repair(problem, out.hidden | out.bounded, ctx)
-            _, pattern = kept_from_respondents(problem, pattern, ctx)
+            _, pattern = protect_from_respondents(problem, pattern, ctx)
         except Infeasible:
             pattern, _ = federal_step(table, out.hidden & ~out.federal, regions, engine, ctx)
             return Publication(pattern, out.federal, np.full((len(table), 2), np.nan))
@@ -243,7 +245,7 @@ class MixedStrategy(Agencies):
     def _published(
         self, table: Table, adjusted: Floats, plan: Plan, out: Publication, ctx: Context
     ) -> Table:
-        """Return the table as it goes out."""
+        """Return the table as published."""
         hidden, bounded = out.hidden, out.bounded
         values = np.where(hidden, np.nan, np.where(bounded, adjusted, table.value))
         exact = ~hidden & ~bounded
@@ -274,12 +276,12 @@ class MixedStrategy(Agencies):
         )
 
 
-# -- what goes out -----------------------------------------------------------------------------------
+# -- what is published -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Publication:
-    """What is hidden, and what goes out with an interval.
+    """What is hidden, and what is published with an interval.
 
     Attributes
     ----------
@@ -297,7 +299,7 @@ class Publication:
 
     @property
     def bounded(self) -> Flags:
-        """Return the cells that go out with an interval."""
+        """Return the cells that are published with an interval."""
         return ~np.isnan(self.interval[:, 0]) & ~self.hidden
 
     def suppressed(self, cells: Flags) -> Publication:
@@ -308,7 +310,9 @@ class Publication:
 
     def problem(self, table: Table, singletons: bool) -> Problem:
         """Return the needs, with what the intervals tell of the cells."""
-        return narrowed(problem_of(table, singletons=singletons), self.bounded, self.interval)
+        return narrow_to_intervals(
+            problem_of(table, singletons=singletons), self.bounded, self.interval
+        )
 
     def exposed(self, table: Table, singletons: bool, ctx: Context) -> Ints:
         """Return the unsafe cells that are not protected well enough."""
@@ -320,7 +324,7 @@ class Publication:
         return np.unique(np.array(cells, dtype=np.int64))
 
 
-def narrowed(problem: Problem, cells: Flags, interval: Floats) -> Problem:
+def narrow_to_intervals(problem: Problem, cells: Flags, interval: Floats) -> Problem:
     """Return a problem in which some cells are known to lie in their intervals."""
     value = problem.table.value
     down, up = value - interval[:, 0], interval[:, 1] - value
@@ -388,7 +392,7 @@ def sensitive_positions(table: Table, hidden: Flags, regions: Regions, least: fl
     return Plan(sensitive, (count == 0) & ~sensitive, down, up, down, up)
 
 
-def needed_movements(
+def compute_needed_movements(
     table: Table, hidden: Flags, federal: Flags, engine: Suppression, ctx: Context
 ) -> tuple[Floats, Floats] | None:
     """Return how far federal cells must be free to move down and up, for every unsafe cell to be safe.
@@ -397,7 +401,7 @@ def needed_movements(
     there are none.
     """
     problem = problem_of(table, cost=engine.cost, power=engine.power, singletons=engine.singletons)
-    problem = settle(problem, ~federal, hidden)
+    problem = forbid_hiding(problem, ~federal, hidden)
     base = (hidden & ~federal) | problem.start
     while True:
         routes = Routes(problem, base, base | (problem.suppressible & federal))
@@ -406,11 +410,11 @@ def needed_movements(
         routes.improve(ctx)
         wider = with_far_pairs(problem, routes.pattern)
         if wider is problem:
-            return reaches(routes)
+            return compute_reaches(routes)
         problem = wider
 
 
-def reaches(routes: Routes) -> tuple[Floats, Floats]:
+def compute_reaches(routes: Routes) -> tuple[Floats, Floats]:
     """Return how far movements in use take each cell down and up."""
     n = routes.problem.n
     down, up = np.zeros(n), np.zeros(n)
@@ -418,7 +422,7 @@ def reaches(routes: Routes) -> tuple[Floats, Floats]:
         for m in by_these:
             movement = routes.movements[m]
             for amount in {a for option in need.options for a in option}:
-                if movement.serves(need.cell, amount, need.known):
+                if movement.can_serve(need.cell, amount, need.known):
                     d = movement.by * (amount / movement.moves[need.cell])
                     np.maximum.at(up, movement.cells, d)
                     np.maximum.at(down, movement.cells, -d)
@@ -485,7 +489,7 @@ def up_to(value: Floats, base: Floats) -> Floats:
     return np.asarray(np.ceil(value / base - 1e-9) * base)
 
 
-def rounded_interval(true: Floats, adjusted: Floats, widen: Flags) -> tuple[Floats, Floats]:
+def round_interval(true: Floats, adjusted: Floats, widen: Flags) -> tuple[Floats, Floats]:
     """Return intervals around true and adjusted values with ends that are multiples of the base.
 
     The base is 10^floor(log10 |true - adjusted|); where ``widen`` says so, one base is added on the side

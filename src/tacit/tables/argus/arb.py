@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.data.decimals import shown_number
+from tacit.data.decimals import format_all_digits
 from tacit.data.table import Table
 from tacit.errors import InputError, UnreadableFile, near_match
-from tacit.io.lines import numbered, whole, write_lines
+from tacit.io.lines import iterate_numbered, open_atomically, write_lines
 from tacit.registry import lookup
 from tacit.spec import Spec
 from tacit.tables.argus.outputs import FORMATS, Choices, format_name
@@ -94,7 +94,7 @@ def parse_batch(path: str | Path, *, encoding: str = "utf-8") -> tuple[Command, 
     """
     name = Path(path).name
     commands = []
-    for number, raw in numbered(path, encoding):
+    for number, raw in iterate_numbered(path, encoding):
         line = raw.replace("\t", " ").strip("\x1a ")
         if line.startswith(("//", "\\\\")):
             continue
@@ -412,7 +412,7 @@ def write_batch(
     lines += [
         f'<OPEN{"TABLEDATA" if tabular else "MICRODATA"}> "{data}"',
         f'<OPENMETADATA> "{metadata}"',
-        f"<SPECIFYTABLE> {table}" + (f",{shown_number(power)}" if power is not None else ""),
+        f"<SPECIFYTABLE> {table}" + (f",{format_all_digits(power)}" if power is not None else ""),
         f"<SAFETYRULE> {'|'.join(rules)}".rstrip(),
         f"<READTABLE> {additivity}" if tabular else "<READMICRODATA>",
     ]
@@ -422,7 +422,7 @@ def write_batch(
     for kind, options, file in outputs:
         chosen = str(Choices.parse(options))
         lines.append(f'<WRITETABLE> (1, {FORMATS[format_name(kind)]}, {chosen}, "{file}")')
-    with whole(path) as room:
+    with open_atomically(path) as room:
         write_lines(room, lines)
 
 
@@ -454,7 +454,9 @@ def rule_text(spec: Spec) -> str:
         on_holdings = given.get("level") == "holding"
         return "|".join([*([blank] * places if on_holdings else []), rule])
 
-    number = {k: shown_number(float(v)) for k, v in given.items() if isinstance(v, int | float)}
+    number = {
+        k: format_all_digits(float(v)) for k, v in given.items() if isinstance(v, int | float)
+    }
     if spec.kind == "p_percent":
         return placed(f"P({number['p']},{number['n']})", "P(0,0)", 2)
     if spec.kind == "pq":
@@ -477,7 +479,7 @@ def method_text(spec: Spec) -> str:
     minutes = max(1, round(float(limit) / 60))
     alone = int(bool(given.get("singletons", True)))
     known = {
-        "suppress_hypercube": f"GH(1,{shown_number(float(given.get('apriori') or 100))},0,{alone})",
+        "suppress_hypercube": f"GH(1,{format_all_digits(float(given.get('apriori') or 100))},0,{alone})",
         "suppress_modular": f"MOD(1,{minutes},{alone},{alone},{alone})",
         "suppress_exact": f"OPT(1,{minutes})",
         "suppress_network": "NET(1)",
@@ -486,5 +488,5 @@ def method_text(spec: Spec) -> str:
     }
     if spec.kind == "controlled_rounding":
         steps = int(given.get("max_shift") or 1) - 1
-        return f"RND(1,{shown_number(float(given.get('base') or 5))},{steps},{minutes},0,2,0)"
+        return f"RND(1,{format_all_digits(float(given.get('base') or 5))},{steps},{minutes},0,2,0)"
     return known.get(spec.kind, "")

@@ -17,12 +17,12 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status, is_primary, is_secondary
-from tacit.data.decimals import decimals_needed, shown_number
+from tacit.data.decimals import decimals_needed, format_all_digits
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError, near_match
 from tacit.io.hrc import write_hrc
 from tacit.io.jj import write_jj
-from tacit.io.lines import quoted, whole, write_lines
+from tacit.io.lines import open_atomically, quote_field, write_lines
 from tacit.io.rda import Description, Variable, write_rda
 
 Floats = npt.NDArray[np.float64]
@@ -111,8 +111,8 @@ def write_argus(
     path
         The file.
     format
-        ``csv`` (1, blocks of rows and columns), ``pivot`` (2, one line a cell with names in front),
-        ``code_value`` (3, one line a cell), ``sbs`` (4, with Eurostat's flags: A too few
+        ``csv`` (1, blocks of rows and columns), ``pivot`` (2, one line per cell with names in front),
+        ``code_value`` (3, one line per cell), ``sbs`` (4, with Eurostat's flags: A too few
         contributors, B one dominates, C two dominate, D secondary, V published), ``intermediate``
         (5, a ready table with its description, to be read again), ``jj`` (6), ``ckm`` (7).
     options
@@ -157,7 +157,7 @@ def write_argus(
         "sbs": writer.sbs,
         "ckm": writer.ckm,
     }[name]()
-    with whole(file) as room:
+    with open_atomically(file) as room:
         write_lines(room, list(lines))
     return [file]
 
@@ -184,7 +184,7 @@ def places_of(table: Table, decimals: int | None) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Makes the lines of the formats that go out."""
+    """Makes the lines of the public formats."""
 
     table: Table
     choices: Choices
@@ -197,10 +197,10 @@ class Lines:
 
     def codes(self, cell: int) -> list[str]:
         """Return the codes of a cell as fields."""
-        return [quoted(c, always=self.choices.QU) for c in self.table.codes(cell)]
+        return [quote_field(c, always=self.choices.QU) for c in self.table.codes(cell)]
 
     def texts(self, *, true: bool = False) -> list[str]:
-        """Return each cell as it goes out; ``true`` shows hidden values."""
+        """Return each cell as published; ``true`` shows hidden values."""
         table = self.table
         changed = table.changed is not None
         values = table.value if true and not changed else table.published
@@ -218,14 +218,14 @@ class Lines:
         """Return the names of the columns."""
         names = [*self.names(), "Freq" if self.table.frequency else self.table.response]
         names += ["Status"] if self.choices.AS else []
-        return ",".join(quoted(n, always=self.choices.QU) for n in names)
+        return ",".join(quote_field(n, always=self.choices.QU) for n in names)
 
     def names(self) -> Sequence[str]:
         """Return the names of the code columns."""
         return self.table.names or ("cell",)
 
     def code_value(self) -> Iterator[str]:
-        """Return one line a cell: codes, value and, where asked, the status number."""
+        """Return one line per cell: codes, value and, where asked, the status number."""
         if self.choices.FL:
             yield self.first_line()
         status = self.choices.AS
@@ -240,7 +240,7 @@ class Lines:
         return named.code_value()
 
     def blocks(self) -> Iterator[str]:
-        """Return rows and columns, one block a combination of the other dimensions."""
+        """Return rows and columns, one block per combination of the other dimensions."""
         table = self.table
         if not table.is_product:
             raise InputError("blocks of rows and columns need a table that is a full product")
@@ -250,13 +250,13 @@ class Lines:
         quotes = self.choices.QU
         for place in itertools.product(*(range(len(d)) for d in layers)):
             for d, code in zip(layers, place, strict=True):
-                yield f"{quoted(d.name, always=quotes)},{quoted(d.codes[code], always=quotes)}"
-            title = quoted(down.name if down else "", always=quotes)
-            yield ",".join([title, *(quoted(c, always=quotes) for c in across.codes)])
+                yield f"{quote_field(d.name, always=quotes)},{quote_field(d.codes[code], always=quotes)}"
+            title = quote_field(down.name if down else "", always=quotes)
+            yield ",".join([title, *(quote_field(c, always=quotes) for c in across.codes)])
             grid = texts[place].reshape(-1, len(across))
             heads = down.codes if down else (table.response,)
             for head, row in zip(heads, grid, strict=True):
-                yield ",".join([quoted(head, always=quotes), *row])
+                yield ",".join([quote_field(head, always=quotes), *row])
 
     def sbs(self) -> Iterator[str]:
         """Return codes, levels, value, contributors, flag and the share of the largest."""
@@ -303,7 +303,7 @@ class Lines:
             if on
         ]
         if choices.FL:
-            yield ",".join(quoted(t, always=choices.QU) for t in titles)
+            yield ",".join(quote_field(t, always=choices.QU) for t in titles)
         texts = self.texts()
         for i in self.cells():
             fields = [*self.codes(i), texts[i]]
@@ -312,7 +312,7 @@ class Lines:
             if choices.AD:
                 fields.append(self.number(float(table.published[i] - table.value[i])))
             if choices.AC and keys is not None:
-                fields.append(shown_number(float(keys[i])))
+                fields.append(format_all_digits(float(keys[i])))
             yield ",".join(fields)
 
 
@@ -376,7 +376,7 @@ def write_intermediate(
     lines = [
         ";".join(
             [
-                *(quoted(codes[n][i], ";", always=quote) for n in table.names),
+                *(quote_field(codes[n][i], ";", always=quote) for n in table.names),
                 *(column[i] for column in columns.values()),
             ]
         )
@@ -397,7 +397,7 @@ def write_intermediate(
         tabular=True,
         letters={"SAFE": "S", "UNSAFE": "U", "PROTECT": "P"},
     )
-    with whole(file) as room:
+    with open_atomically(file) as room:
         write_lines(room, lines)
         write_rda(description, room.with_suffix(".rda"))
         for n, d in trees.items():
@@ -444,13 +444,13 @@ def intermediate_columns(table: Table, choices: Choices, places: int) -> dict[st
     if "shadow" in table.extra:
         columns["shadow"] = fixed(table.extra["shadow"])
     if table.weight is not None:
-        columns["cost"] = [shown_number(float(w)) for w in table.weight]
+        columns["cost"] = [format_all_digits(float(w)) for w in table.weight]
     if people is not None:
         for i in range(people.t):
-            columns[f"top{i + 1}"] = [shown_number(float(x)) for x in people.top[:, i]]
+            columns[f"top{i + 1}"] = [format_all_digits(float(x)) for x in people.top[:, i]]
     columns["status"] = letters
-    columns["lower"] = [shown_number(float(x)) for x in table.lower_level]
-    columns["upper"] = [shown_number(float(x)) for x in table.upper_level]
+    columns["lower"] = [format_all_digits(float(x)) for x in table.lower_level]
+    columns["upper"] = [format_all_digits(float(x)) for x in table.upper_level]
     if choices.AR:
         columns |= audit_columns(table, fixed)
     return columns

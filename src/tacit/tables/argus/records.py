@@ -44,7 +44,7 @@ def read_records(file: Path, described: Description) -> Microdata:
 
 def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
     """Return the fields of records of fixed or free format, numbers as such."""
-    read_fields = argus.fixed_fields if described.separator is None else argus.free_fields
+    read_fields = argus.cut_fixed_fields if described.separator is None else argus.free_fields
     texts = read_fields(file, described, "utf-8")
     columns = {}
     for variable, text in zip(described.variables, texts, strict=True):
@@ -52,12 +52,14 @@ def fields_of(file: Path, described: Description) -> dict[str, pa.Array]:
         if variable.numeric:
             if described.separator != ",":
                 own = pc.replace_substring(own, ",", ".")
-            own = argus.numbers(own, variable)
+            own = argus.parse_numbers(own, variable)
         columns[variable.name] = own
     return columns
 
 
-def prepared(data: Microdata, work: Work, described: Description) -> tuple[Microdata, list[str]]:
+def prepare_records(
+    data: Microdata, work: Work, described: Description
+) -> tuple[Microdata, list[str]]:
     """Return records ready to be tabulated: no blank codes, no missing codes among numbers."""
     notes, columns = list[str](), dict[str, Any]()
     for name in work.explanatory:
@@ -116,12 +118,12 @@ def span(data: Microdata, variable: Variable, folder: Path) -> Dimension:
     return dimension_of(known, words, folder)
 
 
-def smallest(data: Microdata, column: str) -> float:
+def find_smallest_value(data: Microdata, column: str) -> float:
     """Return the smallest value of a column."""
     return float(pc.min(data.column(column)).as_py() or 0.0)
 
 
-def lowest(work: Work, described: Description) -> float | None:
+def find_lower_bound(work: Work, described: Description) -> float | None:
     """Return the lower bound of a ready table's cells: none when some are negative."""
     probe = read_tab(
         work.data,

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tacit.context import Context, Progress, silent
+from tacit.context import Context, Progress, ignore_progress
 from tacit.data.cells.linked import link, split
 from tacit.data.cells.status import Status
 from tacit.data.cells.tabulation import tabulate
@@ -30,7 +30,7 @@ from tacit.errors import (
     UnreadableFile,
 )
 from tacit.io.hst import apply_hst
-from tacit.io.lines import file_beside, numbered, write_lines
+from tacit.io.lines import file_beside, iterate_numbered, write_lines
 from tacit.io.p_tables import read_ptable
 from tacit.io.rda import Variable, read_rda
 from tacit.io.tab import read_tab
@@ -40,10 +40,10 @@ from tacit.tables.argus.arb import Command, parse_batch
 from tacit.tables.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
 from tacit.tables.argus.records import (
     REQUEST_COLUMN,
-    lowest,
-    prepared,
+    find_lower_bound,
+    find_smallest_value,
+    prepare_records,
     read_records,
-    smallest,
     span,
 )
 from tacit.tables.argus.work import (
@@ -107,7 +107,7 @@ def run_batch(
     folder: str | Path | None = None,
     confidential: bool = False,
     seed: int | None = None,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> BatchResult:
     """Run a tau-ARGUS batch file with our own methods.
@@ -192,7 +192,7 @@ CKM_LETTERS = {"T": "top", "M": "mean", "D": "range", "V": "value"}
 def magnitude_noise(variable: Variable) -> dict[str, Any]:
     """Return the parameters of cell-key noise that stand under a response in the description."""
     given: dict[str, Any] = {}
-    letter, *numbers = called(variable, "CKM")
+    letter, *numbers = parse_call(variable, "CKM")
     if letter == "N":
         raise InputError(f"the description excludes {variable.name!r} from the cell-key method (N)")
     if letter in CKM_LETTERS:
@@ -206,7 +206,7 @@ def magnitude_noise(variable: Variable) -> dict[str, Any]:
     ):
         if variable.word(keyword) is not None:
             given[name] = str(variable.word(keyword)).upper().startswith("Y")
-    form, *amounts = called(variable, "SCALING")
+    form, *amounts = parse_call(variable, "SCALING")
     values = [float(a) for a in amounts]
     if form == "F" and len(values) >= 4:
         given |= {
@@ -223,7 +223,7 @@ def magnitude_noise(variable: Variable) -> dict[str, Any]:
     return given
 
 
-def called(variable: Variable, keyword: str) -> list[str]:
+def parse_call(variable: Variable, keyword: str) -> list[str]:
     """Return ``T(3)`` or ``F(0.1, 0.2)`` as a letter and its numbers; one empty text when absent."""
     text = "".join(variable.keywords.get(keyword, ()))
     return [part for part in re.split(r"[(),\s]+", text) if part] or [""]
@@ -295,7 +295,7 @@ class Job:
             raise InputError(f"{final.name!r} is read by this batch and cannot be written by it")
         return final
 
-    def staged(self, final: Path) -> Path:
+    def stage_file(self, final: Path) -> Path:
         """Return where to write a file until the batch has succeeded."""
         self.room.mkdir(mode=0o700, exist_ok=True)
         self.writes += 1
@@ -306,7 +306,7 @@ class Job:
     def finish(self) -> list[Path]:
         """Move what was written into place."""
         if self.logbook is not None:
-            place = self.staged(self.logbook)
+            place = self.stage_file(self.logbook)
             write_lines(place, self.log)
             self.outputs[self.logbook] = place
         for final, place in self.outputs.items():
@@ -375,7 +375,7 @@ class Job:
         """Tabulate the records for every table, and judge the cells."""
         self.require_ready(tabular=False)
         for number, work in enumerate(self.work, 1):
-            work.base = self.tabulated(work, command)
+            work.base = self.tabulate_records(work, command)
             self.judge(work, number, command)
         self.read = True
 
@@ -398,7 +398,7 @@ class Job:
                 manual_range=work.manual_range,
                 cost=cost if cost != work.response else None,
                 shadow=work.shadow,
-                lower=lowest(work, described),
+                lower=find_lower_bound(work, described),
             )
             changed = work.base.extra.get("recomputed", 0)
             if changed:
@@ -419,13 +419,13 @@ class Job:
         if self.read:
             raise InputError("the data have been read already")
 
-    def tabulated(self, work: Work, command: Command) -> Table:
+    def tabulate_records(self, work: Work, command: Command) -> Table:
         """Return the table of the records."""
         key = (work.data, work.metadata)
         described = read_rda(work.metadata, tabular=False)
         if key not in self.records:
             self.records[key] = read_records(work.data, described)
-        data, notes = prepared(self.records[key], work, described)
+        data, notes = prepare_records(self.records[key], work, described)
         for note in notes:
             self.say(command, note)
         spanning = [described.variable(n) for n in work.explanatory]
@@ -447,7 +447,7 @@ class Job:
             cost=described.variable(priced).name if priced and priced != work.response else None,
             shadow=shadow if shadow != value else None,
             top=work.top,
-            lower=-np.inf if value and smallest(data, value) < 0 else None,
+            lower=-np.inf if value and find_smallest_value(data, value) < 0 else None,
         )
         extra: dict[str, Any] = {"missing": {v.name: v.missing for v in spanning if v.missing}}
         if value is not None:
@@ -497,7 +497,7 @@ class Job:
             return {"depth": how}
         file = self.source(str(how), work.data.parent)
         dimension = table.dimensions[table.names.index(name)]
-        lines = [line.strip() for _, line in numbered(file)]
+        lines = [line.strip() for _, line in iterate_numbered(file)]
         if lines and lines[0].upper() == "<TREERECODE>":
             codes = tuple(line for line in lines[1:] if not line.startswith("//"))
             return {"collapse": codes}
@@ -656,7 +656,7 @@ class Job:
         chosen = Choices.parse(options) if isinstance(options, str) else numbered_choices(options)
         form = format_name(kind)
         final = self.target(str(name))
-        place = self.staged(final)
+        place = self.stage_file(final)
         inside = self.confidential or form in CONFIDENTIAL
         written = write_argus(table, place, form, chosen, confidential=inside)
         for one in written:
@@ -669,12 +669,12 @@ class Job:
         from importlib.metadata import version
 
         final = self.target(command.arguments[0])
-        place = self.staged(final)
+        place = self.stage_file(final)
         write_lines(place, [f"tacit {version('tacit')}"])
         self.outputs[final] = place
 
     def do_clear(self, command: Command) -> None:
-        """Start anew; tables are numbered from 1 again."""
+        """Start over; tables are numbered from 1 again."""
         self.closed += self.work
         self.work, self.data, self.metadata, self.read = [], None, None, False
         self.say(command, "cleared")

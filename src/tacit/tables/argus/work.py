@@ -84,7 +84,7 @@ def rules_of(work: Work) -> list[tuple[str, dict[str, Any]]]:
         return {"level": "record" if place < records else "holding", **missing}
 
     if work.is_count and any(any(n) for r in ("P", "NK") for n in work.numbers(r)):
-        raise InputError("dominance and p% rules cannot judge a table of counts")
+        raise InputError("dominance and p% rules do not apply to a table of counts")
     for i, n in enumerate(work.numbers("NK")):
         if any(n):
             found.append(("dominance", {"n": int(n[0]), "k": n[1], **level(i, 2)}))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.tables.attack.reach import TOLERANCE, Solver, Tick, Wants, answer
+from tacit.tables.attack.reach import TOLERANCE, Solver, Tick, Wants, answer_wants
 from tacit.tables.attack.systems import System, system_of
 from tacit.tables.suppress.problem import Problem
 
@@ -29,7 +29,7 @@ PAUSE = 0.05
 class Attacker:
     """Someone who knows the relations, the published cells and the external bounds.
 
-    The hidden cells fall into blocks; one linear program a block is kept and solved again from its
+    The hidden cells fall into blocks; one linear program per block is kept and solved again from its
     last basis, and what one solution shows of other cells is not asked for again.
     """
 
@@ -114,11 +114,11 @@ def shortfalls(
         Processes at most, used when there is much to do; None for as many as there are processors.
     """
     tick = ticker(ctx, "auditing the pattern")
-    attacker = informed(problem, hidden, tick, workers=workers)
-    return [*outsiders(attacker, tick), *singletons(attacker, tick)]
+    attacker = make_informed_attacker(problem, hidden, tick, workers=workers)
+    return [*find_exposed_cells(attacker, tick), *singletons(attacker, tick)]
 
 
-def informed(
+def make_informed_attacker(
     problem: Problem,
     hidden: Flags,
     tick: Tick,
@@ -131,7 +131,7 @@ def informed(
         for b in attacker.system.blocks:
             b.kept = KEPT if b.matrix.shape[0] else 0
     wants = wants_of(attacker.system, problem)
-    found = answer(attacker.system, wants, tick, workers=workers)
+    found = answer_wants(attacker.system, wants, tick, workers=workers)
     attacker.solvers = {i: s for i, s in enumerate(found) if s is not None}
     look_closely(attacker, wants)
     return attacker
@@ -194,7 +194,7 @@ def look_closely(attacker: Attacker, wants: Sequence[Wants | None]) -> None:
                         side[j] = x
 
 
-def outsiders(attacker: Attacker, tick: Tick) -> list[Shortfall]:
+def find_exposed_cells(attacker: Attacker, tick: Tick) -> list[Shortfall]:
     """Return the unsafe cells whose movements, as found, fall short of their needs."""
     p, s = attacker.problem, attacker.system
     primary = np.flatnonzero(p.primary)
@@ -203,17 +203,17 @@ def outsiders(attacker: Attacker, tick: Tick) -> list[Shortfall]:
     # One more place, reached by -1, stands for cells that are not hidden.
     down, up = -np.append(low, 0.0)[at], np.append(high, 0.0)[at]
     short = []
-    for k in np.flatnonzero(~met(p, primary, down, up)).tolist():
+    for k in np.flatnonzero(~find_met_needs(p, primary, down, up)).tolist():
         tick(None)
         cell = int(primary[k])
         # What was found may be less than what is possible in a direction that was not asked for.
         all_up, all_down = attacker.reach(cell, up=True), attacker.reach(cell, up=False)
-        if not enough(p, cell, all_down, all_up):
+        if not is_need_met(p, cell, all_down, all_up):
             short.append(Shortfall(cell, all_down, all_up))
     return short
 
 
-def met(problem: Problem, cells: Ints, down: Floats, up: Floats) -> Flags:
+def find_met_needs(problem: Problem, cells: Ints, down: Floats, up: Floats) -> Flags:
     """Return which cells' needs are met by the movements that are possible."""
     keep = 1 - CLOSE
     return np.asarray(
@@ -223,10 +223,10 @@ def met(problem: Problem, cells: Ints, down: Floats, up: Floats) -> Flags:
     )
 
 
-def enough(problem: Problem, cell: int, down: float, up: float) -> bool:
+def is_need_met(problem: Problem, cell: int, down: float, up: float) -> bool:
     """Return True when a cell's needs are met by the movements that are possible."""
     one = np.array([cell])
-    return bool(met(problem, one, np.array([down]), np.array([up]))[0])
+    return bool(find_met_needs(problem, one, np.array([down]), np.array([up]))[0])
 
 
 # -- singletons --------------------------------------------------------------------------------------
@@ -256,7 +256,9 @@ def singletons(attacker: Attacker, tick: Tick) -> list[Shortfall]:
         if not len(pairs):
             continue
         tick(None)
-        left = unshown(attacker, int(at_known[pairs[0]]), at_target[pairs], tiny[pairs])
+        left = find_unshown_targets(
+            attacker, int(at_known[pairs[0]]), at_target[pairs], tiny[pairs]
+        )
         for k in pairs[left].tolist():
             one, other = int(target[k]), int(known[k])
             up = attacker.reach(one, up=True, known=[other])
@@ -266,7 +268,7 @@ def singletons(attacker: Attacker, tick: Tick) -> list[Shortfall]:
     return short
 
 
-def unshown(attacker: Attacker, known: int, targets: Ints, tiny: Floats) -> Ints:
+def find_unshown_targets(attacker: Attacker, known: int, targets: Ints, tiny: Floats) -> Ints:
     """Return which targets no movement found so far, with the known cell at rest, moves far enough.
 
     Two possible movements that move the known cell to opposite sides have a mean that leaves it at

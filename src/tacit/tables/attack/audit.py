@@ -1,4 +1,4 @@
-"""The audit: what an attacker can conclude from a table as it goes out."""
+"""The audit: what an attacker can conclude from a table as published."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tacit.errors import InputError
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.attack.attacker import informed, met, singletons, ticker
+from tacit.tables.attack.attacker import find_met_needs, make_informed_attacker, singletons, ticker
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.attack.knowledge import (
     Intervals,
     Knowledge,
     by_subtable,
+    find_least_movement,
     intervals_of,
     knowledge_of,
-    narrowest,
 )
 from tacit.tables.attack.reach import Tick
 from tacit.tables.attack.standards import standards
@@ -45,7 +45,7 @@ NAMED = 10
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
-    """What an attacker can conclude; ``frame`` has one row a cell that is not known exactly.
+    """What an attacker can conclude; ``frame`` has one row per cell that is not known exactly.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Audit(Measure[Table]):
         found = intervals_of(
             copies.problem, copies.hidden, tick, cells=chosen, workers=self.processes, until=until
         )
-        return narrowest(found, origin)
+        return find_least_movement(found, origin)
 
 
 def respondent_pairs(known: Knowledge, tick: Tick, workers: int | None = None) -> Ints:
@@ -192,7 +192,7 @@ def respondent_pairs(known: Knowledge, tick: Tick, workers: int | None = None) -
     are read off its kernel.
     """
     p = known.problem
-    attacker = informed(p, known.hidden, tick, workers=workers)
+    attacker = make_informed_attacker(p, known.hidden, tick, workers=workers)
     found = [(s.known, s.cell) for s in singletons(attacker, tick)]
     near = np.array(found, dtype=np.int64).reshape(-1, 2)
     far = deducing_pairs(p.table, known.hidden)
@@ -205,9 +205,9 @@ def audit_result(
     """Put what was found into a result."""
     p, table, cells = known.problem, known.problem.table, found.cells
     unsafe = p.primary[cells]
-    shown = met(p, cells, found.down, found.up)
-    possible = met(p, cells, found.most_down, found.most_up)
-    # An unsafe cell that goes out as it is has no interval, and is as exposed as can be.
+    shown = find_met_needs(p, cells, found.down, found.up)
+    possible = find_met_needs(p, cells, found.most_down, found.most_up)
+    # An unsafe cell that is published as it is has no interval, and is as exposed as can be.
     bare = np.flatnonzero(p.primary & ~known.hidden)
     bad = np.concatenate([cells[unsafe & ~possible], bare])
     unclear = cells[unsafe & possible & ~shown]
@@ -236,20 +236,21 @@ def audit_result(
         value=len(bad) / n_unsafe if n_unsafe else 0.0,
         numbers=numbers,
         frame=audit_frame(known, found, low, high, shown),
-        explanation=explained(n_unsafe, len(bad), len(pairs), len(unclear), table),
+        explanation=explain_audit(n_unsafe, len(bad), len(pairs), len(unclear), table),
         exposed=tuple(table.codes(int(c)) for c in bad),
         exact=tuple(table.codes(int(c)) for c in exact),
         singletons=tuple((table.codes(int(a)), table.codes(int(b))) for a, b in pairs),
         undecided=tuple(table.codes(int(c)) for c in unclear),
         lines=tuple(
-            f"{table.describe_cell(int(c))}: {fate(int(c), cells, exact)}" for c in bad[:NAMED]
+            f"{table.describe_cell(int(c))}: {explain_exposure(int(c), cells, exact)}"
+            for c in bad[:NAMED]
         ),
         shape=tuple((d.name, d.codes) for d in table.dimensions),
         shortfall="What an attacker can conclude: unsafe cells are exposed" if len(bad) else "",
     )
 
 
-def fate(cell: int, hidden: Ints, exact: Ints) -> str:
+def explain_exposure(cell: int, hidden: Ints, exact: Ints) -> str:
     """Return why a cell is exposed; no number, which might be the truth."""
     if cell not in hidden:
         return "published"
@@ -259,7 +260,7 @@ def fate(cell: int, hidden: Ints, exact: Ints) -> str:
 def audit_frame(
     known: Knowledge, found: Intervals, low: Floats, high: Floats, shown: Flags
 ) -> nw.DataFrame[Any]:
-    """Return one row a cell: codes, interval, truth, and what was asked for."""
+    """Return one row per cell: codes, interval, truth, and what was asked for."""
     import pyarrow as pa
 
     p, table, cells = known.problem, known.problem.table, found.cells
@@ -288,7 +289,7 @@ def audit_frame(
     return nw.from_native(pa.table(columns), eager_only=True)
 
 
-def explained(unsafe: int, bad: int, pairs: int, unclear: int, table: Table) -> str:
+def explain_audit(unsafe: int, bad: int, pairs: int, unclear: int, table: Table) -> str:
     """Return what was found in a sentence or two."""
     if not unsafe:
         text = "No cell is unsafe."

@@ -34,7 +34,7 @@ def widths_chart(result: AuditResult) -> Chart:
 
 
 def width_map(result: AuditResult) -> Chart:
-    """Return one square a cell: published ones pale, exposed ones framed."""
+    """Return one square per cell: published ones pale, exposed ones framed."""
     from tacit.tables.attack.audit import relative_widths
 
     (y_name, y_codes), (x_name, x_codes) = result.shape

@@ -14,7 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.context import Context
-from tacit.data.cells.contributions import as_entries, joined, largest, summed
+from tacit.data.cells.contributions import (
+    as_entries,
+    concatenate_entries,
+    largest,
+    merge_contributions,
+)
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError
 from tacit.result import Result
@@ -63,7 +68,7 @@ def differencing(
     Returns
     -------
     DifferencingResult
-        One row a difference: how it is made, whether it is unsafe, and whether that is exact (else the
+        One row per difference: how it is made, whether it is unsafe, and whether that is exact (else the
         largest contributions are bounded from above, on the side of caution).
     """
     if len(tables) < 2:
@@ -78,15 +83,15 @@ def differencing(
     for variable in worlds:
         keys = keys_without(tables, variable, worlds)
         for candidate in candidates(tables, variable, worlds):
-            rows += matched(tables, candidate, keys)
-    unsafe, exact = judged(tables, rows, judge)
+            rows += match_difference_cells(tables, candidate, keys)
+    unsafe, exact = judge_differences(tables, rows, judge)
     bad = int(unsafe.sum())
     return DifferencingResult(
         kind="differencing",
         title="Differences between tables",
         value=float(bad),
         numbers={"tables": len(tables), "differences": len(rows), "unsafe differences": bad},
-        frame=listed(tables, rows, unsafe, exact),
+        frame=list_differences(tables, rows, unsafe, exact),
         explanation=(
             "Each difference can be had by anyone who subtracts one published table from another. An "
             "unsafe one needs a change of definitions, or a hidden cell in one of the tables."
@@ -206,10 +211,12 @@ class Row:
     minus: Ints
 
 
-def matched(tables: Sequence[Table], c: Candidate, keys: Sequence[Ints]) -> list[Row]:
+def match_difference_cells(
+    tables: Sequence[Table], c: Candidate, keys: Sequence[Ints]
+) -> list[Row]:
     """Return the cells of a difference for every combination of the other variables in both tables."""
     sides = [
-        [keyed(tables[at], c.variable, code, keys[at]) for code in codes]
+        [key_published_cells(tables[at], c.variable, code, keys[at]) for code in codes]
         for at, codes in (c.plus, c.minus)
     ]
     common = functools.reduce(np.intersect1d, [k for side in sides for k, _ in side])
@@ -219,7 +226,7 @@ def matched(tables: Sequence[Table], c: Candidate, keys: Sequence[Ints]) -> list
     return [Row(c, plus[i], minus[i]) for i in range(len(common))]
 
 
-def keyed(table: Table, variable: str, code: str, keys: Ints) -> tuple[Ints, Ints]:
+def key_published_cells(table: Table, variable: str, code: str, keys: Ints) -> tuple[Ints, Ints]:
     """Return the published cells with a code of a variable, with what they mean otherwise; sorted."""
     cells = np.flatnonzero(~table.hidden)
     if variable in table.names:
@@ -255,7 +262,9 @@ def keys_without(
 # -- judging ---------------------------------------------------------------------------------------
 
 
-def judged(tables: Sequence[Table], rows: Sequence[Row], rule: Rule) -> tuple[Flags, Flags]:
+def judge_differences(
+    tables: Sequence[Table], rows: Sequence[Row], rule: Rule
+) -> tuple[Flags, Flags]:
     """Return which differences the rule calls unsafe, and which of these verdicts are exact."""
     n = len(rows)
     if not n:
@@ -303,12 +312,12 @@ def contributors_of(
         less = tables[row.candidate.minus[0]].contributors
         assert more is not None
         assert less is not None
-        tops[i], exact[i] = bounded(more, less, row, value[i], t)
+        tops[i], exact[i] = bound_contributions(more, less, row, value[i], t)
     names = np.where(tops > 0, np.arange(tops.size).reshape(tops.shape), -1)
     return Contributors(count, tops, names), exact
 
 
-def bounded(
+def bound_contributions(
     more: Contributors, less: Contributors, row: Row, value: float, t: int
 ) -> tuple[Floats, bool]:
     """Return the t largest contributions that a difference can have, and whether they are certain."""
@@ -321,7 +330,7 @@ def bounded(
     minus = type(mine)(
         mine.cell, mine.who, -mine.value, -mine.weighted, mine.weight, mine.asked, mine.waived
     )
-    left = largest(summed(joined(added, minus)), len(added) + 1)
+    left = largest(merge_contributions(concatenate_entries(added, minus)), len(added) + 1)
     values = np.sort(np.clip(left.value, 0.0, max(value, 0.0)))[::-1]
     complete = all(
         bool(((c.count[cells] <= c.t) & (c.count[cells] >= 0)).all())
@@ -337,7 +346,7 @@ def bounded(
     return out, complete and known
 
 
-def listed(
+def list_differences(
     tables: Sequence[Table], rows: Sequence[Row], unsafe: Flags, exact: Flags
 ) -> nw.DataFrame[Any]:
     """Return the differences as a frame."""

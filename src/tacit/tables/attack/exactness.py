@@ -18,7 +18,7 @@ from scipy import sparse
 from tacit.data.cells.relations import components
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.tables.attack.systems import distinct, shrink
+from tacit.tables.attack.systems import drop_repeated_relations, shrink
 
 Ints = npt.NDArray[np.int64]
 #: A Mersenne prime.
@@ -50,7 +50,7 @@ def parallel_classes(equations: sparse.sparray, hidden: Flags) -> Ints:
     m = m[np.diff(m.indptr) > 0]
     free = np.full(len(cells), np.inf)
     m, own, _, low, _ = shrink(m, -free, free)
-    first, second = kernel_vectors(distinct(m), len(low))
+    first, second = kernel_vectors(drop_repeated_relations(m), len(low))
     keys = [
         (0, 0) if a == 0 and b == 0 else (1, b * pow(a, -1, PRIME) % PRIME) if a else (2, 0)
         for a, b in zip(first, second, strict=True)
@@ -97,7 +97,7 @@ def kernel_vectors(m: sparse.csr_array, n: int) -> tuple[list[int], list[int]]:
     for row in rows:
         blocks.setdefault(int(label[next(iter(row))]), []).append(row)
     for block in blocks.values():
-        for pivot, row in reversed(eliminated(block)):
+        for pivot, row in reversed(eliminate_rows(block)):
             scale = -pow(row[pivot], -1, PRIME)
             for vector in vectors:
                 rest = sum(a * vector[j] for j, a in row.items() if j != pivot)
@@ -122,7 +122,7 @@ def modular_rows(m: sparse.csr_array) -> list[Row]:
     return rows
 
 
-def eliminated(rows: list[Row]) -> list[tuple[int, Row]]:
+def eliminate_rows(rows: list[Row]) -> list[tuple[int, Row]]:
     """Eliminate; return (pivot column, row) in the order in which pivots were taken.
 
     The shortest row goes first, with the column of it that is in fewest other rows (Markowitz).

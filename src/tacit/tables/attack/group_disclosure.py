@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 class GroupDisclosure(Measure[Table]):
     r"""Margins whose units (nearly) all fall in few categories.
 
-    When all inhabitants of a region that a table counts are ill, the table tells it of each of them,
+    When all inhabitants of a region that a table counts are ill, the table reveals it for each of them,
     however many they are: no threshold on counts finds it. For every relation, parent = sum of children,
     with counts :math:`n = \sum_j n_j`, the share of the largest ``categories`` children is compared with
     ``share``. It is a warning: whether the category is sensitive, only the statistician knows.
@@ -71,7 +71,9 @@ class GroupDisclosure(Measure[Table]):
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other, ctx
         counts = counts_of(table)
-        rows, total, share, largest = concentrated(table.equations, counts, self.categories)
+        rows, total, share, largest = find_concentrated_relations(
+            table.equations, counts, self.categories
+        )
         axes = np.array(axes_of(table, rows, largest), dtype=object)
         wanted = (
             np.isin(axes, self.dimensions) if self.dimensions else np.ones(len(rows), dtype=bool)
@@ -92,7 +94,7 @@ class GroupDisclosure(Measure[Table]):
             },
             frame=frame,
             explanation=(
-                "In these margins (nearly) everybody falls in the same category: the table tells it of "
+                "In these margins (nearly) everybody falls in the same category: the table reveals it for "
                 "each of them, whatever the rules on small counts say."
             ),
         )
@@ -133,7 +135,7 @@ def parents_of(equations: sparse.csr_array) -> Ints:
     return parents
 
 
-def concentrated(
+def find_concentrated_relations(
     equations: sparse.csr_array, counts: Floats, categories: int
 ) -> tuple[Ints, Floats, Floats, Ints]:
     """Return relations with a positive parent, its count, the share of its largest children, and the largest.

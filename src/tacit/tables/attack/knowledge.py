@@ -1,4 +1,4 @@
-"""What an attacker knows of a table as it goes out, and the intervals that follow."""
+"""What an attacker knows of a table as published, and the intervals that follow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.tables.attack.attacker import Attacker
 from tacit.tables.attack.public import PublicRange, public_range
-from tacit.tables.attack.reach import Tick, Wants, answer
+from tacit.tables.attack.reach import Tick, Wants, answer_wants
 from tacit.tables.attack.systems import System
 from tacit.tables.suppress.problem import Problem, problem_of
 
@@ -76,13 +76,13 @@ def knowledge_of(
     if told is not None:
         low, high = np.maximum(low, told.low), np.minimum(high, told.high)
     if table.changed is not None:
-        low, high = around(table, low, high, rounding_base, within)
+        low, high = narrow_bounds(table, low, high, rounding_base, within)
         hidden[:] = (~table.empty | table.hidden) & (low < high)
     if table.interval is not None:
         low = np.fmax(low, table.interval[:, 0])
         high = np.fmin(high, table.interval[:, 1])
     refuse_outside(table, low, high)
-    problem = stated(table, low, high, singletons=singletons)
+    problem = state_problem(table, low, high, singletons=singletons)
     return Knowledge(anywhere_in_range(problem, told), hidden)
 
 
@@ -95,7 +95,7 @@ def anywhere_in_range(problem: Problem, told: PublicRange | None) -> Problem:
     return replace(problem, need_down=none, need_up=none, need_width=width)
 
 
-def around(
+def narrow_bounds(
     table: Table, low: Floats, high: Floats, base: float | None, within: float | None
 ) -> tuple[Floats, Floats]:
     """Return bounds narrowed to what published values say of the true ones."""
@@ -127,7 +127,7 @@ def refuse_outside(table: Table, low: Floats, high: Floats) -> None:
         )
 
 
-def stated(table: Table, low: Floats, high: Floats, *, singletons: bool) -> Problem:
+def state_problem(table: Table, low: Floats, high: Floats, *, singletons: bool) -> Problem:
     """Return the problem with the table's needs and the attacker's bounds; no need is refused."""
     room = np.maximum(table.upper - table.value, 0.0)
     # Upper levels beyond the bounds cannot be met; here that is a finding, not an error.
@@ -177,10 +177,12 @@ class Intervals:
     @property
     def proven(self) -> Flags:
         """Return which intervals are the attacker's, and not only between two limits."""
-        return same(self.down, self.most_down, self.unit) & same(self.up, self.most_up, self.unit)
+        return are_equal_movements(self.down, self.most_down, self.unit) & are_equal_movements(
+            self.up, self.most_up, self.unit
+        )
 
 
-def same(a: Floats, b: Floats, unit: float) -> Flags:
+def are_equal_movements(a: Floats, b: Floats, unit: float) -> Flags:
     """Return where two movements are equal."""
     with np.errstate(invalid="ignore"):
         return np.asarray((a == b) | (np.abs(a - b) <= 1e-6 * np.maximum(unit, np.abs(b))))
@@ -205,17 +207,17 @@ def intervals_of(
     attacker = Attacker(problem, hidden)
     s = attacker.system
     chosen = np.arange(len(s.cells)) if cells is None else np.flatnonzero(cells[s.cells])
-    answer(s, all_of(s, chosen), tick, workers=workers, until=until)
+    answer_wants(s, all_of(s, chosen), tick, workers=workers, until=until)
     low, high = s.interval()
     outer_low, outer_high = s.interval(inner=False)
     unit = unit_of(problem.table.value)
     shown_down, shown_up = -low[chosen], high[chosen]
     return Intervals(
         s.cells[chosen],
-        tidy(shown_down, unit),
-        tidy(shown_up, unit),
-        tidy(np.maximum(-outer_low[chosen], shown_down), unit),
-        tidy(np.maximum(outer_high[chosen], shown_up), unit),
+        tidy_movements(shown_down, unit),
+        tidy_movements(shown_up, unit),
+        tidy_movements(np.maximum(-outer_low[chosen], shown_down), unit),
+        tidy_movements(np.maximum(outer_high[chosen], shown_up), unit),
         unit,
     )
 
@@ -241,7 +243,7 @@ def all_of(system: System, chosen: Ints) -> list[Wants | None]:
     return wants
 
 
-def tidy(values: Floats, unit: float) -> Floats:
+def tidy_movements(values: Floats, unit: float) -> Floats:
     """Return movements without the solver's last digits: whole numbers where they are meant."""
     whole = np.rint(values)
     with np.errstate(invalid="ignore"):
@@ -270,7 +272,7 @@ def by_subtable(knowledge: Knowledge) -> tuple[Knowledge, Ints]:
         copies, blocks = [np.zeros(0, dtype=np.int64)], [sparse.csr_array((0, 0))]
     origin = np.concatenate(copies)
     equations = sparse.csr_array(sparse.block_diag(blocks, format="csr"))
-    return Knowledge(taken(p, origin, equations), knowledge.hidden[origin]), origin
+    return Knowledge(copy_problem_cells(p, origin, equations), knowledge.hidden[origin]), origin
 
 
 def one_subtable(shape: Sequence[int], sums: Sequence[int], table: Table) -> sparse.csr_array:
@@ -286,7 +288,7 @@ def one_subtable(shape: Sequence[int], sums: Sequence[int], table: Table) -> spa
     return product_equations(dimensions)
 
 
-def taken(problem: Problem, origin: Ints, equations: sparse.csr_array) -> Problem:
+def copy_problem_cells(problem: Problem, origin: Ints, equations: sparse.csr_array) -> Problem:
     """Return a problem over copies of cells."""
     arrays = (
         "down", "up", "need_down", "need_up", "need_width", "cost", "primary", "forced", "fixed",
@@ -299,7 +301,7 @@ def taken(problem: Problem, origin: Ints, equations: sparse.csr_array) -> Proble
     )
 
 
-def narrowest(found: Intervals, origin: Ints) -> Intervals:
+def find_least_movement(found: Intervals, origin: Ints) -> Intervals:
     """Return, for each cell, the least that it can move in any of its copies."""
     cells, own = np.unique(origin[found.cells], return_inverse=True)
 

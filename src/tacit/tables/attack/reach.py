@@ -199,7 +199,7 @@ class Wants:
         return cls(-block.outer_low, block.outer_high.copy(), np.zeros(block.n))
 
 
-def still_open(block: Block, wants: Wants) -> tuple[Flags, Flags]:
+def find_still_open(block: Block, wants: Wants) -> tuple[Flags, Flags]:
     """Return which unknowns must still be moved down, and up: not shown and not ruled out."""
     loose = 1 + EQUAL
     can_low = -block.outer_low > -block.inner_low * loose
@@ -210,16 +210,16 @@ def still_open(block: Block, wants: Wants) -> tuple[Flags, Flags]:
     return down, up
 
 
-def meet(
+def meet_wants(
     block: Block, wants: Wants, solver: Solver | None, tick: Tick, *, until: float = np.inf
 ) -> Solver | None:
     """Move the unknowns until each want is met, or shown to be out of reach by shared programs.
 
-    What is left open afterwards needs programs of its own; see :func:`settle`.
+    What is left open afterwards needs programs of its own; see :func:`solve_open_unknowns`.
     """
     rng = np.random.default_rng(block.n)
     for turn in range(ROUNDS):
-        down, up = still_open(block, wants)
+        down, up = find_still_open(block, wants)
         before = int(down.sum() + up.sum())
         if before < 6 or time.monotonic() > until:
             break
@@ -238,13 +238,13 @@ def meet(
         cap_low = np.where(fall, -target_low, -np.inf)
         wild = (rise & ~np.isfinite(target_high)) | (fall & ~np.isfinite(target_low))
         solver.together(np.where(wild, 0.0, weight), cap_low, cap_high)
-        down, up = still_open(block, wants)
+        down, up = find_still_open(block, wants)
         if turn > 1 and before - int(down.sum() + up.sum()) < GAIN * before:
             break
     return solver
 
 
-def settle(
+def solve_open_unknowns(
     block: Block,
     wants: Wants,
     solver: Solver | None,
@@ -281,7 +281,7 @@ def open_at(block: Block, wants: Wants, j: int) -> tuple[bool, bool]:
 # -- all blocks ----------------------------------------------------------------------------------------
 
 
-def answer(
+def answer_wants(
     system: System,
     wants: Sequence[Wants | None],
     tick: Tick,
@@ -321,12 +321,12 @@ def answer(
         if time.monotonic() > until:
             break
         tick(done / total)
-        inside = functools.partial(steady, tick, done / total)
-        solver = meet(b, w, None, inside, until=until)
-        solver = settle(b, w, solver, inside, until=until, budget=budget - spent)
+        inside = functools.partial(report_total_share, tick, done / total)
+        solver = meet_wants(b, w, None, inside, until=until)
+        solver = solve_open_unknowns(b, w, solver, inside, until=until, budget=budget - spent)
         solvers[i] = solver
         spent += solver.spent if solver is not None else 0.0
-        down, up = still_open(b, w)
+        down, up = find_still_open(b, w)
         if down.any() or up.any():
             left.append(i)
         done += sizes[i]
@@ -336,11 +336,11 @@ def answer(
         for i in left:
             w = wants[i]
             assert w is not None
-            solvers[i] = settle(system.blocks[i], w, solvers[i], tick, until=until)
+            solvers[i] = solve_open_unknowns(system.blocks[i], w, solvers[i], tick, until=until)
     return solvers
 
 
-def steady(tick: Tick, share: float, _inner: float | None) -> None:
+def report_total_share(tick: Tick, share: float, _inner: float | None) -> None:
     """Report the share that all blocks together have reached."""
     tick(share)
 
@@ -396,7 +396,7 @@ def pieces(
     for i in blocks:
         w = wants[i]
         assert w is not None
-        down, up = still_open(system.blocks[i], w)
+        down, up = find_still_open(system.blocks[i], w)
         columns = np.flatnonzero(down | up)
         found += [(i, columns[k : k + PIECE]) for k in range(0, len(columns), PIECE)]
     return found
@@ -414,7 +414,9 @@ def piece_of_work(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Settle some unknowns of a block in a process of the pool; return its bounds."""
     assert wants is not None
-    settle(block, wants, None, lambda _share: None, only=only, until=time.monotonic() + seconds)
+    solve_open_unknowns(
+        block, wants, None, lambda _share: None, only=only, until=time.monotonic() + seconds
+    )
     return block.inner_low, block.inner_high, block.outer_low, block.outer_high
 
 

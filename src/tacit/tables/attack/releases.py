@@ -12,7 +12,7 @@ from tacit.data.cells.linked import link
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.tables.attack.audit import Audit, AuditResult
-from tacit.tables.attack.knowledge import Knowledge, stated
+from tacit.tables.attack.knowledge import Knowledge, state_problem
 
 
 def audit_releases(
@@ -57,4 +57,4 @@ def joint_knowledge(tables: Sequence[Table], spec: Audit) -> Knowledge:
         hidden[part[~own.hidden]] = False
         np.maximum.at(low, part, table.value - own.problem.down)
         np.minimum.at(high, part, table.value + own.problem.up)
-    return Knowledge(stated(joined, low, high, singletons=spec.singletons), hidden)
+    return Knowledge(state_problem(joined, low, high, singletons=spec.singletons), hidden)

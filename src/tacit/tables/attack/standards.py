@@ -14,31 +14,31 @@ from scipy import sparse
 
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.tables.attack.attacker import Attacker, met
+from tacit.tables.attack.attacker import Attacker, find_met_needs
 from tacit.tables.attack.knowledge import (
     Knowledge,
     by_subtable,
+    find_least_movement,
     intervals_of,
     knowledge_of,
-    narrowest,
 )
-from tacit.tables.attack.reach import Tick, Wants, meet, settle
+from tacit.tables.attack.reach import Tick, Wants, meet_wants, solve_open_unknowns
 from tacit.tables.attack.systems import Block, System
 from tacit.tables.suppress.problem import Problem
 
 Ints = npt.NDArray[np.int64]
 
 
-def quiet(_share: float | None) -> None:
-    """Report progress to nobody."""
+def ignore_share(_share: float | None) -> None:
+    """Ignore progress."""
 
 
-def ps1(table: Table, tick: Tick = quiet) -> Ints:
+def ps1(table: Table, tick: Tick = ignore_share) -> Ints:
     """Return the unsafe cells that some subtable on its own gives away exactly (PS1)."""
     return in_subtables(knowledge_of(table, singletons=False), tick)[0]
 
 
-def ps1_star(table: Table, tick: Tick = quiet) -> Ints:
+def ps1_star(table: Table, tick: Tick = ignore_share) -> Ints:
     """Return the unsafe cells whose levels some subtable on its own violates (PS1*)."""
     return in_subtables(knowledge_of(table, singletons=False), tick)[1]
 
@@ -47,8 +47,8 @@ def in_subtables(knowledge: Knowledge, tick: Tick) -> tuple[Ints, Ints]:
     """Return the unsafe cells that violate PS1, and those that violate PS1*."""
     copies, origin = by_subtable(knowledge)
     p = copies.problem
-    found = narrowest(intervals_of(p, copies.hidden, tick, cells=p.primary), origin)
-    fine = met(knowledge.problem, found.cells, found.down, found.up)
+    found = find_least_movement(intervals_of(p, copies.hidden, tick, cells=p.primary), origin)
+    fine = find_met_needs(knowledge.problem, found.cells, found.down, found.up)
     return found.cells[found.exact], found.cells[~fine]
 
 
@@ -68,7 +68,7 @@ def ps2(table: Table) -> Ints:
     return np.asarray(np.unique(pairs, axis=0), dtype=np.int64)
 
 
-def ps2_star(table: Table, tick: Tick = quiet) -> Ints:
+def ps2_star(table: Table, tick: Tick = ignore_share) -> Ints:
     """Return pairs (known, target) that violate PS2*.
 
     The only respondent of a hidden cell knows its value; with it fixed, the interval of an unsafe cell
@@ -96,18 +96,18 @@ def respondents(problem: Problem, hidden: Flags, tick: Tick) -> Ints:
         if not there.any():
             continue
         own = at_target[there]
-        low, high = moved_without(
+        low, high = compute_movement_without(
             s.blocks[int(s.block[at])], int(s.place[at]), s, own, problem, tick
         )
         ratio = s.ratio[own]
         down = np.where(ratio > 0, -ratio * low, -ratio * high)
         up = np.where(ratio > 0, ratio * high, ratio * low)
-        fails = ~met(problem, s.cells[own], down, up)
+        fails = ~find_met_needs(problem, s.cells[own], down, up)
         bad += [(cell, int(t)) for t in s.cells[own][fails]]
     return np.array(bad, dtype=np.int64).reshape(-1, 2)
 
 
-def moved_without(
+def compute_movement_without(
     block: Block, k: int, s: System, own: Ints, problem: Problem, tick: Tick
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return how far the unknowns behind some cells move when unknown k does not."""
@@ -128,7 +128,7 @@ def moved_without(
     np.maximum.at(w.high, place, np.where(ratio > 0, up, down))
     np.maximum.at(w.width, place, problem.need_width[cells] / size)
     if fixed.matrix.shape[0]:
-        settle(fixed, w, meet(fixed, w, None, tick), tick)
+        solve_open_unknowns(fixed, w, meet_wants(fixed, w, None, tick), tick)
     else:
         fixed.inner_low, fixed.inner_high = lower, upper
     return fixed.inner_low[place], fixed.inner_high[place]

@@ -123,7 +123,7 @@ def system_of(
     by_cell
         All relations, by column.
     hidden
-        Which cells do not go out.
+        Which cells are not published.
     down, up
         How far each cell can lie below and above its value.
     reduced
@@ -137,8 +137,8 @@ def system_of(
     low, high = -np.asarray(down)[cells], np.asarray(up)[cells]
     if reduced:
         m, own, ratio, low, high = shrink(m, low, high)
-    m = distinct(m)
-    label, n = labelled(m)
+    m = drop_repeated_relations(m)
+    label, n = label_blocks(m)
     order = np.argsort(label, kind="stable")
     ends = np.searchsorted(label[order], np.arange(n + 1))
     place = np.empty(len(low), dtype=np.int64)
@@ -156,7 +156,7 @@ def system_of(
     )
 
 
-def labelled(m: sparse.csr_array) -> tuple[Ints, int]:
+def label_blocks(m: sparse.csr_array) -> tuple[Ints, int]:
     """Return the block of each unknown, and how many; all without a relation share the last one."""
     bound = np.zeros(m.shape[1], dtype=bool)
     bound[m.indices] = True
@@ -179,7 +179,7 @@ def split(
 ) -> list[Block]:
     """Cut the relations into blocks."""
     coo = m.tocoo()
-    outer_low, outer_high = propagated(m, low, high)
+    outer_low, outer_high = propagate_bounds(m, low, high)
     entry_block = label[coo.coords[1]]
     # Entries by block, then by row: the rows of a block are numbered where the row changes.
     by_block = np.lexsort((coo.coords[0], entry_block))
@@ -299,7 +299,7 @@ def class_bounds(
     return least, most
 
 
-def distinct(m: sparse.csr_array) -> sparse.csr_array:
+def drop_repeated_relations(m: sparse.csr_array) -> sparse.csr_array:
     """Return the relations without repetitions, up to a factor.
 
     Equal rows have equal products with two fixed random vectors; that unequal ones have, both being
@@ -316,7 +316,7 @@ def distinct(m: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(m[np.sort(first)])
 
 
-def propagated(
+def propagate_bounds(
     m: sparse.csr_array, lower: Floats, upper: Floats, passes: int = PASSES
 ) -> tuple[Floats, Floats]:
     """Return bounds that follow from single relations, repeatedly applied; 0 stays inside."""
@@ -328,8 +328,8 @@ def propagated(
     for _ in range(passes):
         least = np.where(a > 0, a * low[columns], a * high[columns])
         most = np.where(a > 0, a * high[columns], a * low[columns])
-        rest_least = others(least, rows, m.shape[0])
-        rest_most = others(most, rows, m.shape[0])
+        rest_least = sum_other_entries(least, rows, m.shape[0])
+        rest_most = sum_other_entries(most, rows, m.shape[0])
         x_low = np.where(a > 0, -rest_most / a, -rest_least / a)
         x_high = np.where(a > 0, -rest_least / a, -rest_most / a)
         new_low, new_high = low.copy(), high.copy()
@@ -343,7 +343,7 @@ def propagated(
     return low, high
 
 
-def others(values: Floats, rows: Ints, n: int) -> Floats:
+def sum_other_entries(values: Floats, rows: Ints, n: int) -> Floats:
     """Return, for each entry, the sum of its row without itself; infinite entries are counted apart."""
     finite = np.isfinite(values)
     part = np.where(finite, values, 0.0)

@@ -63,7 +63,7 @@ def entropy(cells: Floats) -> Entropy:
     """
     n = cells.sum(axis=1)
     used = n > 0
-    # sum q log q = sum o log o / n - log n: one logarithm a cell, no matrix of shares.
+    # sum q log q = sum o log o / n - log n: one logarithm per cell, no matrix of shares.
     products = np.empty(len(cells))
     for part in row_blocks(cells):
         block = cells[part]

@@ -141,7 +141,7 @@ def change_classes(change: Floats) -> dict[str, int]:
 
 
 def level_rows(table: Table, change: Floats) -> list[dict[str, Any]]:
-    """Return one row a level: cells, unsafe, hidden, mean change."""
+    """Return one row per level: cells, unsafe, hidden, mean change."""
     level = np.zeros(len(table), dtype=np.int64)
     for i, d in enumerate(table.dimensions):
         level += d.depth[table.places[:, i]]

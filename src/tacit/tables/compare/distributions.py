@@ -82,7 +82,7 @@ def from_array(
     return Distributions(layout, cells, hidden)
 
 
-def like(given: npt.ArrayLike, layout: Layout) -> Distributions:
+def reshape_to_layout(given: npt.ArrayLike, layout: Layout) -> Distributions:
     """Return an array of internal cells in a layout that is known."""
     cells, hidden = as_cells(given, "cells")
     if cells.shape != layout.shape:

@@ -98,7 +98,7 @@ def entries_of_records(
     return Entries(
         names,
         tuple(cells.keys[n].codes.astype(np.int64) for n in names),
-        tuple(texts(cells.keys[n].values) for n in names),
+        tuple(as_labels(cells.keys[n].values) for n in names),
         counts if cells.weight is None else np.nan_to_num(cells.weight),
         None if cells.weight is None else counts,
         (None,) * len(names),
@@ -149,7 +149,7 @@ def entries_of_long(
     return Entries(
         names,
         tuple(c.codes.astype(np.int64) for c in coded),
-        tuple(texts(c.values) for c in coded),
+        tuple(as_labels(c.values) for c in coded),
         column_numbers(table, value),
         None if contributors is None else np.nan_to_num(column_numbers(table, contributors)),
         (total,) * len(names),
@@ -202,7 +202,7 @@ def wide_rows(
         pc.fill_null(c.indices, len(c.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
         for c in coded
     ]
-    return list(labels), codes, [texts(c.dictionary) for c in coded]
+    return list(labels), codes, [as_labels(c.dictionary) for c in coded]
 
 
 def wide_columns(columns: Declared | None, inside: Sequence[str]) -> Side:
@@ -231,6 +231,6 @@ def column_numbers(table: pa.Table, name: str) -> Floats:
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def texts(values: pa.Array) -> tuple[str, ...]:
+def as_labels(values: pa.Array) -> tuple[str, ...]:
     """Return values as labels, and one more for null."""
     return (*(str(v) for v in values.to_pylist()), MISSING)

@@ -14,7 +14,7 @@ Rule = Literal["zero", "row_average", "weighted_row_average"]
 RULES: tuple[Rule, ...] = ("zero", "row_average", "weighted_row_average")
 
 
-def filled(
+def fill_suppressed(
     table: Distributions, rule: Rule | None, along: Literal["rows", "columns"] = "rows"
 ) -> Floats:
     """Return the cells of a table with suppressed ones imputed; ``along`` columns transposes."""
@@ -27,11 +27,11 @@ def filled(
     cells, mask = table.cells, table.hidden
     own, across = table.row_totals, table.column_totals
     if along == "columns":
-        return imputed(cells.T, mask.T, rule, across, own).T
-    return imputed(cells, mask, rule, own, across)
+        return impute_rows(cells.T, mask.T, rule, across, own).T
+    return impute_rows(cells, mask, rule, own, across)
 
 
-def imputed(
+def impute_rows(
     cells: Floats,
     suppressed: Flags,
     rule: Rule,

@@ -105,7 +105,7 @@ class Layout:
             return np.repeat(self.rows.codes[self.rows.names.index(variable)], len(self.columns))
         return np.tile(self.columns.codes[self.columns.names.index(variable)], len(self.rows))
 
-    def rearranged(self, cells: Floats, rows: Sequence[str], columns: Sequence[str]) -> Floats:
+    def rearrange_cells(self, cells: Floats, rows: Sequence[str], columns: Sequence[str]) -> Floats:
         """Return cells summed over all but some variables, with those as rows and columns."""
         unknown = [v for v in (*rows, *columns) if v not in self.variables]
         if unknown:

@@ -39,7 +39,7 @@ def deviance(layout: Layout, cells: Floats, model: Model) -> Fit:
     margin forces to be empty. Combinations of categories that the layout does not have count as
     structural zeros, and then fitting is always iterative.
     """
-    margins = maximal(layout, model)
+    margins = find_maximal_margins(layout, model)
     n = float(cells.sum())
     if n == 0:
         return Fit(0.0, 0, converged=True)
@@ -53,7 +53,7 @@ def deviance(layout: Layout, cells: Floats, model: Model) -> Fit:
     return Fit(2 * float(flat[some] @ logs), rounds, converged)
 
 
-def maximal(layout: Layout, model: Model) -> list[Margin]:
+def find_maximal_margins(layout: Layout, model: Model) -> list[Margin]:
     """Return the margins of a model that no other margin contains, variables in table order."""
     given = [(m,) if isinstance(m, str) else tuple(m) for m in model]
     unknown = [v for m in given for v in m if v not in layout.variables]
@@ -119,11 +119,11 @@ def margin_of(layout: Layout, cells: Floats, names: Margin) -> Floats:
         if len(kept) < len(side.names):
             sizes = [len(side.categories[i]) for i in kept]
             ids, n = group_ids([side.codes[i] for i in kept], sizes, n_rows=len(side))
-            cells = summed(cells, ids, n, axis)
+            cells = sum_equal_lines(cells, ids, n, axis)
     return np.ascontiguousarray(cells).ravel()
 
 
-def summed(cells: Floats, ids: Ints, n: int, axis: int) -> Floats:
+def sum_equal_lines(cells: Floats, ids: Ints, n: int, axis: int) -> Floats:
     """Return the cells with lines of the same number added along an axis."""
     if n == 1:
         return cells.sum(axis=axis, keepdims=True)

@@ -12,7 +12,7 @@ from tacit.errors import InputError
 from tacit.tables.compare import association, distances, ranks, variance
 from tacit.tables.compare.blocks import Flags, Floats
 from tacit.tables.compare.distributions import Distributions
-from tacit.tables.compare.impute import Rule, filled
+from tacit.tables.compare.impute import Rule, fill_suppressed
 from tacit.tables.compare.layout import Pick
 from tacit.tables.compare.loglinear import Model, deviance
 from tacit.tables.compare.small_cell_risk import sample_risk, small_cell_risk
@@ -148,7 +148,7 @@ def measure(
         raise InputError("the original table has missing cells; it must be complete")
     if not original.cells.any():
         raise InputError("the original table is all zero: no relative measure is defined")
-    o, p = original.cells, filled(protected, settings.impute, settings.along)
+    o, p = original.cells, fill_suppressed(protected, settings.impute, settings.along)
     found = Collector()
     summarise(found, original, protected, p, settings)
     risks(found, original, protected, settings)
@@ -160,7 +160,7 @@ def measure(
     associations(found, original, p, settings)
     rankings(found, o, p, settings)
     if settings.target is not None:
-        between(found, original, p, settings)
+        add_between_variance(found, original, p, settings)
     fits(found, original, p, settings)
     return Measured(
         found.values, found.original, tuple(found.notes), distances.hellinger_by_row(o, p)
@@ -312,7 +312,7 @@ def associations(found: Collector, original: Distributions, p: Floats, settings:
     """Add X2, Cramér's V and entropy."""
     tables = [original.cells, p]
     if settings.association is not None:
-        tables = [original.layout.rearranged(t, *settings.association) for t in tables]
+        tables = [original.layout.rearrange_cells(t, *settings.association) for t in tables]
     before, after = tables
     found.both("X2", association.pearson(before), association.pearson(after))
     found.change("RX2", "X2")
@@ -340,7 +340,9 @@ def rankings(found: Collector, o: Floats, p: Floats, settings: Settings) -> None
     )
 
 
-def between(found: Collector, original: Distributions, p: Floats, settings: Settings) -> None:
+def add_between_variance(
+    found: Collector, original: Distributions, p: Floats, settings: Settings
+) -> None:
     """Add the between variance of the target proportion, on rows that have it in both tables."""
     assert settings.target is not None
     target = original.layout.columns.pick(settings.target)

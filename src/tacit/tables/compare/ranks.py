@@ -13,7 +13,7 @@ COUNTABLE = 1 << 22
 BLOCK = 1 << 16
 
 
-def compact(values: Floats) -> npt.NDArray[np.generic]:
+def compact_integers(values: Floats) -> npt.NDArray[np.generic]:
     """Return small whole numbers in 16 bits, which sort by radix; others as they are."""
     if values.size and values.max() < 65536:
         narrow = values.astype(np.uint16)
@@ -31,9 +31,11 @@ def rank_changes(original: Floats, protected: Floats, n_groups: int = 20) -> Flo
     of groups, since its results speak of the 20 groupings.
     """
     n = original.shape[-1]
-    order = np.argsort(compact(original), axis=-1, kind="stable")
+    order = np.argsort(compact_integers(original), axis=-1, kind="stable")
     # In original order, the place of a cell is its original rank.
-    rank = np.argsort(np.take_along_axis(compact(protected), order, -1), axis=-1, kind="stable")
+    rank = np.argsort(
+        np.take_along_axis(compact_integers(protected), order, -1), axis=-1, kind="stable"
+    )
     group = (np.arange(n) * n_groups // max(n, 1)).astype(np.int32)
     return np.asarray(100.0 * (group[rank] != group).mean(axis=-1))
 

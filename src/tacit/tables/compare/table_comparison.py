@@ -19,7 +19,13 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
 from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.distances import Zeros
-from tacit.tables.compare.distributions import Distributions, as_cells, from_array, lay_out, like
+from tacit.tables.compare.distributions import (
+    Distributions,
+    as_cells,
+    from_array,
+    lay_out,
+    reshape_to_layout,
+)
 from tacit.tables.compare.entries import (
     Entries,
     entries_of_frame,
@@ -249,12 +255,12 @@ def laid_out(sources: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str
     if listed:
         rows, columns = sides_of(next(iter(listed.values())), reading)
         entries = [entries_of(g, rows, columns, reading, truth=not n) for n, g in listed.items()]
-        sides = spanned_by(entries[0], rows, columns)
+        sides = list_spanning_variables(entries[0], rows, columns)
         laid = dict(zip(listed, lay_out(entries, *sides), strict=True))
     else:
         laid = {"": from_array(given[0], reading["rows"], reading["columns"])}
     layout = next(iter(laid.values())).layout
-    tables = [laid[n] if n in laid else like(g, layout) for n, g in sources.items()]
+    tables = [laid[n] if n in laid else reshape_to_layout(g, layout) for n, g in sources.items()]
     return dict(zip(names, with_kind(tables, reading), strict=True))
 
 
@@ -299,7 +305,7 @@ def entries_of(
     )
 
 
-def spanned_by(
+def list_spanning_variables(
     entries: Entries, rows: Sequence[str], columns: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the variables of rows and columns; a wide frame has some that nobody named."""

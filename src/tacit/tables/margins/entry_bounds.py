@@ -21,24 +21,24 @@ from tacit.tables.margins.integer_bounds import (
     System,
     Tick,
     entry_ranges,
+    ignore_share,
     no_counts,
     propagate,
-    quiet,
 )
 from tacit.tables.margins.margins import (
     Axis,
     MarginSet,
     Support,
     all_families,
-    below,
+    check_whole_numbers,
     decomposable_bounds,
     family_words,
+    find_maximal_supports,
     k_margins,
+    list_implied_supports,
     margin_advice,
     margin_matrix,
-    maximal,
     read_families,
-    whole,
 )
 from tacit.tables.margins.nfold import (
     Long,
@@ -127,7 +127,7 @@ def question_of_table(
     top = k_margins(d, d - 1) if families is None else read_families(families, table.names)
     axes = tuple(Axis.of(x, groups=groups) for x in table.dimensions)
     ground = np.flatnonzero(table.ground)
-    source = whole(table.value[ground], "the table").astype(np.float64)
+    source = check_whole_numbers(table.value[ground], "the table").astype(np.float64)
     lower, upper = outside_bounds(table, ground)
     if known_zeros:
         upper = np.where(table.empty[ground], 0.0, upper)
@@ -144,7 +144,7 @@ def question_of_pattern(table: Table) -> tuple[Question, Ints]:
         raise InputError(
             "the table publishes changed values, not the true ones: use audit for its intervals"
         )
-    values = whole(table.value, "the table").astype(np.float64)
+    values = check_whole_numbers(table.value, "the table").astype(np.float64)
     hidden = np.flatnonzero(table.hidden)
     m = table.equations
     if (np.abs(m.data - np.rint(m.data)) > 1e-9).any():
@@ -179,8 +179,8 @@ class Options:
     linear: bool = True
 
 
-def answer(
-    question: Question, entries: Ints, options: Options, tick: Tick = quiet
+def bound_entries(
+    question: Question, entries: Ints, options: Options, tick: Tick = ignore_share
 ) -> tuple[EntryRanges, str]:
     """Bound entries with the engine of the options; also say which way was taken."""
     if options.engine == "auto" and question.is_plain:
@@ -331,7 +331,7 @@ def by_layers(question: Question, entries: Ints, options: Options, tick: Tick) -
             best = nfold_optimise(table, cost, walk.complexity, maximise=up, walk=walk)
             x = np.empty(len(start))
             x[places] = best
-            take(found, cells, x)
+            widen_ranges(found, cells, x)
             if up:
                 found.upper[e] = x[e]
             else:
@@ -349,7 +349,7 @@ def by_layers(question: Question, entries: Ints, options: Options, tick: Tick) -
     return found
 
 
-def take(found: EntryRanges, cells: Ints, x: Floats) -> None:
+def widen_ranges(found: EntryRanges, cells: Ints, x: Floats) -> None:
     """Let a table widen the ranges that are known to occur."""
     down, up = x < found.inner_lower, x > found.inner_upper
     found.counts["tables"] += 1
@@ -427,7 +427,7 @@ def entry_bounds(
     n = int(np.prod(known.shape))
     cells = np.arange(n) if entries is None else flat_places(entries, known.shape)
     options = Options(engine, value_set, long_axis, graver_complexity, time_limit)
-    return answer(question, cells, options)[0]
+    return bound_entries(question, cells, options)[0]
 
 
 def flat_places(entries: Iterable[Sequence[int]], shape: tuple[int, ...]) -> Ints:
@@ -489,7 +489,7 @@ def margin_families(
     candidates: Iterable[Iterable[Iterable[int | str]]] | None = None,
     groups: bool = True,
     time_limit: float | None = 60.0,
-    tick: Tick = quiet,
+    tick: Tick = ignore_share,
 ) -> list[FamilyVerdict]:
     """Say which families of margins can be released so that no protected entry is given away.
 
@@ -513,7 +513,7 @@ def margin_families(
     full = (
         table
         if isinstance(table, Table)
-        else Table.from_array(whole(np.asarray(table), "the table"), totals=False)
+        else Table.from_array(check_whole_numbers(np.asarray(table), "the table"), totals=False)
     )
     names = full.names
     tried = (
@@ -521,20 +521,22 @@ def margin_families(
         if candidates is None
         else [read_families(c, names) for c in candidates]
     )
-    tried = sorted({maximal(f) for f in tried}, key=lambda f: (-len(below(f)), f))
-    cells = protected_ground(full, protected)
+    tried = sorted(
+        {find_maximal_supports(f) for f in tried}, key=lambda f: (-len(list_implied_supports(f)), f)
+    )
+    cells = find_protected_ground(full, protected)
     verdicts: list[FamilyVerdict] = []
     safe: list[tuple[frozenset[Support], float]] = []
     for k, family in enumerate(tried):
         tick(k / len(tried))
-        own = below(family)
+        own = list_implied_supports(family)
         finer = [w for s, w in safe if own <= s]
         labels = tuple(tuple(names[i] for i in f) for f in family)
         if finer:
             verdicts.append(FamilyVerdict(labels, True, max(finer), 0, 0, True))
             continue
         question = question_of_table(full, family, groups=groups)
-        found, _ = answer(question, cells, Options(time_limit=time_limit))
+        found, _ = bound_entries(question, cells, Options(time_limit=time_limit))
         narrowest = float(found.width[cells].min(initial=np.inf))
         good = narrowest >= width
         unique = int(found.unique[cells].sum())
@@ -545,7 +547,7 @@ def margin_families(
     return verdicts
 
 
-def protected_ground(table: Table, protected: Iterable[Any] | None) -> Ints:
+def find_protected_ground(table: Table, protected: Iterable[Any] | None) -> Ints:
     """Return the protected cells as places among the ground cells."""
     if protected is not None:
         at = table.positions(list(protected))

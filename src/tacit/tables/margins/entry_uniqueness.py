@@ -22,7 +22,7 @@ from tacit.spec import Companions, Measure, Where
 from tacit.tables.margins.entry_bounds import (
     Options,
     Question,
-    answer,
+    bound_entries,
     ground_places,
     linear_is_wrong,
     question_of_pattern,
@@ -112,7 +112,7 @@ class EntryUniqueness(Measure[Table]):
             self.time_limit,
         )
         ctx.tick("bounding entries", 0.0)
-        found, way = answer(
+        found, way = bound_entries(
             question, entries, options, lambda share: ctx.tick("bounding entries", min(1.0, share))
         )
         frame = entry_frame(table, hidden, entries, found, guarded, self)
@@ -252,7 +252,7 @@ def entry_frame(
     guarded: Ints,
     spec: EntryUniqueness,
 ) -> nw.DataFrame[Any]:
-    """Return one row an entry: codes, bounds, linear bounds, whether it is unique, and how sure that is."""
+    """Return one row per entry: codes, bounds, linear bounds, whether it is unique, and how sure that is."""
     at = hidden[entries]
     codes = {
         k: np.asarray(v, dtype=object)[at].tolist() for k, v in table.columns_of_codes().items()

@@ -36,8 +36,8 @@ MOST_TABLES = 200_000
 MOST_NODES = 400_000
 
 
-def quiet(_share: float) -> None:
-    """Report progress to nobody."""
+def ignore_share(_share: float) -> None:
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
@@ -200,8 +200,8 @@ def propagate(system: System, rounds: int = ROUNDS) -> tuple[Floats, Floats]:
     for _ in range(rounds):
         low_part = np.where(positive, lower[columns], -upper[columns])
         high_part = np.where(positive, upper[columns], -lower[columns])
-        least = others(rows, low_part, n_rows)
-        most = others(rows, high_part, n_rows)
+        least = sum_other_terms(rows, low_part, n_rows)
+        most = sum_other_terms(rows, high_part, n_rows)
         at_most, at_least = right[rows] - least, right[rows] - most
         new_upper = np.where(positive, at_most, -at_least)
         new_lower = np.where(positive, at_least, -at_most)
@@ -216,7 +216,7 @@ def propagate(system: System, rounds: int = ROUNDS) -> tuple[Floats, Floats]:
     return lower, upper
 
 
-def others(rows: Ints, parts: Floats, n_rows: int) -> Floats:
+def sum_other_terms(rows: Ints, parts: Floats, n_rows: int) -> Floats:
     """Return, for each term of a row, the sum of the row's other terms; infinite parts allowed."""
     finite = np.isfinite(parts)
     if finite.all():
@@ -238,7 +238,7 @@ def entry_ranges(
     how: How = "mip",
     value_sets: bool = False,
     time_limit: float | None = 60.0,
-    tick: Tick = quiet,
+    tick: Tick = ignore_share,
     seed: int = 0,
 ) -> EntryRanges:
     """Bound entries over all whole-number solutions of a system.
@@ -507,7 +507,7 @@ class Block:
         self.whole.set_costs([e], [0.0])
         self.ranges.counts["integer programs"] += 1
         self.add(solution.x)
-        bound = proven(solution)
+        bound = read_proven_bound(solution)
         if up and bound is not None:
             self.high_out[e] = max(self.high_in[e], min(self.high_out[e], np.floor(bound + NEAR)))
         elif bound is not None:
@@ -553,14 +553,14 @@ class Block:
             for v in between:
                 if v in met or not solve:
                     continue
-                state = self.occurs(e, v, limit)
+                state = self.is_value_possible(e, v, limit)
                 if state is None:
                     complete = False
                 elif state:
                     met.add(v)
             self.ranges.values[int(self.columns[e])] = (tuple(sorted(met)), complete)
 
-    def occurs(self, e: int, value: int, limit: float | None) -> bool | None:
+    def is_value_possible(self, e: int, value: int, limit: float | None) -> bool | None:
         """Return whether some solution has that value; None when the time ran out."""
         self.whole.set_bounds([e], value, value)
         solution = self.whole.solve(time_limit=limit)
@@ -571,7 +571,7 @@ class Block:
         return False if solution.state == "infeasible" else None
 
 
-def proven(solution: Solution) -> float | None:
+def read_proven_bound(solution: Solution) -> float | None:
     """Return the bound that a solve has proven, if any."""
     if solution.state == "infeasible" or not np.isfinite(solution.bound):
         return None

@@ -19,7 +19,14 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.margins.two_way import Disclosed, Margins, capped, naive, narrow, raised
+from tacit.tables.margins.two_way import (
+    Disclosed,
+    Margins,
+    capped,
+    classify_cells_directly,
+    narrow,
+    raised,
+)
 
 Floats = npt.NDArray[np.float64]
 Threshold = Annotated[float, Field(gt=0)]
@@ -116,7 +123,7 @@ class MarginDisclosure(Measure[Table]):
     def flags(self, low: Floats, high: Floats, tolerance: float) -> dict[str, Any]:
         """Return the four sets by looking at every cell."""
         given = {"upward": self.tau_up, "downward": self.tau_down, "approximation": self.tau_approx}
-        return naive(low, high, given, tolerance)
+        return classify_cells_directly(low, high, given, tolerance)
 
 
 @dataclass(frozen=True, repr=False)

@@ -83,7 +83,7 @@ def independent(rows: sparse.csr_array) -> sparse.csr_array:
 # -- families ------------------------------------------------------------------------------------------
 
 
-def maximal(families: Iterable[Iterable[int]]) -> tuple[Support, ...]:
+def find_maximal_supports(families: Iterable[Iterable[int]]) -> tuple[Support, ...]:
     """Return the supports of a family that lie in no other one, in order."""
     sets = {frozenset(f) for f in families}
     return tuple(sorted(tuple(sorted(s)) for s in sets if not any(s < t for t in sets)))
@@ -98,13 +98,13 @@ def read_families(
     families: Iterable[Iterable[int | str]], names: Sequence[str]
 ) -> tuple[Support, ...]:
     """Return supports as positions, given by names or positions of dimensions."""
-    found = [tuple(place(n, names) for n in family) for family in families]
+    found = [tuple(find_position(n, names) for n in family) for family in families]
     if not found:
         raise InputError("no margins are named: give at least one list of dimensions")
-    return maximal(found)
+    return find_maximal_supports(found)
 
 
-def place(name: int | str, names: Sequence[str]) -> int:
+def find_position(name: int | str, names: Sequence[str]) -> int:
     """Return the position of a dimension."""
     if isinstance(name, str):
         if name not in names:
@@ -138,7 +138,7 @@ def all_families(d: int) -> list[tuple[Support, ...]]:
             for k in range(1, d)
             for f in k_margins(d, k)
         ]
-    return sorted(set(chains), key=lambda f: (-len(below(f)), f))
+    return sorted(set(chains), key=lambda f: (-len(list_implied_supports(f)), f))
 
 
 def grow_antichains(
@@ -153,7 +153,7 @@ def grow_antichains(
             grow_antichains(subsets, i + 1, [*chosen, subsets[i]], found)
 
 
-def below(family: Sequence[Support]) -> frozenset[Support]:
+def list_implied_supports(family: Sequence[Support]) -> frozenset[Support]:
     """Return every support whose margin follows from a family."""
     return frozenset(
         s for f in family for k in range(len(f) + 1) for s in itertools.combinations(f, k)
@@ -191,7 +191,7 @@ class MarginSet:
     families
         The maximal supports.
     values
-        One array of whole numbers a support, with one axis a dimension of it.
+        One array of whole numbers per support, with one axis per dimension of it.
     source
         A table with these margins, if one is known.
     """
@@ -224,7 +224,7 @@ class MarginSet:
         known: dict[Support, Ints] = {}
         for key, value in margins.items():
             members = (key,) if isinstance(key, str | int) else tuple(key)
-            axes = [place(n, labels) for n in members]
+            axes = [find_position(n, labels) for n in members]
             order = np.argsort(axes, kind="stable")
             support = tuple(axes[i] for i in order)
             array = np.asarray(value)
@@ -233,9 +233,11 @@ class MarginSet:
                 raise InputError(
                     f"the margin of {family_words([support], labels)} must have the shape {expected}"
                 )
-            known[support] = whole(array.transpose(order), family_words([support], labels))
+            known[support] = check_whole_numbers(
+                array.transpose(order), family_words([support], labels)
+            )
         require_consistent(known, labels)
-        top = maximal(known)
+        top = find_maximal_supports(known)
         return cls(sizes, labels, top, tuple(known[f] for f in top))
 
     @classmethod
@@ -247,7 +249,7 @@ class MarginSet:
         names: Sequence[str] | None = None,
     ) -> MarginSet:
         """Take the margins of a table (without totals); by default all that sum over one dimension."""
-        array = whole(np.asarray(table), "the table")
+        array = check_whole_numbers(np.asarray(table), "the table")
         labels = tuple(names or letters(array.ndim))
         d = array.ndim
         top = k_margins(d, d - 1) if families is None else read_families(families, labels)
@@ -270,7 +272,7 @@ class MarginSet:
         return np.concatenate([v.ravel() for v in self.values]).astype(np.float64)
 
 
-def whole(array: npt.NDArray[Any], what: str) -> Ints:
+def check_whole_numbers(array: npt.NDArray[Any], what: str) -> Ints:
     """Return an array as whole numbers, none of them negative; refuse others."""
     values = np.asarray(array, dtype=np.float64)
     if not np.isfinite(values).all():
@@ -391,9 +393,9 @@ def margin_advice(
         False when groups of a hierarchy are published as well.
     """
     d = len(shape)
-    top = k_margins(d, d - 1) if families is None else maximal(families)
+    top = k_margins(d, d - 1) if families is None else find_maximal_supports(families)
     wide = tuple(i for i, s in enumerate(shape) if s > 1)
-    used = maximal(tuple(set(f) & set(wide)) for f in top)
+    used = find_maximal_supports(tuple(set(f) & set(wide)) for f in top)
     if flat and d == 2 and used == ((0,), (1,)):
         return Advice(
             "two-way", True, "closed form", "bounds of a two-way table have a closed form"

@@ -427,7 +427,7 @@ def nfold_optimise(
 
 
 def layer_moves(graver: Ints, down: Ints, up: Ints, parts: int) -> Ints:
-    """Return the sums of at most so many Graver elements of equal signs within -down and up."""
+    """Return the sums of at most this many Graver elements of equal signs within -down and up."""
     inside = graver[((graver >= -down) & (graver <= up)).all(axis=1)]
     seen: dict[bytes, Ints] = {}
     front = list(inside)
@@ -457,7 +457,7 @@ def layer_moves(graver: Ints, down: Ints, up: Ints, parts: int) -> Ints:
 
 
 def ball(images: Ints, radius: int) -> tuple[Ints, dict[bytes, int]]:
-    """Return all sums of at most so many images, and the place of each."""
+    """Return all sums of at most this many images, and the place of each."""
     steps = np.unique(images, axis=0)
     index = {bytes_of(np.zeros(images.shape[1], dtype=np.int64)): 0}
     points = [np.zeros(images.shape[1], dtype=np.int64)]

@@ -171,7 +171,7 @@ def narrow(margins: Margins, threshold: float) -> Disclosed:
     return Disclosed(lines.shape, lines.rows, lines.columns, cells)
 
 
-def naive(
+def classify_cells_directly(
     low: Floats, high: Floats, thresholds: Mapping[str, npt.ArrayLike], tolerance: float
 ) -> dict[str, npt.NDArray[np.bool_]]:
     """Return the four sets by looking at every cell; thresholds may differ from cell to cell."""

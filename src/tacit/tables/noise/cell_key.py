@@ -20,9 +20,9 @@ from tacit.io.p_tables import PTable, read_ptable
 from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.noise import ptable as _ptable
-from tacit.tables.noise.cell_keys import digits_of, rotated
+from tacit.tables.noise.cell_keys import digits_of, rotate_digits
 from tacit.tables.noise.cell_noise import Scaling, contributions, magnitude_changes
-from tacit.tables.rounding.model import basis, rolled
+from tacit.tables.rounding.model import basis, roll_up_ground
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -45,7 +45,7 @@ class CellKey(Method[Table]):
 
     with x_j its largest contributions (or its mean, range or value), m_j the scaling, and v_j drawn at
     |x_j| / Delta_j with the digits of the key turned to the left j times. Empty cells and cells that must
-    be published stay as they are; all others go out changed, unsafe ones as well. Totals are changed by
+    be published stay as they are; all others are published changed, unsafe ones as well. Totals are changed by
     themselves: the result does not add up, by design. Attach keys with
     :func:`tacit.tables.with_cell_keys`; without any they are drawn from the seed, which protects this
     table but not two tables against each other.
@@ -144,7 +144,7 @@ class CellKey(Method[Table]):
     def _apply(self, table: Table, ctx: Context) -> Table:
         table = self.keyed(table, ctx)
         ctx.tick("looking up changes", 0.3)
-        still = unchanged(table)
+        still = find_unperturbed_cells(table)
         plan = self.count_plan() if table.frequency else self.magnitude_plan()
         if table.frequency:
             published = self.counts(table, plan["main"], still)
@@ -160,7 +160,7 @@ class CellKey(Method[Table]):
             additive=False,
             largest_gap_of_sums=float(np.abs(gap).max(initial=0.0)),
         )
-        facts = json.dumps({k: packed(v) for k, v in plan.items()})
+        facts = json.dumps({k: pack_plan_part(v) for k, v in plan.items()})
         return table.with_changed(published).with_(extra={**table.extra, "perturbation": facts})
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
@@ -187,14 +187,14 @@ class CellKey(Method[Table]):
                     "zeros=False needs the keys of records with a value: attach them with "
                     "tacit.tables.with_cell_keys(table, data, ...)"
                 )
-            keys, digits = drawn_keys(table, ctx.rng), DRAWN
+            keys, digits = draw_keys(table, ctx.rng), DRAWN
             ctx.note(keys="drawn for this table")
         else:
             keys = np.asarray(given, dtype=np.float64).ravel()
             if len(keys) != len(table) or not ((keys >= 0) & (keys < 1)).all():
                 raise InputError("the table's cell keys must be one number in [0, 1) a cell")
             digits = self.digits or digits_of(keys)
-            keys = rotated(keys, 0, digits)
+            keys = rotate_digits(keys, 0, digits)
             ctx.note(keys="of the records")
         return table.with_(extra={**table.extra, name: keys, "used_key": name, "digits": digits})
 
@@ -280,7 +280,7 @@ class CellKey(Method[Table]):
         return np.asarray(table.value + change)
 
 
-def unchanged(table: Table) -> Flags:
+def find_unperturbed_cells(table: Table) -> Flags:
     """Return the cells that are not perturbed: empty ones and those that must be published."""
     still = table.empty | (table.status == Status.PROTECTED)
     return still | (records(table) == 0) if table.frequency else still
@@ -302,13 +302,13 @@ def is_weighted(table: Table) -> bool:
     return "weighted_count" in table.extra or bool((table.value != np.rint(table.value)).any())
 
 
-def drawn_keys(table: Table, rng: np.random.Generator) -> Floats:
+def draw_keys(table: Table, rng: np.random.Generator) -> Floats:
     """Draw a key for every ground cell that is not empty, and add them up for the others."""
     free, expansion, _ = basis(table)
     units = rng.integers(0, 10**DRAWN, len(free))
     units[table.empty[free]] = 0
     if expansion is None:
-        sums = rolled(table, units)
+        sums = roll_up_ground(table, units)
     else:
         sums = np.rint(expansion @ units).astype(np.int64)
     return np.asarray((sums % 10**DRAWN) / 10.0**DRAWN)
@@ -321,7 +321,7 @@ def require_sound(table: PTable, *, counts: bool) -> None:
         raise InputError("the perturbation table cannot be used: " + "; ".join(faults))
 
 
-def packed(part: Any) -> Any:
+def pack_plan_part(part: Any) -> Any:
     """Return a part of the plan as plain data, for the check of the claim."""
     if isinstance(part, PTable):
         return {
@@ -333,7 +333,7 @@ def packed(part: Any) -> Any:
     return dict(vars(part)) if isinstance(part, Scaling) else part
 
 
-def stored(table: Table) -> PTable:
+def read_stored_ptable(table: Table) -> PTable:
     """Return the perturbation table that a table was changed with."""
     facts = table.extra.get("perturbation")
     if facts is None:

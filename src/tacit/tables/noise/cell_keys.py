@@ -57,7 +57,7 @@ def with_cell_keys(table: Table, data: Microdata, record_key: str) -> Table:
     own = table.response if not table.frequency and table.response in data.columns else None
     found = ground_sums(work, record_key, own)
     cell = work.cells(found)
-    counts = pick(table, work.rolled(cell, column(found, "n")))
+    counts = pick_own_cells(table, work.roll_up(cell, column(found, "n")))
     require_same_records(table, counts)
     extra: dict[str, Any] = {**table.extra, "cell_key": keys_of(table, work, found, cell, "")}
     if own is not None:
@@ -84,7 +84,7 @@ def tabulation(table: Table, data: Microdata, record_key: str) -> Tabulation:
 
 
 def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
-    """Return one row a ground cell: records, sums of both parts of the keys, and extremes of values."""
+    """Return one row per ground cell: records, sums of both parts of the keys, and extremes of values."""
     key = nw.col(record_key).cast(nw.Float64)
     value = nw.lit(1.0) if own is None else nw.col(own).cast(nw.Float64)
     frame = work.frame.with_columns(key.alias(KEY), value.alias(VALUE))
@@ -120,13 +120,13 @@ def keys_of(table: Table, work: Tabulation, found: pa.Table, cell: Ints, suffix:
     head = np.mod(column(found, f"head{suffix}"), HEAD)
     tail = column(found, f"tail{suffix}")
     head = np.mod(head + np.floor(tail / TAIL), HEAD)
-    heads = work.rolled(cell, head).astype(np.int64)
-    tails = work.rolled(cell, np.mod(tail, TAIL)).astype(np.int64)
+    heads = work.roll_up(cell, head).astype(np.int64)
+    tails = work.roll_up(cell, np.mod(tail, TAIL)).astype(np.int64)
     units = ((heads + tails // TAIL) % HEAD) * TAIL + tails % TAIL
-    return pick(table, units / 10.0**DIGITS)
+    return pick_own_cells(table, units / 10.0**DIGITS)
 
 
-def pick(table: Table, values: Floats) -> Floats:
+def pick_own_cells(table: Table, values: Floats) -> Floats:
     """Return the values of the table's own cells from those of the full product."""
     if table.coordinates is None:
         return values
@@ -153,7 +153,7 @@ def ranges(table: Table, work: Tabulation, found: pa.Table, cell: Ints) -> Float
     np.minimum.at(low, cell, column(found, "least"))
     most = extremes(high.reshape(work.ground_shape), table, largest=True)
     least = extremes(low.reshape(work.ground_shape), table, largest=False)
-    return pick(table, np.where(np.isfinite(most), most - least, 0.0))
+    return pick_own_cells(table, np.where(np.isfinite(most), most - least, 0.0))
 
 
 def extremes(ground: Floats, table: Table, *, largest: bool) -> Floats:
@@ -184,7 +184,7 @@ def digits_of(keys: Floats) -> int:
     return DIGITS
 
 
-def rotated(keys: Floats, times: int, digits: int) -> Floats:
+def rotate_digits(keys: Floats, times: int, digits: int) -> Floats:
     """Return keys with their decimals turned to the left: 0.123 becomes 0.231, then 0.312."""
     base = 10**digits
     units = np.mod(np.rint(keys * float(base)).astype(np.int64), base)
@@ -219,9 +219,9 @@ def cell_key_study(table: Table, *, rounds: int = 50) -> dict[str, Any]:
         (mean number of values that a cell may have, before and after differencing), ``disclosed`` (cells
         with a single possible value that were not known before) and ``largest_gap_of_sums``.
     """
-    from tacit.tables.noise.cell_key import records, stored, unchanged
+    from tacit.tables.noise.cell_key import find_unperturbed_cells, read_stored_ptable, records
 
-    still = unchanged(table)
+    still = find_unperturbed_cells(table)
     moved = (table.published - table.value)[~still]
     out: dict[str, Any] = {
         "cells": len(moved),
@@ -232,7 +232,7 @@ def cell_key_study(table: Table, *, rounds: int = 50) -> dict[str, Any]:
     }
     if not table.frequency:
         return out
-    ptable = stored(table)
+    ptable = read_stored_ptable(table)
     n = records(table)
     weight = np.divide(table.value, n, out=np.zeros(len(n)), where=n > 0)
     steps, _, variance = _ptable.moments(ptable)
@@ -254,7 +254,7 @@ def differencing(table: Table, ptable: PTable, still: Flags, rounds: int) -> dic
     low[still] = high[still] = table.value[still]
     low, high = np.maximum(low, table.lower), np.minimum(high, table.upper)
     alone = high - low + 1
-    least, most = propagated(table.equations, low, high, rounds)
+    least, most = narrow_integer_bounds(table.equations, low, high, rounds)
     after = most - least + 1
     free = ~still
     return {
@@ -264,7 +264,7 @@ def differencing(table: Table, ptable: PTable, still: Flags, rounds: int) -> dic
     }
 
 
-def propagated(
+def narrow_integer_bounds(
     matrix: sparse.csr_array, low: Floats, high: Floats, rounds: int
 ) -> tuple[Floats, Floats]:
     """Return bounds of whole numbers narrowed by relations M x = 0 until nothing changes.

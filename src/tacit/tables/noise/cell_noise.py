@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.io.p_tables import PTable
-from tacit.tables.noise.cell_keys import rotated
+from tacit.tables.noise.cell_keys import rotate_digits
 from tacit.tables.noise.ptable import moments
 
 Floats = npt.NDArray[np.float64]
@@ -117,7 +117,7 @@ def magnitude_changes(
         on = (parts[:, j] != 0) & (delta > 0) & (left != 0)
         if j > 0:
             on &= ~tiny
-        key = rotated(keys, j + 1, digits)
+        key = rotate_digits(keys, j + 1, digits)
         step = np.divide(x, delta, out=np.zeros_like(x), where=on)
         v = draws(step, key, table, small, tiny, even, on)
         if j == 0 and extra is not None:

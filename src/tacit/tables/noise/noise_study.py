@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
-from tacit.data.values import numbers
+from tacit.data.values import read_numeric_column
 from tacit.engine.codes import group_ids
 from tacit.errors import InputError, InvalidParameter
 from tacit.plot.chart import Chart
@@ -266,17 +266,17 @@ def noise_study(
     """
     rng = np.random.default_rng(seed)
     drawn = noise or SplitNoise()
-    x = np.asarray(numbers(data, value).values, dtype=np.float64)
+    x = np.asarray(read_numeric_column(data, value).values, dtype=np.float64)
     if (x < 0).any():
         raise InputError(f"{value!r} has negative values")
     owner = data.codes(company).codes.astype(np.int64)
     w = (
-        np.asarray(numbers(data, data.weight).values, dtype=float)
+        np.asarray(read_numeric_column(data, data.weight).values, dtype=float)
         if data.weight
         else np.ones(len(x))
     )
     wk = (
-        np.asarray(numbers(data, known_weight).values, dtype=float)
+        np.asarray(read_numeric_column(data, known_weight).values, dtype=float)
         if known_weight
         else np.ones(len(x))
     )
@@ -337,12 +337,12 @@ def noise_study(
         changes={
             f"{name}{suffix}": change_classes(pick(gathered[name][0]))
             for name in tables
-            for suffix, pick in (("", everything), (" (sensitive)", only_sensitive))
+            for suffix, pick in (("", compute_relative_change), (" (sensitive)", only_sensitive))
         },
     )
 
 
-def everything(cells: NoisyCells) -> Floats:
+def compute_relative_change(cells: NoisyCells) -> Floats:
     """Return the relative change of all cells."""
     return cells.relative
 
@@ -420,7 +420,7 @@ def calibrate(
 ) -> tuple[SplitNoise, list[dict[str, float]]]:
     """Choose (a, b) from a grid: least weighted errors, or least beta with alpha within a limit.
 
-    Returns the chosen distribution and one row a candidate; errors are the worst over the tables.
+    Returns the chosen distribution and one row per candidate; errors are the worst over the tables.
     """
     rows = []
     for a, b in grid:

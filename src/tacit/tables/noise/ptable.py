@@ -63,7 +63,7 @@ def max_entropy(changes: npt.ArrayLike, variance: float, stay: float | None = No
             f"{variance:g}: it must lie between {low:g} and {high:g}"
         )
     if variance <= low + slack:
-        return two_points(v, *around(v))
+        return two_points(v, *find_values_around_zero(v))
     if variance >= high - slack:
         return two_points(v, float(v[0]), float(v[-1]))
     return newton(v, variance)
@@ -73,11 +73,11 @@ def variance_range(v: Floats) -> tuple[float, float]:
     """Return the smallest and the largest variance of distributions with mean 0 on some values."""
     if v[0] > 0 or v[-1] < 0:
         raise Infeasible("changes in one direction only cannot have mean 0")
-    below, above = around(v)
+    below, above = find_values_around_zero(v)
     return float(-below * above), float(-v[0] * v[-1])
 
 
-def around(v: Floats) -> tuple[float, float]:
+def find_values_around_zero(v: Floats) -> tuple[float, float]:
     """Return the nearest values at or below 0, and at or above it."""
     return float(v[v <= 0].max()), float(v[v >= 0].min())
 

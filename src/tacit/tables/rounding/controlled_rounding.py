@@ -16,7 +16,7 @@ from tacit.errors import Infeasible, InputError, LimitReached
 from tacit.registry import register
 from tacit.spec import Method, Where
 from tacit.tables.adjust.additive import additive_claim
-from tacit.tables.rounding.flow import unbiased
+from tacit.tables.rounding.flow import draw_unbiased_steps
 from tacit.tables.rounding.model import Secondary, basis, model_of, multiples, network_of
 from tacit.tables.rounding.random_rounding import (
     Rule,
@@ -125,8 +125,8 @@ class ControlledRounding(Method[Table]):
             base=base,
             max_shift=shift,
             **deviations(table, rounded, base),
-            naive=naive(table, base),
-            **protected(table, rounded, base, shift),
+            naive=round_ground_naively(table, base),
+            **count_protected_cells(table, rounded, base, shift),
         )
         return table.with_changed(rounded)
 
@@ -192,10 +192,10 @@ def round_unbiased(table: Table, base: float, rng: np.random.Generator) -> Float
             "mode='unbiased_2d' needs a one- or two-way table with subtotals in at most one dimension"
         )
     model = model_of(table, base, secondary="none")
-    return model.values(unbiased(model, network, rng))
+    return model.values(draw_unbiased_steps(model, network, rng))
 
 
-def naive(table: Table, base: float) -> dict[str, int]:
+def round_ground_naively(table: Table, base: float) -> dict[str, int]:
     """Return y of the tables whose ground cells are all rounded down, up, or to the nearest."""
     model = model_of(table, base, secondary="nearest")
     residual = model.residual[model.free]
@@ -228,7 +228,7 @@ def existence_interval(
     return np.maximum(z - reach, lower), z + reach
 
 
-def protected(table: Table, rounded: Floats, base: float, shift: int) -> dict[str, Any]:
+def count_protected_cells(table: Table, rounded: Floats, base: float, shift: int) -> dict[str, Any]:
     """Return how many unsafe cells have an existence interval that reaches their levels."""
     at = np.flatnonzero(table.primary)
     if not len(at):

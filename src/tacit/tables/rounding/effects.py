@@ -105,7 +105,7 @@ class RoundingRule:
 
     def round(self, x: npt.ArrayLike, rng: np.random.Generator) -> Ints:
         """Round whole numbers (negative ones with q = floor(x / B))."""
-        values = whole(x)
+        values = check_whole_numbers(x)
         q, r = np.divmod(values, self.base)
         up = np.array([float(self.p_up(i)) for i in range(self.base)])[r]
         return (q + (rng.random(values.shape) < up)) * self.base
@@ -114,7 +114,7 @@ class RoundingRule:
 
     def expected_chi2(self, x: npt.ArrayLike) -> list[Fraction]:
         """Return E[(R(x) - x)^2 / x | x] of each value, 0 where x is 0; their sum is E[chi2 | x]."""
-        values = whole(x)
+        values = check_whole_numbers(x)
         if (values < 0).any():
             raise InputError("chi-square needs values that are not negative")
         return [
@@ -128,7 +128,7 @@ class RoundingRule:
 
         ``as_printed`` gives the paper's upper bound, and 0 below.
         """
-        values = whole(x).ravel()
+        values = check_whole_numbers(x).ravel()
         q = values // self.base
         over = sum((Fraction(1, int(k)) for k in q[q >= 1]), Fraction(0))
         if as_printed:
@@ -167,7 +167,7 @@ class RoundingRule:
             weights |= {
                 (m - 1) * self.base + r: given[r] * self.p_up(r) for r in range(1, self.base)
             }
-        return normalised(weights)
+        return normalise_probabilities(weights)
 
     def posterior_of(self, rounded: int, prior: dict[int, Fraction | float]) -> dict[int, Fraction]:
         """Return P[x | R(x)] for any prior over whole values x."""
@@ -179,15 +179,15 @@ class RoundingRule:
                 up if (q + 1) * self.base == rounded else 1 - up if q * self.base == rounded else 0
             )
             weights[x] = Fraction(p) * chance
-        return normalised(weights)
+        return normalise_probabilities(weights)
 
     def posterior_up(self) -> dict[int, Fraction]:
         """Return P[r | rounded up]."""
-        return normalised({r: self.p_up(r) for r in range(self.base)})
+        return normalise_probabilities({r: self.p_up(r) for r in range(self.base)})
 
     def posterior_down(self) -> dict[int, Fraction]:
         """Return P[r | rounded down]."""
-        return normalised({r: 1 - self.p_up(r) for r in range(self.base)})
+        return normalise_probabilities({r: 1 - self.p_up(r) for r in range(self.base)})
 
     def prior(self, given: Sequence[Fraction | float] | None) -> list[Fraction]:
         """Return the prior of the remainders; by default equal."""
@@ -246,7 +246,7 @@ def chi2_test(
     return statistic, df, float(chi2.sf(statistic, df)) if df > 0 else 1.0
 
 
-def normalised(weights: dict[int, Fraction]) -> dict[int, Fraction]:
+def normalise_probabilities(weights: dict[int, Fraction]) -> dict[int, Fraction]:
     """Return probabilities in order of value."""
     total = sum(weights.values(), Fraction(0))
     if not total:
@@ -254,7 +254,7 @@ def normalised(weights: dict[int, Fraction]) -> dict[int, Fraction]:
     return {x: weights[x] / total for x in sorted(weights)}
 
 
-def whole(x: npt.ArrayLike) -> Ints:
+def check_whole_numbers(x: npt.ArrayLike) -> Ints:
     """Return whole numbers, or refuse."""
     values = np.asarray(x)
     if values.dtype.kind not in "iu":

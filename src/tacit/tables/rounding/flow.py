@@ -43,7 +43,7 @@ def solve_flow(model: Model, network: Network, y: int = 0, tick: Tick | None = N
     cost, scale = whole_costs(model)
     flow, potential = low.copy(), np.zeros(network.nodes, dtype=np.int64)
     run = KERNELS.pick(25 * len(cost))
-    step, start = run["phase"], run["settle"]
+    step, start = run["phase"], run["saturate_arcs"]
     size = 0
     while int(np.abs(cost).max(initial=0)) >> size > SMALL:
         size += 2
@@ -84,7 +84,7 @@ def adjacency(network: Network) -> tuple[Any, Any, Any, Any]:
     return tuple(lists)  # type: ignore[return-value]
 
 
-def unbiased(model: Model, network: Network, rng: np.random.Generator) -> Ints:
+def draw_unbiased_steps(model: Model, network: Network, rng: np.random.Generator) -> Ints:
     """Return random steps whose expectation is the table itself (Cox 1987).
 
     Cycles of cells that are no multiples are moved either way, with the probabilities that keep the
@@ -107,7 +107,9 @@ def unbiased(model: Model, network: Network, rng: np.random.Generator) -> Ints:
 # -- kernels: numbers and arrays only -----------------------------------------------------------------
 
 
-def settle(tail: Any, head: Any, low: Any, high: Any, cost: Any, flow: Any, potential: Any) -> Any:
+def saturate_arcs(
+    tail: Any, head: Any, low: Any, high: Any, cost: Any, flow: Any, potential: Any
+) -> Any:
     """Put every arc at its cheapest end and return what each node has too much."""
     excess = np.zeros(len(potential), dtype=np.int64)
     for a in range(len(tail)):
@@ -210,7 +212,7 @@ def distances(
                         heap[size] = v
                         size += 1
                     distance[v] = new
-                    rise(heap, place, distance, place[v])
+                    sift_up(heap, place, distance, place[v])
         for k in range(in_start[u], in_start[u + 1]):
             a = in_arc[k]
             if flow[a] > low[a]:
@@ -222,13 +224,13 @@ def distances(
                         heap[size] = v
                         size += 1
                     distance[v] = new
-                    rise(heap, place, distance, place[v])
+                    sift_up(heap, place, distance, place[v])
     for v in range(n):
         potential[v] += min(distance[v], last)
     return found
 
 
-def rise(heap: Any, place: Any, distance: Any, at: Any) -> Any:
+def sift_up(heap: Any, place: Any, distance: Any, at: Any) -> Any:
     """Move an entry of the heap up to where it belongs."""
     v = heap[at]
     while at > 0:
@@ -463,4 +465,6 @@ def cancel_cycles(
     return drawn
 
 
-KERNELS = Kernels(globals(), settle, rise, sink_down, distances, send, phase, cancel_cycles)
+KERNELS = Kernels(
+    globals(), saturate_arcs, sift_up, sink_down, distances, send, phase, cancel_cycles
+)

@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 NEAR = 1e-9
 
 
-def scaled(values: Floats, base: float) -> tuple[Floats, Floats, Floats]:
+def scale_to_bases(values: Floats, base: float) -> tuple[Floats, Floats, Floats]:
     """Return values in bases with the whole numbers around them."""
     t = values / base
     near = np.rint(t)
@@ -229,7 +229,7 @@ def sequential_halves(table: Table, base: float, rng: np.random.Generator, ctx: 
     A cell that the earlier ones have decided is not free any more: its probability is not 1/2, which
     is why the theorem of Cox and Kim (2006) does not hold for every table.
     """
-    t, low, high = scaled(table.value, base)
+    t, low, high = scale_to_bases(table.value, base)
     lp = Highs(LinearModel.of(0.0, sparse.csc_array(table.equations), 0.0, 0.0, low, high))
     cells = np.flatnonzero(low < high)
     rng.shuffle(cells)
@@ -262,7 +262,7 @@ def closest_halves(table: Table, base: float) -> Floats:
 
     The sum runs over the ground cells that are not multiples; totals follow from them.
     """
-    t, low, high = scaled(table.value, base)
+    t, low, high = scale_to_bases(table.value, base)
     n = len(t)
     counted = (low < high) & table.ground
     m = sparse.csc_array(table.equations)
@@ -297,7 +297,7 @@ def halves_possible(table: Table, base: float) -> bool:
     A mixture of controlled roundings with these probabilities exists, in a network table, exactly when
     the point of halves is in the polytope of additive tables between the adjacent multiples.
     """
-    _, low, high = scaled(table.value, base)
+    _, low, high = scale_to_bases(table.value, base)
     half = closest_halves(table, base)
     counted = (low < high) & table.ground
     return bool((np.abs(half[counted] - low[counted] - 0.5) < 1e-9).all())
@@ -305,7 +305,7 @@ def halves_possible(table: Table, base: float) -> bool:
 
 def every_rounding(table: Table, base: float) -> Iterator[Floats]:
     """Yield every zero-restricted controlled rounding of a small table, in bases."""
-    t, low, high = scaled(table.value, base)
+    t, low, high = scale_to_bases(table.value, base)
     ground = np.flatnonzero((low < high) & table.ground)
     if len(ground) > 20:
         raise InputError(
@@ -316,12 +316,12 @@ def every_rounding(table: Table, base: float) -> Iterator[Floats]:
     for ups in itertools.product((0.0, 1.0), repeat=len(ground)):
         y = np.where(fixed, t, np.nan)
         y[ground] = low[ground] + np.array(ups)
-        filled = filled_up(table, y, m)
+        filled = fill_up_totals(table, y, m)
         if filled is not None and (filled >= low - NEAR).all() and (filled <= high + NEAR).all():
             yield filled
 
 
-def filled_up(table: Table, y: Floats, m: sparse.csr_array) -> Floats | None:
+def fill_up_totals(table: Table, y: Floats, m: sparse.csr_array) -> Floats | None:
     """Return all cells from the ground cells; None when two definitions of a total disagree."""
     from tacit.data.cells.relations import roll_up
 

@@ -50,7 +50,7 @@ class HalfRounding(Method[Table]):
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
-        t, low, high = _half.scaled(table.value, self.base)
+        t, low, high = _half.scale_to_bases(table.value, self.base)
         if self.target == "sequential":
             rounded = _half.sequential_halves(table, self.base, ctx.rng, ctx)
         else:

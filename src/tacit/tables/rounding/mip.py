@@ -132,7 +132,7 @@ def solve_mip(
     return Answer(state, steps, value, min(value, found.bound + program.constant), nodes)
 
 
-def relaxed(model: Model, y: int, time_limit: float) -> tuple[bool, float]:
+def solve_relaxation(model: Model, y: int, time_limit: float) -> tuple[bool, float]:
     """Return whether steps that need not be whole exist for y, and a bound on the objective."""
     program = Program(model, y)
     found = program.lp(whole=False).solve(time_limit=time_limit)

@@ -77,7 +77,7 @@ class Model:
 
     @functools.cached_property
     def sums(self) -> sparse.csr_array:
-        """Return the totals as sums of free cells: a row a total, a column a free cell."""
+        """Return the totals as sums of free cells: a row per total, a column per free cell."""
         if self.expansion is not None:
             return sparse.csr_array(self.expansion[self.margin])
         whole: Any = None
@@ -95,7 +95,7 @@ class Model:
         x = np.asarray(steps)
         if self.expansion is not None:
             return np.rint(self.expansion @ x).astype(np.int64)
-        return rolled(self.table, x)
+        return roll_up_ground(self.table, x)
 
     def values(self, steps: npt.ArrayLike) -> Floats:
         """Return the rounded table for steps of the free cells."""
@@ -151,7 +151,7 @@ def model_of(
     free, expansion, extra = basis(table)
     margin = np.setdiff1d(np.arange(len(table)), free, assume_unique=True)
     if expansion is None:
-        start = rolled(table, floors[free])
+        start = roll_up_ground(table, floors[free])
     else:
         start = np.rint(expansion @ floors[free]).astype(np.int64)
     low, high = floors - start, ceilings - start
@@ -204,7 +204,7 @@ def multiples(value: Floats, base: float) -> tuple[Ints, Ints, Floats, bool]:
     return floors, floors + ~even, left, False
 
 
-def rolled(table: Table, ground: npt.ArrayLike) -> Ints:
+def roll_up_ground(table: Table, ground: npt.ArrayLike) -> Ints:
     """Return every cell of a product table from its ground cells, in whole numbers."""
     shape = [len(d.leaves) for d in table.dimensions]
     array = roll_up(np.asarray(ground, dtype=np.float64).reshape(shape), table.dimensions)
@@ -299,14 +299,14 @@ def basis(table: Table) -> tuple[Ints, sparse.csr_array | None, sparse.csr_array
     if table.is_product:
         free = np.flatnonzero(table.ground)
         return free, None, sparse.csr_array((0, len(free)))
-    m = oriented(table.equations)
+    m = orient_relations(table.equations)
     known = np.ones(len(table), dtype=bool)
     entries = m.tocoo()
     known[entries.coords[1][entries.data < 0]] = False
-    return expanded(m, known)
+    return expand_free_cells(m, known)
 
 
-def oriented(matrix: sparse.csr_array) -> sparse.csr_array:
+def orient_relations(matrix: sparse.csr_array) -> sparse.csr_array:
     """Return the relations with the sign at which a single cell stands against the others negative."""
     m = sparse.csr_array(matrix)
     m.eliminate_zeros()
@@ -316,7 +316,9 @@ def oriented(matrix: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array(sparse.diags_array(flip) @ m)
 
 
-def expanded(m: sparse.csr_array, known: Flags) -> tuple[Ints, sparse.csr_array, sparse.csr_array]:
+def expand_free_cells(
+    m: sparse.csr_array, known: Flags
+) -> tuple[Ints, sparse.csr_array, sparse.csr_array]:
     """Define the cells that are not known from those that are; a cell in no such chain is free."""
     n = m.shape[1]
     pattern = sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
@@ -389,7 +391,7 @@ def network_of(table: Table) -> Network | None:
     return cross_network(table, tree)
 
 
-def above(table: Table, axis: int) -> tuple[Ints, Ints]:
+def find_parents(table: Table, axis: int) -> tuple[Ints, Ints]:
     """Return the parent of each code of a tree (-1 for the root), and a number for each parent."""
     d = table.dimensions[axis]
     parent = np.full(len(d), -1, dtype=np.int64)
@@ -402,7 +404,7 @@ def above(table: Table, axis: int) -> tuple[Ints, Ints]:
 
 def lone_network(table: Table) -> Network:
     """Return the network of a one-way table: ground cells leave node 0 and gather up the tree."""
-    parent, number = above(table, 0)
+    parent, number = find_parents(table, 0)
     tail = np.where(number >= 0, number + 1, 0)
     head = np.where(parent >= 0, number[parent] + 1, 0)
     return Network(int(number.max()) + 2, tail.astype(np.int32), head.astype(np.int32))
@@ -415,7 +417,7 @@ def cross_network(table: Table, axis: int) -> Network:
     the tree again to node 0.
     """
     flat = table.dimensions[1 - axis]
-    parent, number = above(table, axis)
+    parent, number = find_parents(table, axis)
     codes, columns, total = len(parent), len(flat), flat.total
     t, c = np.meshgrid(np.arange(codes), np.arange(columns), indexing="ij")
     up = 1 + codes

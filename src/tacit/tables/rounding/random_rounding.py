@@ -116,16 +116,18 @@ def round_cells(
                 "totals='sum' is not possible where a total has several definitions: "
                 "controlled_rounding keeps them equal"
             )
-        steps = spread(table, steps[free], expansion)
+        steps = expand_free_values(table, steps[free], expansion)
     return base * steps.astype(np.float64)
 
 
-def spread(table: Table, ground: npt.NDArray[np.int64], expansion: object) -> npt.NDArray[np.int64]:
+def expand_free_values(
+    table: Table, ground: npt.NDArray[np.int64], expansion: object
+) -> npt.NDArray[np.int64]:
     """Return all cells from the free ones."""
-    from tacit.tables.rounding.model import rolled
+    from tacit.tables.rounding.model import roll_up_ground
 
     if expansion is None:
-        return rolled(table, ground)
+        return roll_up_ground(table, ground)
     return np.rint(expansion @ ground).astype(np.int64)  # type: ignore[operator]
 
 

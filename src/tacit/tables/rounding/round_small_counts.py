@@ -63,7 +63,7 @@ class RoundSmallCounts(Method[Table]):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         require_counts(table)
-        shown = published(table, self.margins)
+        shown = find_published_cells(table, self.margins)
         require_changeable(table, shown, self.base)
         sums = Sums(table, shown)
         ground, problem, up = round_small(
@@ -93,7 +93,7 @@ def require_counts(table: Table) -> None:
         )
 
 
-def published(table: Table, margins: tuple[tuple[str, ...], ...]) -> Flags:
+def find_published_cells(table: Table, margins: tuple[tuple[str, ...], ...]) -> Flags:
     """Return which cells are published: all, or those of some crossings of dimensions."""
     if not margins:
         return np.ones(len(table), dtype=bool)

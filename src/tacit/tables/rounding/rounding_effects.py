@@ -18,7 +18,7 @@ from tacit.plot.lines import panels
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure, Where
-from tacit.tables.rounding.effects import RULES, RoundingRule, RuleName, whole
+from tacit.tables.rounding.effects import RULES, RoundingRule, RuleName, check_whole_numbers
 
 
 @register
@@ -49,7 +49,7 @@ class RoundingEffects(Measure[Table]):
 
     def _measure(self, table: Table, other: Companions[Table], ctx: Context) -> Result:
         del other, ctx
-        values = whole(np.abs(table.value[table.ground & ~table.empty]))
+        values = check_whole_numbers(np.abs(table.value[table.ground & ~table.empty]))
         rows: list[dict[str, Any]] = []
         for name in RULES:
             rule = RoundingRule(name, self.base)

@@ -186,7 +186,7 @@ def search(
     """
     s = Search(model, rng)
     s.most = effort // s.layout.rows.shape[1]
-    best = judged(model, s)
+    best = evaluate_steps(model, s)
     if not len(s.x):
         return best
 
@@ -194,14 +194,14 @@ def search(
         tick(share)
         return time.monotonic() > deadline
 
-    best = cooled(model, s, best, least, stop, deadline)
+    best = anneal_in_runs(model, s, best, least, stop, deadline)
     if polish and best.sound and s.unit.any():
-        best = polished(model, s, best, stop, deadline)
+        best = polish_objective(model, s, best, stop, deadline)
     best.moves = s.moves
     return best
 
 
-def cooled(
+def anneal_in_runs(
     model: Model, s: Search, best: Found, least: int, stop: Callable[[float], bool], deadline: float
 ) -> Found:
     """Anneal in runs of growing length until y is ``least``, or no longer run helps or fits."""
@@ -211,7 +211,7 @@ def cooled(
         aim = max(least, best.y - 1) if idle and best.sound else least
         s.table = s.penalties(aim)
         s.run(budget, HOT, COLD, SHARE, stop, quit_at_zero=True)
-        found = better(best, judged(model, s))
+        found = choose_better(best, evaluate_steps(model, s))
         idle = idle + 1 if found is best else 0
         best = found
         budget = min(2 * budget, s.most)
@@ -220,7 +220,7 @@ def cooled(
     return best
 
 
-def polished(
+def polish_objective(
     model: Model, s: Search, best: Found, stop: Callable[[float], bool], deadline: float
 ) -> Found:
     """Improve the secondary objective with y held: the objective weighs more and more in the energy."""
@@ -234,14 +234,14 @@ def polished(
         energy = s.run(budget, 1.0, COLD, share, stop, quit_at_zero=False)
         if energy:
             s.run(budget // 4, 0.3, COLD, share / 4, stop, quit_at_zero=True)
-        found = judged(model, s)
+        found = evaluate_steps(model, s)
         cost = model.secondary(model.spread(found.steps))
         if found.sound and found.y <= best.y and cost < value:
             best, value = found, cost
     return best
 
 
-def judged(model: Model, s: Search) -> Found:
+def evaluate_steps(model: Model, s: Search) -> Found:
     """Return the present steps with their y, recomputed from the model."""
     steps = s.steps()
     spread = model.spread(steps)
@@ -250,7 +250,7 @@ def judged(model: Model, s: Search) -> Found:
     return Found(steps, y, sound, s.moves)
 
 
-def better(a: Found, b: Found) -> Found:
+def choose_better(a: Found, b: Found) -> Found:
     """Return the one that is sound, then of smaller y."""
     return b if (not b.sound, b.y) < (not a.sound, a.y) else a
 
@@ -258,7 +258,7 @@ def better(a: Found, b: Found) -> Found:
 # -- kernels: numbers and arrays only -----------------------------------------------------------------
 
 
-def toll(cost: Any, unit: Any, x: Any, up: Any) -> Any:
+def compute_step_cost(cost: Any, unit: Any, x: Any, up: Any) -> Any:
     """Return what one step up or down costs a cell at x steps above its floor."""
     from_step = x if up > 0 else x - 1
     if from_step == 0:
@@ -316,12 +316,14 @@ def anneal(
                         break
         delta = np.int64(0)
         if k < 0:
-            change = toll(cost[i], unit[i], x[i], up)
+            change = compute_step_cost(cost[i], unit[i], x[i], up)
             for slot in range(slots):
                 t = at[rows[i, slot]]
                 delta += table[t + up * signs[i, slot]] - table[t]
         else:
-            change = toll(cost[i], unit[i], x[i], up) + toll(cost[k], unit[k], x[k], -up)
+            change = compute_step_cost(cost[i], unit[i], x[i], up) + compute_step_cost(
+                cost[k], unit[k], x[k], -up
+            )
             for slot in range(slots):
                 a = rows[i, slot]
                 b = rows[k, slot]
@@ -351,4 +353,4 @@ def anneal(
     return energy, seed
 
 
-KERNELS = Kernels(globals(), toll, anneal)
+KERNELS = Kernels(globals(), compute_step_cost, anneal)

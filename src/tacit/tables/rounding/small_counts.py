@@ -26,7 +26,7 @@ from scipy import sparse
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.kernels import Kernels
-from tacit.tables.rounding.model import basis, rolled
+from tacit.tables.rounding.model import basis, roll_up_ground
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -97,7 +97,7 @@ class Sums:
             for d in table.dimensions:
                 left = abs(d.equations @ d.closure).sum() if d.sums else 0
                 require_plain(d.closure.data, int(left > 0))
-            self.above = [padded(sparse.csc_array(d.closure)) for d in table.dimensions]
+            self.above = [pad_ancestors(sparse.csc_array(d.closure)) for d in table.dimensions]
 
     def of(self, ground: Ints) -> tuple[Ints, Ints]:
         """Return for some ground cells (as positions among them) the published cells they are part of."""
@@ -132,7 +132,7 @@ class Sums:
         """Return every cell of the table from the free ones."""
         if self.expansion is not None:
             return np.rint(self.expansion @ ground).astype(np.int64)
-        return rolled(self.table, ground)
+        return roll_up_ground(self.table, ground)
 
 
 def require_plain(coefficients: Floats, extra: int) -> None:
@@ -145,7 +145,7 @@ def require_plain(coefficients: Floats, extra: int) -> None:
         )
 
 
-def padded(closure: sparse.csc_array) -> Ints:
+def pad_ancestors(closure: sparse.csc_array) -> Ints:
     """Return the codes above each ground code (itself included), padded with -1."""
     sizes = np.diff(closure.indptr)
     out = np.full((len(sizes), int(sizes.max(initial=1))), -1, dtype=np.int64)
@@ -181,7 +181,7 @@ def round_small(
     """Return new ground counts, none of which lets a published cell lie in 1..base-1.
 
     Only ground cells of published cells in that range are changed; where changing them makes another
-    published cell small, its ground cells are added and all are chosen anew.
+    published cell small, its ground cells are added and all are chosen again.
     """
     counts = np.rint(sums.table.value[sums.free]).astype(np.int64)
     little = (counts > 0) & (counts < base)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.tables.rounding.flow import solve_flow
-from tacit.tables.rounding.mip import ANY, Answer, relaxed, solve_mip
+from tacit.tables.rounding.mip import ANY, Answer, solve_mip, solve_relaxation
 from tacit.tables.rounding.model import Model, Secondary, model_of, network_of
 from tacit.tables.rounding.search import search
 
@@ -178,7 +178,7 @@ def by_flow(
         if steps is not None:
             return outcome_of(model, Answer("optimal", steps, 0.0, 0.0), y, "flow", shift, clock)
         if strict:
-            return nothing("infeasible", 1, "flow", shift, clock)
+            return make_empty_outcome("infeasible", 1, "flow", shift, clock)
     return None
 
 
@@ -214,18 +214,18 @@ def general(
     trace = ((clock.spent, y),) if y is not None else ()
     must_prove = strict and y != 0
     if exact or must_prove:
-        return proven(model, best, y, strict, shift, clock, moves, trace)
+        return raise_until_feasible(model, best, y, strict, shift, clock, moves, trace)
     if best is None:
-        return nothing("unknown", 0, "local_search", shift, clock, moves=moves)
+        return make_empty_outcome("unknown", 0, "local_search", shift, clock, moves=moves)
     assert y is not None
     bound = -float("inf")
     if model.sums.nnz <= BOUND_ENTRIES and clock.left > 1:
-        _, bound = relaxed(model, y, clock.left)
+        _, bound = solve_relaxation(model, y, clock.left)
     answer = Answer("feasible", best.steps, 0.0, bound)
     return outcome_of(model, answer, y, "local_search", shift, clock, moves=moves, trace=trace)
 
 
-def proven(
+def raise_until_feasible(
     model: Model,
     best: Answer | None,
     best_y: int | None,
@@ -250,7 +250,7 @@ def proven(
             if known is not None and model.secondary(model.spread(known)) < answer.value:
                 answer = Answer("feasible", known, 0.0, answer.bound)
             trace = (*trace, (clock.spent, y))
-            state = answer if settled or answer.state != "optimal" else replaced(answer)
+            state = answer if settled or answer.state != "optimal" else mark_unproven(answer)
             return outcome_of(
                 model, state, y, "mip", shift, clock, bound=bound, nodes=nodes, trace=trace, **more
             )
@@ -258,11 +258,13 @@ def proven(
             if settled:
                 bound = y + 1
             if strict:
-                return nothing("infeasible", 1, "mip", shift, clock, nodes=nodes, **more)
+                return make_empty_outcome("infeasible", 1, "mip", shift, clock, nodes=nodes, **more)
             if y == 0 and len(model.right) and best is None:
                 loose = solve_mip(model, ANY, time_limit=clock.left, should_stop=clock.should_stop)
                 if loose.state == "infeasible":
-                    return nothing("infeasible", 1, "mip", shift, clock, nodes=nodes, **more)
+                    return make_empty_outcome(
+                        "infeasible", 1, "mip", shift, clock, nodes=nodes, **more
+                    )
         elif strict or clock.left <= 0 or best_y is not None:
             break
         else:
@@ -273,7 +275,7 @@ def proven(
         if y > 10_000:
             break
     if best is None or best_y is None or (strict and best_y):
-        return nothing("unknown", bound, "mip", shift, clock, nodes=nodes, **more)
+        return make_empty_outcome("unknown", bound, "mip", shift, clock, nodes=nodes, **more)
     kept = Answer("feasible", best.steps, 0.0, -float("inf"))
     return outcome_of(
         model,
@@ -289,7 +291,7 @@ def proven(
     )
 
 
-def replaced(answer: Answer) -> Answer:
+def mark_unproven(answer: Answer) -> Answer:
     """Return an answer whose y is not proven."""
     return Answer("feasible", answer.steps, answer.value, answer.bound, answer.nodes)
 
@@ -333,7 +335,7 @@ def outcome_of(
     )
 
 
-def nothing(
+def make_empty_outcome(
     status: State,
     bound: int,
     strategy: str,

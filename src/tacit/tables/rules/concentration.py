@@ -90,7 +90,7 @@ class Behind:
         return np.asarray((taken * self.top).sum(axis=1))
 
 
-def behind(table: Table, level: Level, *, expand: bool) -> Behind:
+def list_judged_contributions(table: Table, level: Level, *, expand: bool) -> Behind:
     """Return the contributions that a rule judges, with the total to which they belong."""
     given = at_level(table, level)
     assert given is not None
@@ -160,7 +160,9 @@ class Concentration(Rule):
             return [*found, *lacking]
         given = at_level(data, self.level)
         assert given is not None
-        short = np.flatnonzero(known_too_few(given, self._needed(), self.weights == "expand"))
+        short = np.flatnonzero(
+            find_cells_known_too_little(given, self._needed(), self.weights == "expand")
+        )
         if len(short):
             found.append(
                 InputError(
@@ -174,7 +176,7 @@ class Concentration(Rule):
     def _judge(self, table: Table, ctx: Context) -> Verdict:
         del ctx
         warn_of_signs(self.kind, table)
-        cells = behind(table, self.level, expand=self.weights == "expand")
+        cells = list_judged_contributions(table, self.level, expand=self.weights == "expand")
         if not self.waivers:
             cells = replace(cells, waived=np.zeros_like(cells.waived))
         level = self._level(cells)
@@ -183,14 +185,14 @@ class Concentration(Rule):
             unsafe &= ~missing_cells(table)
         if self.shadow == "share":
             level = own_units(table, cells, level)
-        return verdict(unsafe, level, self.protection)
+        return make_verdict(unsafe, level, self.protection)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)
-        return marked(table, result) if self.mark_singletons else result
+        return mark_single_records(table, result) if self.mark_singletons else result
 
 
-def known_too_few(given: Contributors, needed: int, expand: bool) -> Flags:
+def find_cells_known_too_little(given: Contributors, needed: int, expand: bool) -> Flags:
     """Return the cells of which too few of the largest contributions are kept.
 
     With weights above 1 the kept records make more units than records; with weights below 1, fewer.
@@ -226,14 +228,14 @@ def own_units(table: Table, cells: Behind, level: Floats) -> Floats:
     return np.asarray(share * np.abs(table.value))
 
 
-def verdict(unsafe: Flags, level: Floats, protection: str) -> Verdict:
+def make_verdict(unsafe: Flags, level: Floats, protection: str) -> Verdict:
     """Return a verdict with the level on both sides, above only, or as a width."""
     if protection == "sliding":
         return Verdict(unsafe, 0.0, 0.0, 2 * level)
     return Verdict(unsafe, level if protection == "symmetric" else 0.0, level)
 
 
-def marked(before: Table, after: Table) -> Table:
+def mark_single_records(before: Table, after: Table) -> Table:
     """Give newly unsafe cells of one record, or of several records of one holding, their own status."""
     new = after.primary & ~before.primary
     status = after.status.copy()
@@ -264,4 +266,11 @@ def target_and_rest(cells: Behind, coalition: int) -> tuple[Floats, Floats]:
     return target, cells.total - own * target - others
 
 
-__all__ = ["Behind", "Concentration", "at_level", "behind", "level_faults", "missing_cells"]
+__all__ = [
+    "Behind",
+    "Concentration",
+    "at_level",
+    "level_faults",
+    "list_judged_contributions",
+    "missing_cells",
+]

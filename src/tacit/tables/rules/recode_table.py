@@ -28,7 +28,7 @@ Flags = npt.NDArray[np.bool_]
 
 @register
 class RecodeTable(Method[Table]):
-    """Make one dimension of a table coarser and judge the table again.
+    """Make one dimension of a table coarser and apply the sensitivity rules again.
 
     Three ways: ``collapse`` closes branches of a tree (their children go), ``depth`` closes all branches
     at a level, ``groups`` merges codes that stand side by side. Cells that stay keep what is known of
@@ -90,8 +90,8 @@ class RecodeTable(Method[Table]):
             table.names.index(self.dimension) if isinstance(self.dimension, str) else self.dimension
         )
         old = table.dimensions[axis]
-        new, target = self._recoded(old)
-        result, exact = rebuilt(table, axis, new, target)
+        new, target = self._recode_dimension(old)
+        result, exact = rebuild_dimension(table, axis, new, target)
         rules = rules_of(table.history)
         for rule in rules:
             result = rule._apply(result, Context.start(0, should_stop=ctx.should_stop))
@@ -104,23 +104,23 @@ class RecodeTable(Method[Table]):
         )
         return result
 
-    def _recoded(self, old: Dimension) -> tuple[Dimension, Ints]:
+    def _recode_dimension(self, old: Dimension) -> tuple[Dimension, Ints]:
         """Return the new dimension and the new position of each old code, -1 where it goes."""
         if self.groups:
-            return merged_codes(old, self.groups)
+            return merge_codes(old, self.groups)
         if not old.is_tree:
             raise InputError(
                 f"{self.kind}: {old.name!r} has several groupings; merge codes with groups instead"
             )
         if self.depth is not None:
-            return kept_codes(old, np.asarray(old.depth <= self.depth))
+            return keep_codes(old, np.asarray(old.depth <= self.depth))
         unknown = [c for c in self.collapse if c not in old.position]
         if unknown:
             raise InputError(f"{self.kind}: {old.name!r} has no code {unknown[0]!r}")
-        return kept_codes(old, ~below(old, [old.position[c] for c in self.collapse]))
+        return keep_codes(old, ~find_codes_below(old, [old.position[c] for c in self.collapse]))
 
 
-def below(dimension: Dimension, tops: list[int]) -> Flags:
+def find_codes_below(dimension: Dimension, tops: list[int]) -> Flags:
     """Return which codes stand below some others."""
     flags = np.zeros(len(dimension), dtype=bool)
     children = {s.parent: s.children for s in dimension.sums}
@@ -132,7 +132,7 @@ def below(dimension: Dimension, tops: list[int]) -> Flags:
     return flags
 
 
-def kept_codes(old: Dimension, keep: Flags) -> tuple[Dimension, Ints]:
+def keep_codes(old: Dimension, keep: Flags) -> tuple[Dimension, Ints]:
     """Return a dimension without some codes."""
     target = np.where(keep, np.cumsum(keep) - 1, -1)
     sums = tuple(
@@ -144,7 +144,7 @@ def kept_codes(old: Dimension, keep: Flags) -> tuple[Dimension, Ints]:
     return Dimension(old.name, codes, sums, old.labels), target
 
 
-def merged_codes(old: Dimension, groups: Mapping[str, tuple[str, ...]]) -> tuple[Dimension, Ints]:
+def merge_codes(old: Dimension, groups: Mapping[str, tuple[str, ...]]) -> tuple[Dimension, Ints]:
     """Return a dimension in which codes that stand side by side are merged."""
     name = dict(zip(old.codes, old.codes, strict=True))
     for new, members in groups.items():
@@ -203,7 +203,7 @@ def require_mergeable(
         )
 
 
-def rebuilt(table: Table, axis: int, new: Dimension, target: Ints) -> tuple[Table, Flags]:
+def rebuild_dimension(table: Table, axis: int, new: Dimension, target: Ints) -> tuple[Table, Flags]:
     """Return the table with one dimension replaced, and which of its cells are known exactly."""
     place = target[table.places[:, axis]]
     cells = np.flatnonzero(place >= 0)

@@ -12,7 +12,13 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
-from tacit.tables.rules.concentration import Level, at_level, behind, level_faults, missing_cells
+from tacit.tables.rules.concentration import (
+    Level,
+    at_level,
+    level_faults,
+    list_judged_contributions,
+    missing_cells,
+)
 from tacit.tables.rules.rule import Rule, Verdict
 
 
@@ -83,7 +89,7 @@ class Request(Rule):
         given = at_level(table, self.level)
         assert given is not None
         assert given.asked is not None
-        cells = behind(table, self.level, expand=True)
+        cells = list_judged_contributions(table, self.level, expand=True)
         asked = np.asarray(given.asked).astype(np.int8)
         second = self.share if self.second_share is None else self.second_share
         share = np.where(asked[:, 0] >= 2, second, self.share)

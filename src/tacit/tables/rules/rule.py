@@ -52,10 +52,10 @@ class Rule(Method[Table]):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         verdict = self._judge(table, ctx)
-        return combined(table, verdict, self.mark, judges_empty=self.judges_empty, ctx=ctx)
+        return add_verdict(table, verdict, self.mark, judges_empty=self.judges_empty, ctx=ctx)
 
 
-def combined(
+def add_verdict(
     table: Table, verdict: Verdict, mark: Status, *, judges_empty: bool = False, ctx: Context
 ) -> Table:
     """Return the table with a verdict added: unsafe cells united, levels the largest."""

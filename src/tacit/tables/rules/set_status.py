@@ -1,4 +1,4 @@
-"""Decisions by hand: cells that are safe, unsafe, to be published, or dear to hide."""
+"""Decisions by hand: cells that are safe, unsafe, to be published, or expensive to hide."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ class SetStatus(Method[Table]):
             table = table.with_weight(costs)
         if self.status == "safe":
             ctx.note(**{FREED: int(table.primary[at].sum())})
-            return cleared(table, at, Status.SAFE_MANUAL)
+            return clear_cells(table, at, Status.SAFE_MANUAL)
         if self.status == "protect":
             return table.freeze(at)
         if self.status == "unsafe":
             lower, upper = self._levels(table, at)
             return table.with_protection(at, lower, upper)
         if self.lower is not None or self.upper is not None:
-            return releveled(table, at, self.lower, self.upper)
+            return replace_levels(table, at, self.lower, self.upper)
         return table
 
     def _named(self, cell: Any, table: Table) -> Any:
@@ -96,7 +96,7 @@ class SetStatus(Method[Table]):
         )
 
 
-def cleared(table: Table, at: Any, status: Status) -> Table:
+def clear_cells(table: Table, at: Any, status: Status) -> Table:
     """Return the table with cells called safe, and nothing asked for them; empty cells stay so."""
     own = at[~table.empty[at]]
     levels = {}
@@ -107,7 +107,7 @@ def cleared(table: Table, at: Any, status: Status) -> Table:
     return table.with_status(own, status).with_(**levels)
 
 
-def releveled(table: Table, at: Any, lower: float | None, upper: float | None) -> Table:
+def replace_levels(table: Table, at: Any, lower: float | None, upper: float | None) -> Table:
     """Return the table with other levels for unsafe cells."""
     other = at[~table.primary[at]]
     if len(other):

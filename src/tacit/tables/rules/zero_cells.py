@@ -1,4 +1,4 @@
-"""The zero rule: a cell whose contributors all report nothing tells it of each of them."""
+"""The zero rule: a published zero reveals that every contributor reported zero."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.registry import register
 from tacit.tables.rules.concentration import missing_cells
-from tacit.tables.rules.rule import Rule, Verdict, combined
+from tacit.tables.rules.rule import Rule, Verdict, add_verdict
 
 
 @register
@@ -53,4 +53,4 @@ class ZeroCells(Rule):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         verdict = self._judge(table, ctx)
-        return combined(table, verdict, self.mark, judges_empty=self.empty, ctx=ctx)
+        return add_verdict(table, verdict, self.mark, judges_empty=self.empty, ctx=ctx)

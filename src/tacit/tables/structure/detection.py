@@ -23,7 +23,7 @@ from tacit.plot.chart import Chart
 from tacit.plot.spy import spy
 from tacit.tables.structure.hypergraph import Hypergraph, cut_nets, edge_weights, gains, net_cut
 from tacit.tables.structure.partition import EXACT, Options, Step, Way, partition, upper_limit
-from tacit.tables.structure.schur import NormalEquations, SolveBy, checked_theta
+from tacit.tables.structure.schur import NormalEquations, SolveBy, check_theta
 
 __all__ = [
     "Structure",
@@ -83,12 +83,12 @@ class Structure:
     @functools.cached_property
     def row_order(self) -> Ints:
         """Return the rows block by block, linking ones last, each in the original order."""
-        return ordered(self.row_block, self.k)
+        return order_by_block(self.row_block, self.k)
 
     @functools.cached_property
     def column_order(self) -> Ints:
         """Return the columns block by block, linking ones last."""
-        return ordered(self.column_block, self.k)
+        return order_by_block(self.column_block, self.k)
 
     @functools.cached_property
     def row_bounds(self) -> Ints:
@@ -161,7 +161,7 @@ class Structure:
 
     @property
     def frame(self) -> nw.DataFrame[Any]:
-        """Return the table of sizes: one row a block, the border last."""
+        """Return the table of sizes: one row per block, the border last."""
         m, n = self.matrix.shape
         rows = []
         for i, (m_i, n_i) in enumerate(self.sizes):
@@ -212,7 +212,7 @@ def size_row(name: str, rows: int, columns: int, entries: int, m: int, n: int) -
     }
 
 
-def ordered(block: Ints, k: int) -> Ints:
+def order_by_block(block: Ints, k: int) -> Ints:
     """Return positions by block, the border last."""
     return np.argsort(np.where(block < 0, k, block), kind="stable").astype(np.int64)
 
@@ -514,7 +514,7 @@ def tree_order(dimension: Dimension) -> Floats:
 def independent_rows(dimensions: Sequence[Dimension]) -> Ints:
     """Return rows of a product's relations that are independent and imply all others.
 
-    One relation a parent, and those of a dimension only where the codes of all earlier dimensions are
+    One relation per parent, and those of a dimension only where the codes of all earlier dimensions are
     ground codes: parents follow from ground codes, so that the relations are triangular. Their number is
     the rank.
     """
@@ -582,7 +582,7 @@ def normal_eq_solver(
     if method not in get_args(SolveBy):
         raise InvalidParameter(f"method must be one of {', '.join(get_args(SolveBy))}")
     matrix = matrix_of(relations)
-    diagonal = checked_theta(theta, matrix.shape[1])
+    diagonal = check_theta(theta, matrix.shape[1])
     if structure is None and method != "direct":
         structure = detect_structure(relations, "best", seed=0)
     if structure is None:

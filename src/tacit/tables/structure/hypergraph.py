@@ -48,7 +48,7 @@ class Hypergraph:
 
     @classmethod
     def of(cls, pattern: sparse.csr_array, weight: Ints | None = None) -> Hypergraph:
-        """Make one from a pattern, one vertex a row; nets that cannot matter are left out.
+        """Make one from a pattern, one vertex per row; nets that cannot matter are left out.
 
         A net of one vertex is never cut, and equal nets are cut together: they are merged.
         """
@@ -56,21 +56,21 @@ class Hypergraph:
         vertices = coo.coords[0].astype(np.int64)
         nets = coo.coords[1].astype(np.int64)
         unit = np.ones(pattern.shape[0], dtype=np.int64) if weight is None else weight
-        return gathered(vertices, nets, unit, np.ones(pattern.shape[1], dtype=np.int64))
+        return build_hypergraph(vertices, nets, unit, np.ones(pattern.shape[1], dtype=np.int64))
 
     def arrays(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
         """Return what the kernels take."""
         return self.start, self.nets, self.begin, self.pins, self.weight, self.cost
 
 
-def gathered(vertices: Ints, nets: Ints, weight: Ints, cost: Ints) -> Hypergraph:
+def build_hypergraph(vertices: Ints, nets: Ints, weight: Ints, cost: Ints) -> Hypergraph:
     """Make a hypergraph from pairs (vertex, net), repetitions allowed."""
     n, m = len(weight), len(cost)
     key = np.unique(nets * n + vertices)
     net, pin = np.divmod(key, n)
     size = np.bincount(net, minlength=m)
     keep = size > 1
-    first = merged_nets(net, pin, size, keep, n)
+    first = merge_nets(net, pin, size, keep, n)
     # Each kept net carries the cost of all that equal it.
     total = np.bincount(first[keep], weights=cost[keep], minlength=m).astype(np.int64)
     chosen = np.flatnonzero(total > 0)
@@ -84,7 +84,7 @@ def gathered(vertices: Ints, nets: Ints, weight: Ints, cost: Ints) -> Hypergraph
     return Hypergraph(start, net[order], begin, pin, weight, total[chosen])
 
 
-def merged_nets(net: Ints, pin: Ints, size: Ints, keep: npt.NDArray[np.bool_], n: int) -> Ints:
+def merge_nets(net: Ints, pin: Ints, size: Ints, keep: npt.NDArray[np.bool_], n: int) -> Ints:
     """Return for each net the first one with the same vertices.
 
     Equal nets have equal sums of fixed random 64-bit numbers of their vertices; were two others ever to

@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import InputError
-from tacit.tables.structure.hypergraph import KERNELS, Hypergraph, gathered
+from tacit.tables.structure.hypergraph import KERNELS, Hypergraph, build_hypergraph
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -86,7 +86,7 @@ def bisect(h: Hypergraph, cap: Ints, options: Options, places: Sequence[Floats] 
     """
     label = component_labels(h)
     sizes = np.bincount(label, weights=h.weight).astype(np.int64)
-    whole = packed(sizes, cap)
+    whole = pack_components(sizes, cap)
     if whole is not None:
         options.note("components", h.n, 0)
         return whole[label]
@@ -109,12 +109,12 @@ def bisect_connected(h: Hypergraph, cap: Ints, options: Options, places: Sequenc
     key: tuple[int, int] | None = None
     for candidate in candidates(h, cap, options, places):
         options.tick()
-        mark = standing(h, candidate, cap)
+        mark = rate_bipartition(h, candidate, cap)
         if key is None or mark < key:
             best, key = candidate, mark
     assert best is not None
     if options.way == "multilevel":
-        best = cycled(h, best, cap, options)
+        best = repeat_descent(h, best, cap, options)
     return best
 
 
@@ -125,7 +125,7 @@ def candidates(
     for run in range(options.runs):
         if options.way == "single_level":
             side = random_start(h, cap, options.rng)
-            options.note("whole", h.n, improved(h, side, cap))
+            options.note("whole", h.n, refine_bipartition(h, side, cap))
         else:
             side = descent(h, cap, options, scaled=run % 2 == 0)
         yield side
@@ -134,22 +134,22 @@ def candidates(
     # Where levels help little, as between cells of several groupings, plain starts now and then win.
     for _ in range(options.runs if h.n <= PLAIN else 1):
         side = random_start(h, cap, options.rng)
-        options.note("whole", h.n, improved(h, side, cap))
+        options.note("whole", h.n, refine_bipartition(h, side, cap))
         yield side
     for place in places:
         swept = sweep(h, place, cap)
         if swept is not None:
-            options.note("along a dimension", h.n, improved(h, swept, cap))
+            options.note("along a dimension", h.n, refine_bipartition(h, swept, cap))
             yield swept
 
 
-def improved(h: Hypergraph, side: Ints, cap: Ints) -> int:
+def refine_bipartition(h: Hypergraph, side: Ints, cap: Ints) -> int:
     """Refine a bipartition in place; return its cut."""
     run = KERNELS.pick(TURNS * h.n)["refine"]
     return int(run(*h.arrays(), side, cap, PASSES, PATIENCE))
 
 
-def standing(h: Hypergraph, side: Ints, cap: Ints) -> tuple[int, int]:
+def rate_bipartition(h: Hypergraph, side: Ints, cap: Ints) -> tuple[int, int]:
     """Return how far a bipartition is overweight, and its cut: lower is better."""
     total = np.bincount(side, weights=h.weight, minlength=2).astype(np.int64)
     if not len(h.cost):
@@ -169,7 +169,7 @@ def random_start(h: Hypergraph, cap: Ints, rng: np.random.Generator) -> Ints:
     return side
 
 
-def grown_start(h: Hypergraph, rng: np.random.Generator) -> Ints:
+def grow_start(h: Hypergraph, rng: np.random.Generator) -> Ints:
     """Put one random vertex on side 0; refinement, which must lighten side 1, grows a region from it."""
     side = np.ones(h.n, dtype=np.int64)
     side[rng.integers(h.n)] = 0
@@ -183,7 +183,7 @@ class Level(NamedTuple):
     up: Ints
 
 
-def coarsened(
+def coarsen_hypergraph(
     h: Hypergraph, options: Options, *, scaled: bool, side: Ints | None = None
 ) -> tuple[list[Level], Hypergraph]:
     """Match and contract until few vertices are left; with ``side``, only within the sides."""
@@ -201,60 +201,60 @@ def coarsened(
         settled = np.empty(n, dtype=np.int64)
         settled[up] = own
         own = settled
-        h = contracted(h, up, n)
+        h = contract_vertices(h, up, n)
     return levels, h
 
 
-def contracted(h: Hypergraph, up: Ints, n: int) -> Hypergraph:
+def contract_vertices(h: Hypergraph, up: Ints, n: int) -> Hypergraph:
     """Return the hypergraph of merged vertices."""
     nets = np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
     weight = np.bincount(up, weights=h.weight, minlength=n).astype(np.int64)
-    return gathered(up[h.pins], nets, weight, h.cost)
+    return build_hypergraph(up[h.pins], nets, weight, h.cost)
 
 
 def descent(h: Hypergraph, cap: Ints, options: Options, *, scaled: bool) -> Ints:
     """Coarsen, cut the coarsest hypergraph from many starts, and take the best back up."""
-    levels, coarse = coarsened(h, options, scaled=scaled)
+    levels, coarse = coarsen_hypergraph(h, options, scaled=scaled)
     best: Ints | None = None
     key: tuple[int, int] | None = None
     for i in range(STARTS):
         grown = i % 2 == 0
-        side = grown_start(coarse, options.rng) if grown else random_start(coarse, cap, options.rng)
-        improved(coarse, side, cap)
-        mark = standing(coarse, side, cap)
+        side = grow_start(coarse, options.rng) if grown else random_start(coarse, cap, options.rng)
+        refine_bipartition(coarse, side, cap)
+        mark = rate_bipartition(coarse, side, cap)
         if key is None or mark < key:
             best, key = side, mark
     assert best is not None
     assert key is not None
     options.note("coarsest", coarse.n, key[1])
-    return raised(levels, best, cap, options)
+    return project_to_finest(levels, best, cap, options)
 
 
-def raised(levels: list[Level], side: Ints, cap: Ints, options: Options) -> Ints:
+def project_to_finest(levels: list[Level], side: Ints, cap: Ints, options: Options) -> Ints:
     """Take a partition of the coarsest level back to the finest, refined on each."""
     for level in reversed(levels):
         side = np.ascontiguousarray(side[level.up])
         last = level is levels[0]
         if options.refinement or last:
             # The finest level is always refined: blocks must obey their caps.
-            options.note("level", level.graph.n, improved(level.graph, side, cap))
+            options.note("level", level.graph.n, refine_bipartition(level.graph, side, cap))
     return side
 
 
-def cycled(h: Hypergraph, side: Ints, cap: Ints, options: Options) -> Ints:
+def repeat_descent(h: Hypergraph, side: Ints, cap: Ints, options: Options) -> Ints:
     """Descend again from the best partition, merging only what lies on one side of it."""
     for i in range(CYCLES if options.refinement else 0):
         options.tick()
-        levels, coarse = coarsened(h, options, scaled=i % 2 == 0, side=side)
+        levels, coarse = coarsen_hypergraph(h, options, scaled=i % 2 == 0, side=side)
         now = side
         for level in levels:
             small = np.empty(int(level.up.max()) + 1, dtype=np.int64)
             small[level.up] = now
             now = small
         now = now.copy()
-        improved(coarse, now, cap)
-        again = raised(levels, now, cap, options)
-        if standing(h, again, cap) < standing(h, side, cap):
+        refine_bipartition(coarse, now, cap)
+        again = project_to_finest(levels, now, cap, options)
+        if rate_bipartition(h, again, cap) < rate_bipartition(h, side, cap):
             side = again
     return side
 
@@ -293,10 +293,10 @@ def component_labels(h: Hypergraph) -> Ints:
     return np.unique(label[: h.n], return_inverse=True)[1].astype(np.int64)
 
 
-def packed(sizes: Ints, cap: Ints) -> Ints | None:
+def pack_components(sizes: Ints, cap: Ints) -> Ints | None:
     """Return the side of each component when all fit whole into the caps; None otherwise.
 
-    Sums of sizes that can be had are the bits of one long number, one row a component.
+    Sums of sizes that can be had are the bits of one long number, one row per component.
     """
     if len(sizes) < 2:
         return None
@@ -336,7 +336,7 @@ def largest_first(
     if 2 * sizes[big] < sizes.sum() and len(sizes) <= 3:
         return None
     inside = np.flatnonzero(label == big)
-    part, _ = induced(h, inside)
+    part, _ = induce_subhypergraph(h, inside)
     own = bisect_connected(part, np.minimum(cap, sizes[big]), options, [p[inside] for p in places])
     total = np.bincount(own, weights=part.weight, minlength=2).astype(np.int64)
     side = np.empty(h.n, dtype=np.int64)
@@ -353,7 +353,7 @@ def largest_first(
     return side
 
 
-def induced(h: Hypergraph, vertices: Ints) -> tuple[Hypergraph, Ints]:
+def induce_subhypergraph(h: Hypergraph, vertices: Ints) -> tuple[Hypergraph, Ints]:
     """Return the hypergraph on some vertices with the nets that lie wholly among them.
 
     Nets that reach outside are cut already whatever is done inside. Also returns their numbers.
@@ -364,7 +364,9 @@ def induced(h: Hypergraph, vertices: Ints) -> tuple[Hypergraph, Ints]:
     whole = np.minimum.reduceat(own, h.begin[:-1]) >= 0 if len(h.cost) else np.zeros(0, dtype=bool)
     nets = np.repeat(np.arange(len(h.cost), dtype=np.int64), np.diff(h.begin))
     keep = whole[nets]
-    return gathered(own[keep], nets[keep], h.weight[vertices], h.cost), np.flatnonzero(whole)
+    return build_hypergraph(own[keep], nets[keep], h.weight[vertices], h.cost), np.flatnonzero(
+        whole
+    )
 
 
 # -- other ways ----------------------------------------------------------------------------------------
@@ -408,7 +410,7 @@ def by_mtkahypar(h: Hypergraph, cap: Ints, options: Options) -> Ints:
         context, h.n, len(edges), edges, h.weight.tolist(), h.cost.tolist()
     )
     found = np.array(graph.partition(context).get_partition(), dtype=np.int64)
-    options.note("mtkahypar", h.n, standing(h, found, cap)[1])
+    options.note("mtkahypar", h.n, rate_bipartition(h, found, cap)[1])
     return found
 
 
@@ -436,12 +438,12 @@ def partition(
     cut in two; its halves take its number and the next, and later blocks move up by one.
     """
     if splits is not None:
-        return planned(h, splits, eps, options, places)
+        return follow_split_plan(h, splits, eps, options, places)
     part = np.zeros(h.n, dtype=np.int64)
     limit = upper_limit(int(h.weight.sum()), k, eps)
     recursive(h, np.arange(h.n), k, 0, limit, part, options, places)
     if 2 < k <= PAIRED and options.way in ("multilevel", "single_level"):
-        part = paired(h, part, k, limit, options)
+        part = refine_block_pairs(h, part, k, limit, options)
     return part
 
 
@@ -464,7 +466,7 @@ def recursive(
     part[vertices] = first
     if k == 1 or not len(vertices):
         return
-    sub, _ = induced(h, vertices)
+    sub, _ = induce_subhypergraph(h, vertices)
     side = bisect(
         sub, caps(int(sub.weight.sum()), k, limit), options, [p[vertices] for p in places]
     )
@@ -489,7 +491,7 @@ def caps(weight: int, k: int, limit: int) -> Ints:
     )
 
 
-def planned(
+def follow_split_plan(
     h: Hypergraph,
     splits: Sequence[int],
     eps: float,
@@ -504,7 +506,7 @@ def planned(
                 f"split {count} names block {block}, and there are only the blocks 0 to {count - 1}"
             )
         vertices = np.flatnonzero(part == block)
-        sub, _ = induced(h, vertices)
+        sub, _ = induce_subhypergraph(h, vertices)
         cap = np.full(2, upper_limit(int(sub.weight.sum()), 2, eps), dtype=np.int64)
         side = bisect(sub, cap, options, [p[vertices] for p in places])
         options.split += 1
@@ -513,7 +515,7 @@ def planned(
     return part
 
 
-def paired(h: Hypergraph, part: Ints, k: int, limit: int, options: Options) -> Ints:
+def refine_block_pairs(h: Hypergraph, part: Ints, k: int, limit: int, options: Options) -> Ints:
     """Refine pairs of blocks: only nets that lie in two of them can still be won."""
     part = part.copy()
     cap = np.full(2, limit, dtype=np.int64)
@@ -522,14 +524,14 @@ def paired(h: Hypergraph, part: Ints, k: int, limit: int, options: Options) -> I
         for a in range(k):
             for b in range(a + 1, k):
                 vertices = np.flatnonzero((part == a) | (part == b))
-                sub, _ = induced(h, vertices)
+                sub, _ = induce_subhypergraph(h, vertices)
                 if not len(sub.cost):
                     continue
                 options.tick()
                 side = (part[vertices] == b).astype(np.int64)
-                was = standing(sub, side, cap)
-                improved(sub, side, cap)
-                if standing(sub, side, cap) < was:
+                was = rate_bipartition(sub, side, cap)
+                refine_bipartition(sub, side, cap)
+                if rate_bipartition(sub, side, cap) < was:
                     part[vertices] = np.where(side == 1, b, a)
                     gained = True
         if not gained:

@@ -5,7 +5,7 @@ Theta. In primal block-angular form it is [[B, C], [C', D]] with B = diag(A_i Th
 
     (D - C' B^-1 C) dy2 = g2 - C' B^-1 g1,    B dy1 = g1 - C dy2.
 
-In dual form the linking columns are shared by blocks of rows. Each is given one copy a block, so that the
+In dual form the linking columns are shared by blocks of rows. Each is given one copy per block, so that the
 diagonal blocks keep all of their own weight (and stay regular when A has full rank), and the copies are
 tied together: with E the entries of the copies and S = theta (11' - I) for each linking column,
 M = B + E S E', and the inverse follows from that of the small matrix S^-1 + E' B^-1 E.
@@ -202,7 +202,9 @@ class NormalEquations:
                 total = total + term
             return total
 
-        return self.iterated(lambda x: corner @ x + self.shift * x - through(x), before, n)
+        return self.make_iterative_solver(
+            lambda x: corner @ x + self.shift * x - through(x), before, n
+        )
 
     # -- dual form -----------------------------------------------------------------------------------
 
@@ -220,7 +222,7 @@ class NormalEquations:
 
         n = scaled.shape[0]
         if method == "pcg":
-            return self.iterated(lambda y: self.apply(y) + self.shift * y, blocks, n)
+            return self.make_iterative_solver(lambda y: self.apply(y) + self.shift * y, blocks, n)
         column = sparse.csc_array(scaled[:, linking]).tocoo()
         row, which = column.coords
         own = row_block[row]
@@ -245,7 +247,7 @@ class NormalEquations:
 
         return solve
 
-    def iterated(self, product: Solve, before: Solve, n: int) -> Solve:
+    def make_iterative_solver(self, product: Solve, before: Solve, n: int) -> Solve:
         """Return a solver by preconditioned conjugate gradients."""
         operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
         preconditioner = LinearOperator((n, n), matvec=before, dtype=np.float64)
@@ -275,7 +277,7 @@ def ties(of: Ints) -> Floats:
     return np.asarray(same / (number - 1.0)[:, None] - np.eye(len(of)))
 
 
-def checked_theta(theta: npt.ArrayLike, n: int) -> Floats:
+def check_theta(theta: npt.ArrayLike, n: int) -> Floats:
     """Return the diagonal, if it is positive and of the right length."""
     array = np.asarray(theta, dtype=np.float64).ravel()
     if len(array) != n:

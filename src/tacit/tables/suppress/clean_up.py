@@ -16,7 +16,7 @@ def clean(
     """Return a safe part of a safe pattern from which cells that are not needed are gone.
 
     Every need gets a movement within the pattern, by preference over cells that are hidden in any
-    case; what no movement uses is published. Then the secondaries are tried one by one, the dearest
+    case; what no movement uses is published. Then the secondaries are tried one by one, the most expensive
     first. A pattern that is not safe comes back as it is.
 
     Parameters

@@ -65,7 +65,7 @@ def information_loss(table: Table, region: str, agencies: Sequence[str] | None =
         title="Secondary cells by level",
         value=numbers["value secondary (per cent)"],
         numbers=numbers,
-        frame=framed(rows),
+        frame=make_frame(rows),
         explanation="Region level 0 is federal, 1 the total of an agency; level None is all of them.",
     )
 
@@ -91,7 +91,7 @@ def percent(part: float, whole: float) -> float:
     return float(100 * part / whole) if whole else 0.0
 
 
-def framed(rows: Iterable[dict[str, Any]]) -> nw.DataFrame[Any]:
+def make_frame(rows: Iterable[dict[str, Any]]) -> nw.DataFrame[Any]:
     """Return rows as a frame."""
     return nw.from_native(pa.Table.from_pylist(list(rows)), eager_only=True)
 
@@ -129,7 +129,7 @@ def risk_report(table: Table, *, context: Context | None = None) -> Result:
             **{f"at risk, {r['attack']} (per cent)": r["at_risk_percent"] for r in rows[:-1]},
             "worked out by a respondent": pairs,
         },
-        frame=framed(rows),
+        frame=make_frame(rows),
         explanation="At risk: the attacker's interval does not reach the cell's protection levels.",
     )
 
@@ -164,7 +164,7 @@ def pattern_changes(old: Table, new: Table) -> PatternChanges:
     PatternChanges
         ``value`` is the share of cells hidden in either release that are hidden in both (1: the same).
     """
-    at_old, at_new = matched(old, new)
+    at_old, at_new = match_cells(old, new)
     was, now = old.hidden[at_old], new.hidden[at_new]
     both, either = int((was & now).sum()), int((was | now).sum())
 
@@ -189,14 +189,14 @@ def pattern_changes(old: Table, new: Table) -> PatternChanges:
             "newly hidden": len(hidden),
             "newly published": len(shown),
         },
-        frame=framed(rows) if rows else None,
+        frame=make_frame(rows) if rows else None,
         explanation="Cells are matched by their codes; a cell that is newly published may tell of before.",
         hidden=hidden,
         shown=shown,
     )
 
 
-def matched(old: Table, new: Table) -> tuple[Ints, Ints]:
+def match_cells(old: Table, new: Table) -> tuple[Ints, Ints]:
     """Return the positions of the cells that two tables have in common, in each."""
     if set(old.names) != set(new.names):
         raise InputError(f"the tables have different dimensions: {old.names} and {new.names}")

@@ -149,7 +149,7 @@ class Mover:
     def move(
         self, need: Need, sign: int, x: Floats, cap: float | Floats, *, cut: bool = True
     ) -> Leg:
-        """Solve one direction of a need at a point x (one share a cell), in units of the amount.
+        """Solve one direction of a need at a point x (one share per cell), in units of the amount.
 
         ``cap`` bounds every movement; the cut is computed with the true bounds whatever it is.
         """
@@ -209,7 +209,7 @@ class Leg(NamedTuple):
     r: Floats
 
 
-def met(need: Need, legs: Sequence[Leg]) -> bool:
+def is_need_met(need: Need, legs: Sequence[Leg]) -> bool:
     """Return True when the movements found are enough."""
     keep = 1 - CLOSE
     if need.kind == "width":
@@ -220,7 +220,7 @@ def met(need: Need, legs: Sequence[Leg]) -> bool:
 SIGNS = {"up": (1,), "down": (-1,), "width": (1, -1), "either": (1, -1)}
 
 
-def merged(need: Need, legs: Sequence[Leg]) -> Floats:
+def merge_cuts(need: Need, legs: Sequence[Leg]) -> Floats:
     """Return the cut of a need from those of its directions."""
     if len(legs) == 1:
         return legs[0].c
@@ -288,11 +288,11 @@ class Separator:
             # Small coefficients are moved to the right-hand side at their largest.
             left = 1.0 - float(values[small].sum())
             if left < 0.5:
-                return Cut(*picked(values))
+                return Cut(*pick_nonzero(values))
             values = np.minimum(np.where(small, 0.0, values) / left, 1.0)
         values[values > 1 - 1e-6] = 1.0
         self.made += 1
-        return Cut(*picked(values))
+        return Cut(*pick_nonzero(values))
 
     def lines(self) -> list[Cut]:
         """Return for each relation that must move: some other cell of it is hidden."""
@@ -350,13 +350,13 @@ class Separator:
         for _ in range(n):
             if len(cuts) >= max(10, n // 4) or (stop is not None and stop()):
                 break
-            cut = self.sharp(self.needs[self.turn % n], x, full, 1 - VIOLATED)
+            cut = self.find_sharp_cut(self.needs[self.turn % n], x, full, 1 - VIOLATED)
             self.turn += 1
             if cut is not None:
                 cuts.append(cut)
         return cuts
 
-    def sharp(self, need: Need, x: Floats, full: Floats, least: float) -> Cut | None:
+    def find_sharp_cut(self, need: Need, x: Floats, full: Floats, least: float) -> Cut | None:
         """Return a cut for one need that x violates, if the search finds one.
 
         Coefficients are capped at the right-hand side, which favours multipliers with few entries;
@@ -368,9 +368,9 @@ class Separator:
                 self.mover.move(need, sign, full, cap)
                 for sign, cap in zip(SIGNS[need.kind], caps, strict=True)
             ]
-            if met(need, legs):
+            if is_need_met(need, legs):
                 return None
-            cut = self.tidy(merged(need, legs))
+            cut = self.tidy(merge_cuts(need, legs))
             if cut is not None and cut.left(x) < least:
                 return cut
             sizes = [np.abs(leg.r) for leg in legs]
@@ -379,7 +379,7 @@ class Separator:
                 return None
         return None
 
-    def integral(self, x: Floats, *, most: int | None = None) -> list[Cut]:
+    def cut_binary_point(self, x: Floats, *, most: int | None = None) -> list[Cut]:
         """Return cuts that a binary point violates; none proves that its pattern is safe."""
         small = Mover(self.problem, np.flatnonzero(self.pattern(x)))
         ones = np.ones(small.k)
@@ -391,7 +391,7 @@ class Separator:
             if movement(small, need, ones) is not None:
                 continue
             failed.append(number)
-            cut = self.sharp(need, x, nudged, 1 - 1e-4)
+            cut = self.find_sharp_cut(need, x, nudged, 1 - 1e-4)
             cuts.append(cut or self.exact(need, x))
             if most is not None and len(cuts) >= most:
                 break
@@ -403,7 +403,7 @@ class Separator:
         """Return a cut for a need that a binary point does not meet, from the true bounds."""
         full = self.spread(x)
         legs = [self.mover.move(need, sign, full, np.inf) for sign in SIGNS[need.kind]]
-        cut = self.tidy(merged(need, legs))
+        cut = self.tidy(merge_cuts(need, legs))
         return cut if cut is not None and cut.left(x) < 1 - 1e-4 else self.no_good(x)
 
     def no_good(self, x: Floats) -> Cut:
@@ -415,7 +415,7 @@ class Separator:
         return Cut(at, np.ones(len(at)))
 
 
-def picked(values: Floats) -> tuple[Ints, Floats]:
+def pick_nonzero(values: Floats) -> tuple[Ints, Floats]:
     """Return the places and values of the entries that are not zero."""
     at = np.flatnonzero(values)
     return at.astype(np.int64), values[at]
@@ -429,10 +429,10 @@ def movement(mover: Mover, need: Need, x: Floats) -> Floats | None:
     legs = []
     for sign in SIGNS[need.kind]:
         legs.append(mover.move(need, sign, x, np.inf, cut=False))
-        if need.kind == "either" and met(need, legs):
+        if need.kind == "either" and is_need_met(need, legs):
             legs = legs[-1:]
             break
-    if not met(need, legs):
+    if not is_need_met(need, legs):
         return None
     moved = np.zeros(mover.k)
     for leg in legs:
@@ -441,7 +441,7 @@ def movement(mover: Mover, need: Need, x: Floats) -> Floats | None:
     return moved
 
 
-def guided(problem: Problem, x: Floats, free: Ints, seconds: float) -> Flags:
+def round_fractional_point(problem: Problem, x: Floats, free: Ints, seconds: float) -> Flags:
     """Return a safe pattern that follows a fractional point: cells with large shares are cheap."""
     cost = problem.cost.copy()
     cost[free] *= np.maximum(1.0 - x, 1e-3)
@@ -492,7 +492,7 @@ class Search:
         """Return True when the best pattern is proven."""
         return self.bound >= self.target - 1e-9 * max(1.0, self.price)
 
-    def offer(self, pattern: Flags) -> bool:
+    def offer_pattern(self, pattern: Flags) -> bool:
         """Take a safe pattern when it is cheaper than the best."""
         price = self.separator.problem.price(pattern)
         if price < self.price - 1e-9 * max(1.0, self.price):
@@ -505,7 +505,7 @@ class Search:
         sep = self.separator
         quiet = Context.start(0)
         safe = repair(sep.problem, sep.pattern(x), quiet)
-        return self.offer(clean(sep.problem, safe, quiet, limit_seconds=self.left))
+        return self.offer_pattern(clean(sep.problem, safe, quiet, limit_seconds=self.left))
 
 
 def solve_exact(
@@ -543,7 +543,7 @@ def solve_exact(
         When ``should_stop`` says so before there is a first pattern.
     """
     begun = time.monotonic()
-    asked = should_stop or never
+    asked = should_stop or return_false
     quiet = Context.start(0)
     # A quarter of the time at most goes into the first pattern.
     first = Context.start(0, should_stop=asked)
@@ -554,7 +554,7 @@ def solve_exact(
     search = Search(separator, pattern, problem.price(pattern), begun + time_limit, asked, gap)
     if start is not None:
         given = repair(problem, start, quiet)
-        search.offer(clean(problem, given, quiet, limit_seconds=search.left / 4))
+        search.offer_pattern(clean(problem, given, quiet, limit_seconds=search.left / 4))
     free = len(separator.free)
     search.out, search.into = np.zeros(free, dtype=bool), np.zeros(free, dtype=bool)
     used = "highs"
@@ -582,7 +582,7 @@ def solve_exact(
     )
 
 
-def never() -> bool:
+def return_false() -> bool:
     """Return False."""
     return False
 
@@ -624,7 +624,7 @@ def root_phase(search: Search) -> None:
         if search.done or search.stop():
             break
         if turn in (5, 15, 40):
-            search.offer(guided(sep.problem, x, sep.free, search.left / 4))
+            search.offer_pattern(round_fractional_point(sep.problem, x, sep.free, search.left / 4))
         cuts = sep.fractional(x, stop=search.stop)
         bridges = sep.bridges(x)
         stalled = stalled + 1 if found.value < last + 1e-4 * max(1.0, search.price - last) else 0
@@ -636,7 +636,9 @@ def root_phase(search: Search) -> None:
         search.cuts.extend(cuts)
         search.bridges.extend(bridges)
     if not search.done and not search.stop() and search.root is not None:
-        search.offer(guided(sep.problem, search.root, sep.free, search.left / 4))
+        search.offer_pattern(
+            round_fractional_point(sep.problem, search.root, sep.free, search.left / 4)
+        )
         keep_tight(search)
 
 
@@ -709,9 +711,9 @@ def cut_loop(search: Search) -> None:
         if found.x is None:
             return
         x = np.round(found.x)
-        cuts = sep.integral(x)
+        cuts = sep.cut_binary_point(x)
         if not cuts:
-            search.offer(sep.pattern(x))
+            search.offer_pattern(sep.pattern(x))
             if exact and found.state == "optimal":
                 search.bound = max(search.bound, min(found.bound, search.price))
                 return

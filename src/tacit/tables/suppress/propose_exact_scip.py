@@ -62,16 +62,16 @@ class SafetyJudge:
 
     def accepts(self, x: Floats) -> bool:
         """Return True when a candidate of the solver's heuristics is safe."""
-        if self.search.separator.integral(x, most=1):
+        if self.search.separator.cut_binary_point(x, most=1):
             return False
-        self.search.offer(self.search.separator.pattern(x))
+        self.search.offer_pattern(self.search.separator.pattern(x))
         return True
 
     def cut_whole(self, x: Floats) -> list[Cut]:
         """Return cuts against a whole point; none when it is safe."""
-        cuts = self.search.separator.integral(x)
+        cuts = self.search.separator.cut_binary_point(x)
         if not cuts:
-            self.search.offer(self.search.separator.pattern(x))
+            self.search.offer_pattern(self.search.separator.pattern(x))
             return cuts
         # Some of the unsafe candidates are made safe and handed back.
         self.turns += 1

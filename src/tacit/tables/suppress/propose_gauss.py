@@ -1,4 +1,4 @@
-"""Secondary suppression by elimination over a prime field: which cells may go out in turn.
+"""Secondary suppression by elimination over a prime field: which cells may be published in turn.
 
 The cells of a table span a space in which every relation holds. A hidden cell is deducible when it
 is a linear combination of published ones. Candidates are taken in order, the most valuable first, and
@@ -66,7 +66,7 @@ class Choice:
     lost: Ints
 
 
-def chosen(problem: Problem, ctx: Context) -> Choice:
+def choose_hidden_cells(problem: Problem, ctx: Context) -> Choice:
     """Decide cell by cell, the most valuable first, what may be published."""
     order = candidate_order(problem)
     ctx.tick("eliminating relations", 0.0)
@@ -78,14 +78,14 @@ def chosen(problem: Problem, ctx: Context) -> Choice:
     for cell in np.flatnonzero(mixed & ~problem.start & ~problem.suppressible).tolist():
         state.publish(state.reduced(row_of(by_cell, cell)))
     lost = {q for q, vector in state.vectors.items() if not vector}
-    lost |= state.watch(problem.pairs, by_cell)
+    lost |= state.watch_pairs(problem.pairs, by_cell)
     hidden = problem.start.copy()
     candidates = order[::-1][(mixed & problem.suppressible)[order[::-1]]].tolist()
     for i, cell in enumerate(candidates):
         if i % 256 == 0:
             ctx.tick("choosing cells to publish", i / len(candidates))
         vector = state.reduced(row_of(by_cell, cell))
-        if state.reveals(vector):
+        if state.would_reveal(vector):
             hidden[cell] = True
         else:
             state.publish(vector)
@@ -107,7 +107,7 @@ def candidate_order(problem: Problem) -> Ints:
 def movements(
     equations: sparse.csr_array, order: Ints, unsafe: Ints
 ) -> tuple[sparse.csr_array, Ints]:
-    """Return a movement a row, and the independent unsafe cell that each of them moves by 1."""
+    """Return a movement per row, and the independent unsafe cell that each of them moves by 1."""
     m = sparse.csc_array(equations)
     m.sort_indices()
     rows = row_order(equations)
@@ -210,7 +210,7 @@ class Elimination:
             sum(two[i] * x for i, x in vector.items()) % PRIME,
         )
 
-    def watch(self, pairs: Ints, by_cell: sparse.csr_array) -> set[int]:
+    def watch_pairs(self, pairs: Ints, by_cell: sparse.csr_array) -> set[int]:
         """Look after pairs from now on; return the targets that are bound to their partner already.
 
         The known cell of a pair need not be unsafe itself; it is then followed, and not protected. A
@@ -223,7 +223,7 @@ class Elimination:
             own = self.vectors[known]
             if not own and known not in self.unsafe:
                 continue
-            if dependent(own, self.vectors[target]):
+            if is_multiple(own, self.vectors[target]):
                 bound.add(target)
             else:
                 self.partners.setdefault(known, set()).add(target)
@@ -244,7 +244,7 @@ class Elimination:
             add(total, self.vectors[self.free[i]], amount)
         return total
 
-    def reveals(self, vector: Vector) -> bool:
+    def would_reveal(self, vector: Vector) -> bool:
         """Return True when publishing a vector would make an unsafe cell deducible."""
         if not vector:
             return False
@@ -254,7 +254,7 @@ class Elimination:
         for q in self.holders[first]:
             own = self.vectors[q]
             mark = self.marks[q]
-            if (mark[0] * two - mark[1] * one) % PRIME == 0 and dependent(own, vector):
+            if (mark[0] * two - mark[1] * one) % PRIME == 0 and is_multiple(own, vector):
                 if q in self.unsafe:
                     return True
                 continue  # its owner learns nothing new
@@ -268,16 +268,18 @@ class Elimination:
                 last = self.marks[other]
                 x = at * last[0] - there * mark[0]
                 y = at * last[1] - there * mark[1]
-                if (rest[0] * y - rest[1] * x) % PRIME == 0 and self.tells(vector, q, other, first):
+                if (rest[0] * y - rest[1] * x) % PRIME == 0 and self.binds_pair(
+                    vector, q, other, first
+                ):
                     return True
         return False
 
-    def tells(self, vector: Vector, q: int, other: int, first: int) -> bool:
+    def binds_pair(self, vector: Vector, q: int, other: int, first: int) -> bool:
         """Return True when a vector binds two cells of a pair to each other."""
         own, partner = self.vectors[q], self.vectors[other]
-        if other not in self.unsafe and (not partner or dependent(partner, vector)):
+        if other not in self.unsafe and (not partner or is_multiple(partner, vector)):
             return False
-        return combines(vector, own, partner, first)
+        return is_combination(vector, own, partner, first)
 
     def publish(self, vector: Vector) -> None:
         """Take a vector as known."""
@@ -320,7 +322,7 @@ def add(total: Vector, vector: Vector, amount: int) -> None:
             total.pop(i, None)
 
 
-def dependent(a: Vector, b: Vector) -> bool:
+def is_multiple(a: Vector, b: Vector) -> bool:
     """Return True when one of two vectors is a multiple of the other."""
     if not a or not b:
         return True
@@ -331,7 +333,7 @@ def dependent(a: Vector, b: Vector) -> bool:
     return all((a[i] * y - b[i] * x) % PRIME == 0 for i in a)
 
 
-def combines(vector: Vector, a: Vector, b: Vector, first: int) -> bool:
+def is_combination(vector: Vector, a: Vector, b: Vector, first: int) -> bool:
     """Return True when a vector is a combination of two independent ones, where a has ``first``."""
     if not vector.keys() <= a.keys() | b.keys():
         return False
@@ -340,7 +342,7 @@ def combines(vector: Vector, a: Vector, b: Vector, first: int) -> bool:
     rest, other = dict(vector), dict(b)
     add(rest, a, -vector[first] * inverse)
     add(other, a, -b.get(first, 0) * inverse)
-    return dependent(rest, other)
+    return is_multiple(rest, other)
 
 
 # -- kernels: numbers and arrays only -------------------------------------------------------------

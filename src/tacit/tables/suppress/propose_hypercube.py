@@ -3,7 +3,7 @@
 In a subtable of n dimensions two cells that differ in every coordinate span 2^n corners. Moving the
 corners by the same amount with alternating signs keeps every line's sum, so an attacker who knows the
 subtable alone cannot rule the movement out; how far it may go follows from the corners' bounds. The
-subtables are never stored: a subtable is a choice of one relation a dimension, and its cells follow by
+subtables are never stored: a subtable is a choice of one relation per dimension, and its cells follow by
 index arithmetic. The kernels run as they stand and are compiled with numba, where it is installed.
 """
 
@@ -176,7 +176,7 @@ def ranks(grid: Grid) -> Ints:
 
 
 def cells_of(grid: Grid, subtable: int) -> tuple[Ints, tuple[tuple[Ints, Ints, bool], ...]]:
-    """Return a subtable's cells (one axis a dimension) and each axis' codes and coefficients."""
+    """Return a subtable's cells (one axis per dimension) and each axis' codes and coefficients."""
     picks = np.unravel_index(subtable, tuple(grid.groups))
     axes = []
     cells = np.zeros((), dtype=np.int64)
@@ -319,7 +319,7 @@ def paired_singletons(hidden: Flags, owner: Ints) -> list[tuple[int, tuple[int, 
     Parameters
     ----------
     hidden
-        The pattern, one axis a dimension.
+        The pattern, one axis per dimension.
     owner
         The only respondent of each cell; negative where there are several.
 
@@ -485,34 +485,36 @@ def look_at_hidden(s: State, w: Local, axes: int, t: int, singletons: bool) -> b
                     w.sole[d] = w.at[d]
                 elif w.sole[d] != w.at[d]:
                     w.sole[d] = -2
-        if satisfied(s, w, t) and (not singletons or not unsafe or not betrayed(s, w, axes, t)):
+        if meets_levels(s, w, t) and (
+            not singletons or not unsafe or not is_betrayed(s, w, axes, t)
+        ):
             return True
     return False
 
 
-def satisfied(s: State, w: Local, t: int) -> bool:
+def meets_levels(s: State, w: Local, t: int) -> bool:
     """Return True when the reach found so far meets the target's levels."""
     c = w.cell[t]
     return degree(w.amount[1], w.amount[2], s.need_up[c], s.need_down[c], s.need_width[c]) == 1
 
 
-def foreign(s: State, w: Local, d: int, t: int, q: int) -> bool:
+def is_other_respondent(s: State, w: Local, d: int, t: int, q: int) -> bool:
     """Return True when the cell at code q of the target's line is another single respondent's."""
     who = s.lone[w.cell[t + (q - w.target[d]) * w.stride[d]]]
     return who != -1 and who != s.lone[w.cell[t]]
 
 
-def betrayed(s: State, w: Local, axes: int, t: int) -> bool:
+def is_betrayed(s: State, w: Local, axes: int, t: int) -> bool:
     """Return True when on some axis all cubes share one cell, and a single respondent knows it."""
     for d in range(axes):
         if w.sole[d] == -1:
             return True
-        if w.sole[d] >= 0 and foreign(s, w, d, t, w.sole[d]):
+        if w.sole[d] >= 0 and is_other_respondent(s, w, d, t, w.sole[d]):
             return True
     return False
 
 
-def worse(a: int, b: int, c: float, w: Local, n: int, grade: int, fewest: bool) -> bool:
+def is_worse_cube(a: int, b: int, c: float, w: Local, n: int, grade: int, fewest: bool) -> bool:
     """Return True when a (partial) cube is no better than the best one found."""
     if grade != w.best[n]:
         return grade > w.best[n]
@@ -588,7 +590,7 @@ def find_cube(
         grade = degree(max(up, have_up), max(down, have_down), need_up, need_down, need_width)
         if only_tiny and max(up, down) < need_width * (1 - 1e-9):
             grade = 12
-        if grade == 12 or worse(fresh, margins, cost, w, n, grade, fewest):
+        if grade == 12 or is_worse_cube(fresh, margins, cost, w, n, grade, fewest):
             continue
         if k + 1 < axes:
             k += 1
@@ -637,7 +639,7 @@ def protect_target(grid: Grid, s: State, w: Local, axes: int, t: int, rules: Rul
         w.barred[d] = -1
     if look_at_hidden(s, w, axes, t, rules.singletons):
         return 0
-    if not satisfied(s, w, t):
+    if not meets_levels(s, w, t):
         found = find_cube(s, w, axes, t, rules.fewest, rules.sequence, False)
         if found == 12 and rules.sequence:
             found = find_cube(s, w, axes, t, rules.fewest, False, False)
@@ -647,7 +649,7 @@ def protect_target(grid: Grid, s: State, w: Local, axes: int, t: int, rules: Rul
         new += take_cube(grid, s, w, axes, t)
         if not rules.singletons or look_at_hidden(s, w, axes, t, True):
             return new
-    if not rules.singletons or not s.primary[cell] or not betrayed(s, w, axes, t):
+    if not rules.singletons or not s.primary[cell] or not is_betrayed(s, w, axes, t):
         return new
     return new + second_cube(grid, s, w, axes, t, rules.fewest)
 
@@ -655,7 +657,7 @@ def protect_target(grid: Grid, s: State, w: Local, axes: int, t: int, rules: Rul
 def second_cube(grid: Grid, s: State, w: Local, axes: int, t: int, fewest: bool) -> int:
     """Hide a cube without the cells that single respondents know; all at once or axis by axis."""
     for d in range(axes):
-        bad = w.sole[d] >= 0 and foreign(s, w, d, t, w.sole[d])
+        bad = w.sole[d] >= 0 and is_other_respondent(s, w, d, t, w.sole[d])
         w.barred[d] = w.sole[d] if bad else -1
     new = 0
     if find_cube(s, w, axes, t, fewest, False, True) < 12:
@@ -663,7 +665,7 @@ def second_cube(grid: Grid, s: State, w: Local, axes: int, t: int, fewest: bool)
     else:
         for d in range(axes):
             only = w.sole[d]
-            if only < 0 or not foreign(s, w, d, t, only):
+            if only < 0 or not is_other_respondent(s, w, d, t, only):
                 continue
             for e in range(axes):
                 w.barred[e] = only if e == d else -1
@@ -812,10 +814,10 @@ KERNELS = Kernels(
     mark_primary,
     lay_out,
     degree,
-    satisfied,
-    foreign,
-    betrayed,
-    worse,
+    meets_levels,
+    is_other_respondent,
+    is_betrayed,
+    is_worse_cube,
     look_at_hidden,
     find_cube,
     take_cube,

@@ -133,7 +133,7 @@ def linked_blocks(table: Table) -> list[Block]:
             found += member_blocks(table, np.asarray(part, dtype=np.int64))
         if not found and table.given is None:
             found = listed_blocks(table)
-    rest = uncovered(table.equations, found)
+    rest = find_uncovered_relations(table.equations, found)
     if rest.shape[0]:
         found += connected_blocks(rest)
     return found
@@ -146,14 +146,14 @@ def member_blocks(table: Table, part: Ints) -> list[Block]:
     sizes = [len(u) for u in used]
     if int(np.prod(sizes)) != len(part):
         return []
-    own = [restricted(d, u) for d, u in zip(table.dimensions, used, strict=True)]
+    own = [restrict_dimension(d, u) for d, u in zip(table.dimensions, used, strict=True)]
     local = tuple(np.searchsorted(u, places[:, a]) for a, u in enumerate(used))
     cells = np.empty(len(part), dtype=np.int64)
     cells[np.ravel_multi_index(local, sizes)] = part
     return list(product_blocks(own, cells))
 
 
-def restricted(dimension: Dimension, used: Ints) -> Dimension:
+def restrict_dimension(dimension: Dimension, used: Ints) -> Dimension:
     """Return a dimension of some of its codes, with the sums that hold only those."""
     place = {int(c): i for i, c in enumerate(used)}
     sums = tuple(
@@ -184,7 +184,9 @@ def listed_blocks(table: Table) -> list[Block]:
     return found
 
 
-def uncovered(equations: sparse.csr_array, blocks: Sequence[Block]) -> sparse.csr_array:
+def find_uncovered_relations(
+    equations: sparse.csr_array, blocks: Sequence[Block]
+) -> sparse.csr_array:
     """Return the relations that stand in no block."""
     if not blocks:
         return equations
@@ -225,7 +227,7 @@ class Options:
     Attributes
     ----------
     exact_cells
-        Blocks of at most so many cells that may be hidden are solved to the optimum.
+        Blocks of at most this many cells that may be hidden are solved to the optimum.
     block_seconds, exact_seconds
         Time for one of them, and for all of them together.
     max_backtracks
@@ -290,7 +292,7 @@ class Modular:
     def run(self, ctx: Context) -> Outcome:
         """Solve all blocks, and those again that a later one has upset."""
         for i in range(len(self.blocks)):
-            self.wake(i)
+            self.queue_block(i)
         count = 0
         while self.queue:
             i = heapq.heappop(self.queue)
@@ -304,7 +306,7 @@ class Modular:
             self.done[i] = True
         return self.out
 
-    def wake(self, i: int) -> None:
+    def queue_block(self, i: int) -> None:
         """Put a block in the queue."""
         if not self.waiting[i]:
             self.waiting[i] = True
@@ -334,21 +336,21 @@ class Modular:
         for cell in new.tolist():
             for other in self.holders[self.starts[cell] : self.starts[cell + 1]].tolist():
                 if other != i and self.done[other]:
-                    self.wake(other)
+                    self.queue_block(other)
 
-    def solved(self, block: Block, frozen: Flags, dear: Flags, ctx: Context) -> Flags:
-        """Return a safe pattern of a block; ``frozen`` cells stay published, ``dear`` ones if they can."""
-        local = self.stated(block, frozen, dear)
-        pattern = self.cheap(local, ctx)
+    def solved(self, block: Block, frozen: Flags, costly: Flags, ctx: Context) -> Flags:
+        """Return a safe pattern of a block; ``frozen`` cells stay published, ``costly`` ones if they can."""
+        local = self.stated(block, frozen, costly)
+        pattern = self.propose_cheap_pattern(local, ctx)
         price = local.price(pattern)
         self.out.solved += 1
-        fresh = not frozen.any() and not dear.any() and not self.options.distance
+        fresh = not frozen.any() and not costly.any() and not self.options.distance
         proven, bound = price == 0, 0.0
         free = int(local.suppressible.sum())
         left = self.options.exact_seconds - self.out.seconds
         if price > 0 and free <= self.options.exact_cells and left > 0:
             begun = time.perf_counter()
-            pattern, bound, proven = exact(
+            pattern, bound, proven = solve_block_exactly(
                 local, pattern, min(left, self.options.block_seconds), ctx
             )
             self.out.seconds += time.perf_counter() - begun
@@ -357,7 +359,7 @@ class Modular:
             self.count_bound(block, bound)
         return pattern[: len(block.cells)]
 
-    def cheap(self, local: Problem, ctx: Context) -> Flags:
+    def propose_cheap_pattern(self, local: Problem, ctx: Context) -> Flags:
         """Return a pattern by cheapest movements."""
         from tacit.tables.suppress.repair import suppress
 
@@ -375,7 +377,7 @@ class Modular:
             self.out.bounded[block.cells] = True
             self.out.bound += bound
 
-    def stated(self, block: Block, frozen: Flags, dear: Flags) -> Problem:
+    def stated(self, block: Block, frozen: Flags, costly: Flags) -> Problem:
         """State the problem of a block: hidden margins need a small range, decided ones are frozen."""
         p, cells = self.problem, block.cells
         hidden = self.out.hidden[cells]
@@ -385,7 +387,7 @@ class Modular:
         cost = p.cost[cells].copy()
         if self.options.distance:
             cost = distance_cost(block.equations, hidden, self.options.distance)
-        cost[dear] += float(cost.sum())
+        cost[costly] += float(cost.sum())
         local = Problem(
             table=plain_table(p, cells, block.equations),
             equations=block.equations,
@@ -516,7 +518,7 @@ def distance_cost(equations: sparse.csr_array, hidden: Flags, costs: Sequence[fl
     return cost
 
 
-def exact(
+def solve_block_exactly(
     local: Problem, pattern: Flags, seconds: float, ctx: Context
 ) -> tuple[Flags, float, bool]:
     """Return the cheapest pattern of a block (or the best found), its bound, and whether proven."""
@@ -531,7 +533,7 @@ def exact(
     return found.pattern, found.bound, found.proven
 
 
-def mended(problem: Problem, hidden: Flags, ctx: Context, seconds: float) -> Flags:
+def repair_proposal(problem: Problem, hidden: Flags, ctx: Context, seconds: float) -> Flags:
     """Make a proposal safe on the whole table and publish again what is not needed then.
 
     ``seconds`` limits the second part; 0 leaves it out.

@@ -121,7 +121,7 @@ def not_a_network(table: Table) -> str:
     return ""
 
 
-def ends(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, int]:
+def find_arc_ends(dimensions: tuple[Dimension, ...]) -> tuple[Ints, Ints, int]:
     """Return tail and head of every cell's arc, and the number of nodes."""
     turned = dimensions[0].is_flat and not dimensions[1].is_flat
     tree, flat = (dimensions[1], dimensions[0]) if turned else dimensions
@@ -154,7 +154,7 @@ def no_ints(n: int) -> Ints:
 
 def network_of(problem: Problem) -> Net:
     """Return the network of a problem, with the cells hidden that must be."""
-    tail, head, n = ends(problem.table.dimensions)
+    tail, head, n = find_arc_ends(problem.table.dimensions)
     usable = np.flatnonzero(problem.suppressible)
     by_cost = usable[np.argsort(problem.cost[usable], kind="stable")]
     nodes = np.concatenate([tail[by_cost], head[by_cost]])
@@ -236,7 +236,7 @@ class Circulations:
         net.counter[3] = MOST_PATHS
         left = float(self.send(net, source, sink, size, size * NOISE, WITHIN, cell, known, barred))
         if left <= size * NOISE:
-            return self._taken(cell, amount, known), 0.0
+            return self._take_circulation(cell, amount, known), 0.0
         before = self._snapshot()
         options: list[tuple[float, Circulation]] = []
         for way in (ONE_PATH, SEVERAL):
@@ -247,7 +247,7 @@ class Circulations:
             rest = float(self.send(net, source, sink, left, size * NOISE, way, cell, known, barred))
             price = self._price_of_tentative()
             if rest <= size * NOISE:
-                options.append((price, self._taken(cell, amount, known, clear=False)))
+                options.append((price, self._take_circulation(cell, amount, known, clear=False)))
             self._return_to(before)
         self._clear()
         if not options:
@@ -278,7 +278,9 @@ class Circulations:
         arcs = arcs[(net.hidden[arcs] == 2) & (np.abs(net.moved[arcs]) > 0)]
         return float(net.cost[arcs].sum())
 
-    def _taken(self, cell: int, amount: float, known: int, *, clear: bool = True) -> Circulation:
+    def _take_circulation(
+        self, cell: int, amount: float, known: int, *, clear: bool = True
+    ) -> Circulation:
         net = self.net
         arcs = np.unique(net.path[: net.counter[2]])
         flow = net.moved[arcs]
@@ -373,8 +375,8 @@ class Circulations:
             self.take(number, one)
         return 0.0
 
-    def spare(self, ctx: Context, *, exchange: bool) -> int:
-        """Publish secondary cells, dearest first; return how many.
+    def publish_secondary(self, ctx: Context, *, exchange: bool) -> int:
+        """Publish secondary cells, most expensive first; return how many.
 
         A cell goes when its circulations find another way within the hidden cells or (``exchange``)
         a way over new cells that cost less.
@@ -386,17 +388,17 @@ class Circulations:
         for i, cell in enumerate(cells.tolist()):
             if i % 50 == 0:
                 ctx.tick("publishing what is not needed", i / len(cells))
-            if self.net.hidden[cell] == 0 or self._without(cell):
+            if self.net.hidden[cell] == 0 or self._publish_without(cell):
                 spared += 1
             elif exchange:
                 spared += self._again(sorted(self.users[cell]), barred=cell) > 0
         return spared
 
-    def _without(self, cell: int) -> bool:
+    def _publish_without(self, cell: int) -> bool:
         """Publish one cell if every circulation through it finds another way."""
         other = []
         for number in sorted(self.users.get(cell, ())):
-            found = self._around(self.found[number], cell)
+            found = self._reroute_around(self.found[number], cell)
             if found is None:
                 return False
             other.append((number, found))
@@ -405,7 +407,7 @@ class Circulations:
             self.take(number, found)
         return True
 
-    def _around(self, one: Circulation, cell: int) -> Circulation | None:
+    def _reroute_around(self, one: Circulation, cell: int) -> Circulation | None:
         """Return a circulation led around a cell, within the hidden cells; None: there is no way."""
         net = self.net
         net.moved[one.arcs] = one.flow
@@ -422,7 +424,7 @@ class Circulations:
         left = float(
             self.send(net, source, sink, abs(flow), least, WITHIN, one.cell, one.known, cell)
         )
-        found = self._taken(one.cell, one.amount, one.known)
+        found = self._take_circulation(one.cell, one.amount, one.known)
         return found if left <= least else None
 
     def faults(self) -> int:
@@ -484,7 +486,7 @@ def hide(net: Net, cell: int, how: int) -> None:
         net.first[head] = 2 * cell + 1
 
 
-def rise(net: Net, i: int) -> None:
+def sift_up(net: Net, i: int) -> None:
     """Move a heap entry up to its place."""
     node = net.heap[i]
     key = net.distance[node]
@@ -521,7 +523,7 @@ def sink_down(net: Net, i: int) -> None:
     net.place[node] = i
 
 
-def reached(net: Net, node: int, distance: float, by: int) -> None:
+def note_shorter_way(net: Net, node: int, distance: float, by: int) -> None:
     """Note a shorter way to a node."""
     if distance >= net.distance[node]:
         return
@@ -534,10 +536,10 @@ def reached(net: Net, node: int, distance: float, by: int) -> None:
         net.counter[0] += 1
         net.heap[i] = node
         net.place[node] = i
-    rise(net, net.place[node])
+    sift_up(net, net.place[node])
 
 
-def forget(net: Net) -> None:
+def reset_workspace(net: Net) -> None:
     """Make the work space ready for another search."""
     for i in range(net.counter[1]):
         node = net.seen[i]
@@ -548,7 +550,7 @@ def forget(net: Net) -> None:
     net.counter[1] = 0
 
 
-def room(net: Net, arc: int, forwards: bool) -> float:
+def compute_arc_capacity(net: Net, arc: int, forwards: bool) -> float:
     """Return how much more an arc can carry."""
     return net.up[arc] - net.moved[arc] if forwards else net.down[arc] + net.moved[arc]
 
@@ -561,8 +563,8 @@ def find_path(
     A hidden arc costs nothing, another its price, and more where it cannot carry the whole amount.
     Arcs come by price, so that the search at a node ends where they cannot better the way known.
     """
-    forget(net)
-    reached(net, source, 0.0, -1)
+    reset_workspace(net)
+    note_shorter_way(net, source, 0.0, -1)
     while net.counter[0] > 0:
         node = net.heap[0]
         net.counter[0] -= 1
@@ -578,11 +580,15 @@ def find_path(
             arc = chain >> 1
             forwards = (chain & 1) == 0
             chain = net.following[chain]
-            if net.hidden[arc] == 0 or arc in (a, b, c) or room(net, arc, forwards) < least:
+            if (
+                net.hidden[arc] == 0
+                or arc in (a, b, c)
+                or compute_arc_capacity(net, arc, forwards) < least
+            ):
                 continue
             other = net.head[arc] if forwards else net.tail[arc]
             if net.place[other] != -2:
-                reached(net, other, here + net.budget[1], 2 * arc + (0 if forwards else 1))
+                note_shorter_way(net, other, here + net.budget[1], 2 * arc + (0 if forwards else 1))
         if not new:
             continue
         for i in range(net.start[node], net.start[node + 1]):
@@ -599,7 +605,7 @@ def find_path(
             length = price * max(1.0, amount / net.free[i])
             if net.place[other] != -2:
                 forwards = net.tail[arc] == node
-                reached(net, other, here + length, 2 * arc + (0 if forwards else 1))
+                note_shorter_way(net, other, here + length, 2 * arc + (0 if forwards else 1))
     return False
 
 
@@ -610,7 +616,7 @@ def push(net: Net, source: int, sink: int, amount: float) -> float:
     while node != source:
         by = net.before[node]
         forwards = (by & 1) == 0
-        most = min(most, room(net, by >> 1, forwards))
+        most = min(most, compute_arc_capacity(net, by >> 1, forwards))
         node = net.tail[by >> 1] if forwards else net.head[by >> 1]
     node = sink
     while node != source:
@@ -651,9 +657,20 @@ def send(
             least = max(noise, least / 8)
         else:
             break
-    forget(net)
+    reset_workspace(net)
     return left
 
 
 #: In an order in which each is compiled after those that it calls.
-KERNELS = Kernels(globals(), hide, rise, sink_down, reached, forget, room, find_path, push, send)
+KERNELS = Kernels(
+    globals(),
+    hide,
+    sift_up,
+    sink_down,
+    note_shorter_way,
+    reset_workspace,
+    compute_arc_capacity,
+    find_path,
+    push,
+    send,
+)

@@ -59,7 +59,7 @@ def suppress(
     cleaned
         Look for cheaper ways after the first pattern.
     tries
-        How often part of the pattern is then taken up and laid anew.
+        How often part of the pattern is then removed and re-inserted.
     limit_seconds
         Time after which that search ends with the best safe pattern so far.
     """
@@ -69,12 +69,12 @@ def suppress(
     first, spared, anew = routes.total, 0, 0
     if cleaned:
         spared = routes.improve(ctx, until=until)
-        anew = routes.shake(ctx, tries=tries, until=until)
+        anew = routes.reinsert_parts(ctx, tries=tries, until=until)
     routes.require_proof()
     facts: dict[str, float] = {
         "first_price": first,
-        "spared": spared,
-        "laid_anew": anew,
+        "republished": spared,
+        "reinserted": anew,
         "programs": routes.flows.solved,
     }
     return routes.pattern, facts
@@ -92,7 +92,7 @@ def require_met(problem: Problem, routes: Routes, failed: list[int]) -> None:
     )
 
 
-def wanted(
+def list_missing_movements(
     problem: Problem, cell: int, down: float, up: float, known: int
 ) -> list[tuple[float, ...]]:
     """Return the movements a cell still needs; each as alternatives, any of which will do."""

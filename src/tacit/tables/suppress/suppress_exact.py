@@ -65,7 +65,7 @@ class SuppressExact(Suppression):
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)
         if ctx.details["repaired"]:
-            # Gap and proof are those of the pattern that goes out, with what the repair has added.
+            # Gap and proof are those of the pattern that is published, with what the repair has added.
             price, bound = float(ctx.details["price"]), float(ctx.details["bound"])
             gap = max(0.0, price - bound) / price if price > 0 else 0.0
             ctx.note(gap=gap, proven=bool(ctx.details["proven"]) and gap <= max(self.gap, SAME))
@@ -96,7 +96,7 @@ class SuppressExact(Suppression):
         if not found.proven:
             warnings.warn(
                 f"the search stopped after {found.seconds:.0f} s: the pattern is safe, and at most "
-                f"{100 * found.gap:.1f} % dearer than the cheapest. Raise time_limit to go on.",
+                f"{100 * found.gap:.1f} % more expensive than the cheapest. Raise time_limit to go on.",
                 Approximate,
                 stacklevel=2,
             )

@@ -15,9 +15,9 @@ from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
 from tacit.tables.suppress.problem import Problem, problem_of
-from tacit.tables.suppress.propose_gauss import Choice, chosen
-from tacit.tables.suppress.propose_modular import mended
-from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+from tacit.tables.suppress.propose_gauss import Choice, choose_hidden_cells
+from tacit.tables.suppress.propose_modular import repair_proposal
+from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
 
 @register
@@ -27,7 +27,7 @@ class SuppressGauss(Suppression):
     Let every cell be a vector over the ground cells. A candidate x is published when no unsafe cell u
     lies in span(published, x), and no target t of a pair in span(published, x, known): the only
     respondent of a cell can take it away. Ranks are taken exactly over a prime field. The pattern is
-    minimal: no hidden cell could go out alone. It is a heuristic for the price, and has no bound.
+    minimal: no hidden cell could be published alone. It is a heuristic for the price, and has no bound.
 
     References
     ----------
@@ -47,10 +47,10 @@ class SuppressGauss(Suppression):
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
-        return mended(problem, self._choose(problem, ctx).hidden, ctx, self.clean_seconds)
+        return repair_proposal(problem, self._choose(problem, ctx).hidden, ctx, self.clean_seconds)
 
     def _choose(self, problem: Problem, ctx: Context) -> Choice:
-        choice = chosen(problem, ctx)
+        choice = choose_hidden_cells(problem, ctx)
         ctx.note(
             coordinates=choice.unknowns,
             combinations=choice.mixed,
@@ -66,7 +66,7 @@ class SuppressGauss(Suppression):
         )
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
-        problem, pattern = kept_from_respondents(problem, choice.hidden, ctx)
+        problem, pattern = protect_from_respondents(problem, choice.hidden, ctx)
         hidden = pattern & ~problem.primary
         ctx.note(
             primary=int(problem.primary.sum()),

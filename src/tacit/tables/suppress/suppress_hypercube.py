@@ -23,7 +23,7 @@ from tacit.registry import register
 from tacit.tables.suppress import propose_hypercube as cubes
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, kept_from_respondents
+from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -108,15 +108,15 @@ class SuppressHypercube(Suppression):
         return self.audit
 
     def _apply(self, table: Table, ctx: Context) -> Table:
-        known = narrowed(table, self.apriori)
+        known = narrow_apriori_bounds(table, self.apriori)
         if self.scope(table) == "full":
             problem = problem_of(
                 known, cost=self.cost, power=self.power, singletons=self.singletons
             )
         else:
-            known = identified(known)
+            known = identify_respondents(known)
             problem = light_problem(known, cost=self.cost, power=self.power)
-        problem = asked(problem, intervals=self.variant != "exact")
+        problem = set_asked_levels(problem, intervals=self.variant != "exact")
         if not problem.primary.any():
             ctx.note(secondary=0, price=0.0, repaired=0, proof=self.scope(table))
             return table.with_hidden(np.flatnonzero(problem.forced))
@@ -130,7 +130,7 @@ class SuppressHypercube(Suppression):
         if self.scope(table) == "full":
             proposed = self._pattern(problem, ctx)
             pattern = repair(problem, proposed, ctx)
-            problem, pattern = kept_from_respondents(problem, pattern, ctx)
+            problem, pattern = protect_from_respondents(problem, pattern, ctx)
         else:
             proposed, pattern = self._by_subtables(problem, ctx)
         ctx.note(
@@ -173,7 +173,7 @@ class SuppressHypercube(Suppression):
                 if i % 20 == 0:
                     ctx.tick("auditing subtables", i / len(left))
                 part, cells = part_of(problem.table, grid, subtable, hidden)
-                new = repaired_part(part, hidden[cells], ctx, self.singletons, intervals)
+                new = repair_part(part, hidden[cells], ctx, self.singletons, intervals)
                 solved += 1
                 hidden[cells[new]] = True
             fresh = np.flatnonzero(hidden & (state.flag != cubes.HIDDEN))
@@ -237,7 +237,7 @@ def not_for_cubes(table: Table) -> str:
     return ""
 
 
-def narrowed(table: Table, apriori: float | None) -> Table:
+def narrow_apriori_bounds(table: Table, apriori: float | None) -> Table:
     """Return the table with bounds no wider than a percentage of each value."""
     if apriori is None:
         return table
@@ -255,7 +255,7 @@ def light_problem(table: Table, *, cost: str = "value", power: float = 1.0) -> P
     return replace(problem, table=table)
 
 
-def asked(problem: Problem, *, intervals: bool) -> Problem:
+def set_asked_levels(problem: Problem, *, intervals: bool) -> Problem:
     """Return the problem with its levels, or with the smallest movement in place of them."""
     if intervals:
         return problem
@@ -271,7 +271,7 @@ def known_singletons(table: Table, *, singletons: bool) -> Ints:
     return np.where(table.primary, table.owner, -1)
 
 
-def identified(table: Table) -> Table:
+def identify_respondents(table: Table) -> Table:
     """Return the table with the single respondents of cells told apart, where nobody names them.
 
     Contributors add up, so a total with one contributor has that of its only filled ground cell: it is
@@ -342,11 +342,11 @@ def part_of(table: Table, grid: cubes.Grid, subtable: int, hidden: Flags) -> tup
     return part.with_hidden(np.flatnonzero(hidden[at] & ~part.primary)), at
 
 
-def repaired_part(
+def repair_part(
     part: Table, hidden: Flags, ctx: Context, singletons: bool, intervals: bool
 ) -> Flags:
     """Return the cells of a subtable to hide, by linear programs on its own relations."""
-    problem = asked(problem_of(part, singletons=singletons), intervals=intervals)
+    problem = set_asked_levels(problem_of(part, singletons=singletons), intervals=intervals)
     return repair(problem, hidden, ctx)
 
 

@@ -11,7 +11,7 @@ from tacit.data.cells.status import Flags
 from tacit.registry import register
 from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.propose_gauss import chosen
+from tacit.tables.suppress.propose_gauss import choose_hidden_cells
 from tacit.tables.suppress.repair import repair, suppress
 from tacit.tables.suppress.suppression import Suppression
 
@@ -27,10 +27,10 @@ class SuppressLinear(Suppression):
     each cell that has to move with it; those cells are hidden:
     minimise sum of c_i |d_i| / min(range_i, need) subject to M d = 0, d_p = need, where cells that are
     hidden already are free. Each such movement is kept as a certificate. Then cells are published
-    again, dearest first, wherever all movements through them can go another way for less, and parts
-    of the pattern are laid anew. Where Gaussian elimination, repaired, gives a cheaper start, that pattern
+    again, most expensive first, wherever all movements through them can go another way for less, and parts
+    of the pattern are re-inserted. Where Gaussian elimination, repaired, gives a cheaper start, that pattern
     is cleaned in the same way, and the cheaper of the two is taken. A heuristic: the pattern is always safe, proven on the full table,
-    and not always the cheapest (``history[-1].details``: first_price, price, spared, laid_anew).
+    and not always the cheapest (``history[-1].details``: first_price, price, republished, reinserted).
 
     References
     ----------
@@ -46,7 +46,7 @@ class SuppressLinear(Suppression):
     )
     tries: Annotated[int, Field(ge=0)] = Field(
         default=100,
-        description="how often, after that, a part of the pattern is taken up and laid anew",
+        description="how often, after that, a part of the pattern is removed and re-inserted",
     )
     time_limit: Annotated[float, Field(gt=0)] | None = Field(
         default=None, description="seconds for that search; the best safe pattern so far is kept"
@@ -77,7 +77,7 @@ def from_elimination(
 
     It is cleaned only when, before cleaning, it costs less than the first pattern by movements did.
     """
-    choice = chosen(problem, ctx)
+    choice = choose_hidden_cells(problem, ctx)
     if len(choice.lost) or problem.price(choice.hidden) >= first_price:
         return None
     safe = repair(problem, choice.hidden | problem.start, ctx)

@@ -10,7 +10,13 @@ from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.registry import register
 from tacit.tables.suppress.problem import Problem
-from tacit.tables.suppress.propose_modular import STEPS, Modular, Options, blocks_of, mended
+from tacit.tables.suppress.propose_modular import (
+    STEPS,
+    Modular,
+    Options,
+    blocks_of,
+    repair_proposal,
+)
 from tacit.tables.suppress.suppression import Suppression
 
 Cost = Annotated[float, Field(gt=0)]
@@ -39,7 +45,7 @@ class SuppressModular(Suppression):
     repaired: ClassVar[bool] = True
     exact_cells: Annotated[int, Field(ge=0)] = Field(
         default=200,
-        description="subtables with at most so many cells to choose from are solved exactly",
+        description="subtables with at most this many cells to choose from are solved exactly",
     )
     block_seconds: Annotated[float, Field(gt=0)] = Field(
         default=5.0, description="seconds for one subtable; the best safe pattern so far is kept"
@@ -90,4 +96,6 @@ class SuppressModular(Suppression):
             answer="optimal" if len(blocks) == 1 and out.optimal else "heuristic",
         )
         # Cells asked for by ``together`` serve no need of the whole table.
-        return mended(problem, out.hidden, ctx, 0.0 if self.together else self.clean_seconds)
+        return repair_proposal(
+            problem, out.hidden, ctx, 0.0 if self.together else self.clean_seconds
+        )

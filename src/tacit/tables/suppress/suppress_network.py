@@ -18,7 +18,7 @@ from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import (
     ROUNDS,
     Suppression,
-    kept_from_respondents,
+    protect_from_respondents,
     with_far_pairs,
 )
 
@@ -67,7 +67,7 @@ class SuppressNetwork(Suppression):
             if wider is problem:
                 break
             problem = wider
-        problem, pattern = kept_from_respondents(problem, pattern, ctx)
+        problem, pattern = protect_from_respondents(problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int((pattern & ~problem.primary).sum()),
@@ -83,7 +83,7 @@ class SuppressNetwork(Suppression):
         for _ in range(self.passes):
             before = problem.price(found.pattern)
             found.improve(ctx, 1)
-            spared += found.spare(ctx, exchange=problem.n <= BOTH_WAYS)
+            spared += found.publish_secondary(ctx, exchange=problem.n <= BOTH_WAYS)
             if problem.price(found.pattern) >= before:
                 break
         saved = first - problem.price(found.pattern)
@@ -98,7 +98,7 @@ class SuppressNetwork(Suppression):
         ctx.note(
             movements=len(found.found),
             saved=saved,
-            spared=int(spared),
+            republished=int(spared),
             repaired=int((proven & ~pattern).sum()),
         )
         return proven

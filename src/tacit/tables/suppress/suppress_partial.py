@@ -22,7 +22,7 @@ from tacit.registry import register
 from tacit.solve import Highs, LinearModel
 from tacit.spec import Method, Where
 from tacit.tables.suppress.problem import Problem, problem_of
-from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, met, needs_of
+from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, is_need_met, needs_of
 from tacit.tables.suppress.repair import repair
 
 Floats = npt.NDArray[np.float64]
@@ -72,10 +72,10 @@ class SuppressPartial(Method[Table]):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
-        found = narrowest(problem, ctx, time_limit=self.time_limit)
+        found = find_narrowest_intervals(problem, ctx, time_limit=self.time_limit)
         low, high = found.down, found.up
         loss = float((widths(problem) * (low + high)).sum())
-        interval = ends(table, low, high, rounded=self.rounded)
+        interval = make_interval_ends(table, low, high, rounded=self.rounded)
         hidden = ~np.isnan(interval[:, 0])
         ctx.note(
             intervals=int(hidden.sum()),
@@ -133,7 +133,9 @@ def widths(problem: Problem) -> Floats:
     return problem.cost / np.maximum(np.abs(problem.table.value), 1.0)
 
 
-def narrowest(problem: Problem, ctx: Context, *, time_limit: float = 60.0) -> Intervals:
+def find_narrowest_intervals(
+    problem: Problem, ctx: Context, *, time_limit: float = 60.0
+) -> Intervals:
     """Return the cheapest intervals that meet every need, or safe ones when time runs out.
 
     Raises
@@ -148,10 +150,10 @@ def narrowest(problem: Problem, ctx: Context, *, time_limit: float = 60.0) -> In
     full = repair(problem, problem.start, ctx)
     cells = np.flatnonzero(problem.start | problem.suppressible)
     master = Master(problem, cells)
-    reach = enclosing(problem, full, cells)
+    reach = compute_pattern_reach(problem, full, cells)
     deadline = time.monotonic() + time_limit
     mover = Mover(problem, cells)
-    needs = [directed(mover, need) for need in needs_of(problem)]
+    needs = [direct_need(mover, need) for need in needs_of(problem)]
     for turn in range(10_000):
         ctx.tick("narrowing the intervals", min(0.9, turn / 50))
         found = master.lp.solve()
@@ -167,7 +169,7 @@ def narrowest(problem: Problem, ctx: Context, *, time_limit: float = 60.0) -> In
     raise SolverError("the intervals did not settle; the table's scales may be too far apart")
 
 
-def directed(mover: Mover, need: Need) -> Need:
+def direct_need(mover: Mover, need: Need) -> Need:
     """Return a need with a direction: a singleton's target must be able to move up, else down.
 
     Either would do, and the choice is made beforehand to keep the program linear.
@@ -176,10 +178,10 @@ def directed(mover: Mover, need: Need) -> Need:
         return need
     up = need._replace(kind="up")
     leg = mover.move(up, 1, np.ones(mover.k), np.inf, cut=False)
-    return up if met(up, [leg]) else need._replace(kind="down")
+    return up if is_need_met(up, [leg]) else need._replace(kind="down")
 
 
-def enclosing(problem: Problem, pattern: Flags, cells: npt.NDArray[np.int64]) -> Floats:
+def compute_pattern_reach(problem: Problem, pattern: Flags, cells: npt.NDArray[np.int64]) -> Floats:
     """Return the reaches (down, then up) of a suppression pattern, cut to a finite size."""
     most = 10.0 * float(np.abs(problem.table.value).sum()) + 1.0
     hidden = pattern[cells]
@@ -212,7 +214,7 @@ class Master:
     def separate(self, mover: Mover, needs: list[Need], z: Floats, ctx: Context) -> int:
         """Add a row for every need that z does not meet; return how many there are."""
         added = 0
-        narrowed(mover, self.k, z)
+        limit_to_intervals(mover, self.k, z)
         for number, need in enumerate(needs):
             if number % 50 == 0:
                 ctx.tick("narrowing the intervals")
@@ -236,8 +238,8 @@ class Master:
         low, high = 0.0, 1.0
         for _ in range(6):
             share = (low + high) / 2
-            narrowed(mover, self.k, np.maximum(z, share * reach))
-            if safe(mover, needs):
+            limit_to_intervals(mover, self.k, np.maximum(z, share * reach))
+            if is_safe(mover, needs):
                 high = share
             else:
                 low = share
@@ -251,16 +253,16 @@ class Master:
         return Intervals(down, up, float(self.cost @ z), bound, proven, self.cuts)
 
 
-def narrowed(mover: Mover, k: int, z: Floats) -> None:
+def limit_to_intervals(mover: Mover, k: int, z: Floats) -> None:
     """Let cells move as far as their intervals reach."""
     mover.down, mover.up = z[:k], z[k:]
 
 
-def safe(mover: Mover, needs: list[Need]) -> bool:
+def is_safe(mover: Mover, needs: list[Need]) -> bool:
     """Return True when the mover's bounds meet every need."""
     ones = np.ones(mover.k)
     return all(
-        met(need, [mover.move(need, s, ones, np.inf, cut=False) for s in SIGNS[need.kind]])
+        is_need_met(need, [mover.move(need, s, ones, np.inf, cut=False) for s in SIGNS[need.kind]])
         for need in needs
     )
 
@@ -268,8 +270,8 @@ def safe(mover: Mover, needs: list[Need]) -> bool:
 # -- publishing ------------------------------------------------------------------------------------
 
 
-def ends(table: Table, down: Floats, up: Floats, *, rounded: bool) -> Floats:
-    """Return the intervals to publish, cells x 2; NaN where the value itself goes out."""
+def make_interval_ends(table: Table, down: Floats, up: Floats, *, rounded: bool) -> Floats:
+    """Return the intervals to publish, cells x 2; NaN where the value itself is published."""
     wide = (down + up) > 1e-7 * np.maximum(1.0, np.abs(table.value))
     wide |= table.primary
     low = table.value - down * (1 + 10 * SLACK)

@@ -64,7 +64,7 @@ class Suppression(Method[Table]):
             if wider is problem or not self.solves_again:
                 break
             problem = wider
-        problem, pattern = kept_from_respondents(problem, pattern, ctx)
+        problem, pattern = protect_from_respondents(problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int((pattern & ~problem.primary).sum()),
@@ -104,7 +104,9 @@ def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
     return problem if len(every) == len(problem.pairs) else replace(problem, pairs=every)
 
 
-def kept_from_respondents(problem: Problem, pattern: Flags, ctx: Context) -> tuple[Problem, Flags]:
+def protect_from_respondents(
+    problem: Problem, pattern: Flags, ctx: Context
+) -> tuple[Problem, Flags]:
     """Repair a pattern until no single respondent can deduce the cell of another."""
     for _ in range(ROUNDS):
         wider = with_far_pairs(problem, pattern)

@@ -282,7 +282,7 @@ def rank_techniques(
     Returns
     -------
     EntropyDistortionResult
-        ``frame`` has one row a method, least distortion first: its rank, kind, public parameters,
+        ``frame`` has one row per method, least distortion first: its rank, kind, public parameters,
         distortion and the share of cells changed. Methods that give the records new row numbers cannot
         be compared record by record; they come last, without a number. ``value`` is the range between
         the least and the greatest distortion.
@@ -305,7 +305,7 @@ def rank_techniques(
                 [i if v is not None else None for i, v in enumerate(values, 1)], pa.int64()
             ),
             "method": pa.array([m.kind for m, _ in tried], pa.string()),
-            "parameters": pa.array([described(m) for m, _ in tried], pa.string()),
+            "parameters": pa.array([describe_method(m) for m, _ in tried], pa.string()),
             "distortion": pa.array(values, pa.float64()),
             "changed": pa.array(
                 [None if r is None else r.numbers["share of cells changed"] for _, r in tried],
@@ -315,7 +315,7 @@ def rank_techniques(
     )
     known = [v for v in values if v is not None]
     named = {
-        f"{i}. {described(m, kind=True)}": v
+        f"{i}. {describe_method(m, kind=True)}": v
         for i, ((m, _), v) in enumerate(zip(tried, values, strict=True), 1)
         if v is not None
     }
@@ -330,7 +330,7 @@ def rank_techniques(
     )
 
 
-def described(method: Method, *, kind: bool = False) -> str:
+def describe_method(method: Method, *, kind: bool = False) -> str:
     """Return a method's public parameters in one line."""
     values = ", ".join(f"{k}={v}" for k, v in method.to_dict(public=True).items() if k != "kind")
     return f"{method.kind}({values})" if kind else values

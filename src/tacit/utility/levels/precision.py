@@ -283,20 +283,20 @@ def overall(losses: Mapping[str, ColumnLoss], accounting: Accounting, counts: Co
 
 def link(original: Microdata, released: Microdata, columns: tuple[str, ...]) -> Frame:
     """Join original and released values of the columns, record by record."""
-    old = original.frame.select(ROW, *[nw.col(c).alias(before(c)) for c in columns])
+    old = original.frame.select(ROW, *[nw.col(c).alias(name_original_column(c)) for c in columns])
     kept = [c for c in columns if c in released.columns]
-    frame = released.frame.select(ROW, *[nw.col(c).alias(after(c)) for c in kept])
+    frame = released.frame.select(ROW, *[nw.col(c).alias(name_released_column(c)) for c in kept])
     if released.engine is not original.engine:
         frame = original.engine.from_arrow(released.engine.to_arrow(frame))
     return original.engine.materialise(old.join(frame, on=ROW, how="inner"))
 
 
-def before(column: str) -> str:
+def name_original_column(column: str) -> str:
     """Return the name of a column's original values in the join."""
     return f"__before__{column}"
 
 
-def after(column: str) -> str:
+def name_released_column(column: str) -> str:
     """Return the name of a column's released values in the join."""
     return f"__after__{column}"
 
@@ -312,7 +312,11 @@ class Pairs:
 
 def count_pairs(linked: Frame, column: str, *, gone: bool) -> Pairs:
     """Count the pairs (original value, released value) of one column on the engine."""
-    names = [before(column)] if gone else [before(column), after(column)]
+    names = (
+        [name_original_column(column)]
+        if gone
+        else [name_original_column(column), name_released_column(column)]
+    )
     table = (
         linked.group_by(*names).agg(nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
     )

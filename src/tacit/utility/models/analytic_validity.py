@@ -25,7 +25,7 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.utility.models.estimates import ALL, class_names
-from tacit.utility.moments.matched import CommonCodes, common_codes, compared_columns
+from tacit.utility.moments.matched import CommonCodes, choose_compared_columns, common_codes
 
 #: A file is analytically interesting, in Winkler's words, when this many variables can be analysed.
 INTERESTING = 6
@@ -86,7 +86,7 @@ class AnalyticValidity(Measure):
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AnalyticValidityResult:
         original = other.original
         self.check(original)
-        columns = compared_columns(original, data, self.columns, self.kind)
+        columns = choose_compared_columns(original, data, self.columns, self.kind)
         if not len(original) or not len(data):
             raise InputError("analytic_validity needs records in both files.")
         sides = [

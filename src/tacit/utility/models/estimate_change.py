@@ -32,7 +32,7 @@ from tacit.stats.estimates import (
     weighted_quantiles,
 )
 from tacit.utility.models.estimates import ALL, File, Group, Row, class_names, percent_bars
-from tacit.utility.moments.matched import common_codes, compared_columns
+from tacit.utility.moments.matched import choose_compared_columns, common_codes
 
 Statistic = Literal["mean", "median", "total", "sd"]
 
@@ -89,7 +89,7 @@ class EstimateChange(Measure):
     )
     ratios: tuple[str, ...] = Field(
         default=(),
-        description="ratios such as 'debt/income': estimated as a column, a ratio a record, and as the ratio of totals",
+        description="ratios such as 'debt/income': estimated as a column, a ratio per record, and as the ratio of totals",
     )
     by: tuple[ColumnName, ...] = Field(
         default=(), description="columns each of whose classes is a group"
@@ -138,7 +138,7 @@ class EstimateChange(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> EstimateChangeResult:
         self.check(other.original)
-        columns = compared_columns(other.original, data, self.columns, self.kind)
+        columns = choose_compared_columns(other.original, data, self.columns, self.kind)
         files = self.files(other.original, data, columns)
         groups = list(self.groups(other.original, data, files))
         rows: list[Row] = []
@@ -157,7 +157,7 @@ class EstimateChange(Measure):
         """Return the numbers of both files that estimates and groups need."""
         parts = [p.strip() for ratio in self.ratios for p in ratio.split("/")]
         of = [self.quantiles_of] if self.quantiles_of else []
-        names = compared_columns(
+        names = choose_compared_columns(
             original, released, (*columns, *parts, *self.bands, *of), self.kind
         )
         found = []

@@ -61,7 +61,7 @@ class EstimatePrecision(Measure):
     task: Task = Field(default="mean", description="what the user estimates")
     coefficients: tuple[float, ...] = Field(
         default=(),
-        description="one number a column, for a combination: 1, -1 for a difference of means",
+        description="one number per column, for a combination: 1, -1 for a difference of means",
     )
     lambda_squared: float | None = Secret(
         None,
@@ -86,7 +86,7 @@ class EstimatePrecision(Measure):
         if self.task == "slope" and n < 2:
             raise ValueError("a slope needs a response and a regressor")
         if self.task == "combination" and len(self.coefficients) != n:
-            raise ValueError("a combination needs one coefficient a column")
+            raise ValueError("a combination needs one coefficient per column")
         if self.task == "combination" and not any(self.coefficients):
             raise ValueError("a combination needs a coefficient that is not 0")
         if self.task != "combination" and self.coefficients:
@@ -134,9 +134,9 @@ class EstimatePrecision(Measure):
         utility = math.inf if error == 0 else 1.0 / error
         ratio = utility / unmasked
         numbers = {
-            "utility, 1 / MSE": shown(utility),
+            "utility, 1 / MSE": format_summary_number(utility),
             "utility of the original": unmasked,
-            "share of utility kept": shown(ratio),
+            "share of utility kept": format_summary_number(ratio),
             "estimate from the original": old.value,
             "estimate from the release": new.value,
             "standard error, original": math.sqrt(old.variance),
@@ -257,6 +257,6 @@ def residual(values: Floats, others: Floats, weights: Floats) -> Floats:
     return np.asarray(values - others @ fit, dtype=np.float64)
 
 
-def shown(value: float) -> float | str:
+def format_summary_number(value: float) -> float | str:
     """Return a number for the summary."""
     return "infinite" if math.isinf(value) else value

@@ -99,7 +99,7 @@ class Row:
 
 
 def percent_bars(rows: Sequence[Row], column: str) -> Chart:
-    """Return bars of percent differences by group, one colour a statistic (Figures 1 and 2)."""
+    """Return bars of percent differences by group, one colour per statistic (Figures 1 and 2)."""
     return grouped_bars(
         ((group_label(r.group), r.statistic, r.percent) for r in rows if math.isfinite(r.percent)),
         title=f"Percent differences of {column}",

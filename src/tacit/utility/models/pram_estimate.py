@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
-from tacit.data.values import Floats, not_numeric, numbers
+from tacit.data.values import Floats, not_numeric, read_numeric_column
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
@@ -25,8 +25,8 @@ from tacit.protect.pram import Randomised, corrected, corrected_variance, fitted
 from tacit.protect.pram.randomised import (
     Crossing,
     codes_among,
-    crossing,
-    known_matrices,
+    cross_columns,
+    find_known_matrices,
     part_numbers,
     rule_flags,
 )
@@ -136,7 +136,7 @@ class PramEstimate(Measure):
         return found
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramEstimateResult:
-        variables = known_matrices(data, self.matrices, self.kind)
+        variables = find_known_matrices(data, self.matrices, self.kind)
         absent = [c for v in variables for c in v.columns if c not in data.columns]
         if not variables and not other.has_original:
             raise InputError(
@@ -159,13 +159,13 @@ class PramEstimate(Measure):
     ) -> TableEstimate:
         """Return the estimate of one table."""
         weight = data.weight if self.weighted else None
-        table = crossing(data, columns, variables, self.kind, weight=weight)
+        table = cross_columns(data, columns, variables, self.kind, weight=weight)
         released = table.total(lambda slab: slab.table)
         values = table.total(lambda slab: corrected(slab.table, slab.matrices))
         squares = (
             table
             if weight is None
-            else crossing(data, columns, variables, self.kind, weight=weight, squared=True)
+            else cross_columns(data, columns, variables, self.kind, weight=weight, squared=True)
         )
         variance = squares.total(lambda slab: corrected_variance(slab.table, slab.matrices))
         if self.method == "likelihood":
@@ -181,7 +181,7 @@ class PramEstimate(Measure):
         weight = data.weight if self.weighted else None
         margins: list[Floats | None] = [values.sum(axis=tuple(range(1, values.ndim)))]
         for v in table.variables:
-            alone = crossing(data, v.columns, variables, self.kind, weight=weight)
+            alone = cross_columns(data, v.columns, variables, self.kind, weight=weight)
             margin = alone.total(lambda slab: fitted(slab.table, slab.matrices))[0]
             # Records with a missing value elsewhere are in the margin and not in the table.
             margins.append(margin * values.sum() / max(float(margin.sum()), 1e-300))
@@ -199,8 +199,8 @@ class PramEstimate(Measure):
             raise InputError(
                 f"pram_estimate: {', '.join(sorted(map(repr, strangers)))} was not randomised; put it among the covariates"
             )
-        y = numbers(data, self.response)
-        extra = [numbers(data, c) for c in self.covariates]
+        y = read_numeric_column(data, self.response)
+        extra = [read_numeric_column(data, c) for c in self.covariates]
         keep = np.logical_and.reduce([y.known, *(c.known for c in extra)])
         codes, parts = [], []
         for v in used:
@@ -306,11 +306,11 @@ class TableEstimate:
         }
 
     def frame(self) -> nw.DataFrame[Any]:
-        """Return one row a cell, with its labels."""
+        """Return one row per cell, with its labels."""
         return nw.from_native(pa.table(self.columns_of()), eager_only=True)
 
     def long(self) -> pa.Table:
-        """Return one row a cell, with its labels as one text."""
+        """Return one row per cell, with its labels as one text."""
         found = self.columns_of()
         texts = [found[c].cast(pa.string()).to_pylist() for c in self.columns]
         return pa.table(
@@ -335,7 +335,7 @@ class Regression:
     fit: Fit
 
     def frame(self) -> nw.DataFrame[Any]:
-        """Return one row a coefficient: name, estimate, standard_error."""
+        """Return one row per coefficient: name, estimate, standard_error."""
         table = {
             "name": list(self.names),
             "estimate": self.fit.coefficients,
@@ -352,7 +352,7 @@ class PramEstimateResult(Result):
     regression: Regression | None = None
 
     def table(self, *columns: str) -> nw.DataFrame[Any]:
-        """Return one table with a row a cell: labels, released, estimate, standard_error."""
+        """Return one table with a row per cell: labels, released, estimate, standard_error."""
         if columns not in self.tables:
             known = [" x ".join(c) for c in self.tables]
             raise ColumnNotFound([" x ".join(columns)], known, "the estimated tables")

@@ -38,7 +38,7 @@ from tacit.protect.pram.matrices import xlogx
 from tacit.protect.pram.randomised import (
     classes_of,
     codes_among,
-    known_matrices,
+    find_known_matrices,
     part_numbers,
     rule_flags,
 )
@@ -104,13 +104,15 @@ class PramLoss(Measure):
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> PramLossResult:
         original = other.original
-        done = {c for v in known_matrices(original, None, self.kind) for c in v.columns}
+        done = {c for v in find_known_matrices(original, None, self.kind) for c in v.columns}
         variables = [
-            v for v in known_matrices(data, self.matrices, self.kind) if not set(v.columns) & done
+            v
+            for v in find_known_matrices(data, self.matrices, self.kind)
+            if not set(v.columns) & done
         ]
         singles = [v.columns for v in variables]
         pairs = [(*a, *b) for a, b in itertools.combinations(singles, 2)]
-        both = linked(original, data, variables, self, (*singles, *self.tables))
+        both = match_records(original, data, variables, self, (*singles, *self.tables))
         found = []
         for columns in self.tables or (*singles, *pairs):
             ctx.tick(f"loss in {' x '.join(columns)}")
@@ -335,7 +337,9 @@ class Linked:
             old = (groups[here], *(c[here] for c in before))
             new = (groups[here], *(c[here] for c in after))
             matrices = [v.parts[int(c[here[0]])].matrix for v, c in zip(used, chosen, strict=True)]
-            yield Pair(counted(old, shape), counted(new, shape), (None, *matrices), old, new)
+            yield Pair(
+                count_codes(old, shape), count_codes(new, shape), (None, *matrices), old, new
+            )
 
 
 def as_flags(column: pa.ChunkedArray) -> Any:
@@ -343,14 +347,14 @@ def as_flags(column: pa.ChunkedArray) -> Any:
     return column.is_valid().to_numpy().astype(bool)
 
 
-def counted(codes: Sequence[Ints], shape: tuple[int, ...]) -> Floats:
+def count_codes(codes: Sequence[Ints], shape: tuple[int, ...]) -> Floats:
     """Return the table of some codes."""
     flat = np.ravel_multi_index(tuple(codes), shape)
     size = int(np.prod(shape))
     return np.bincount(flat, minlength=size).reshape(shape).astype(np.float64)
 
 
-def linked(
+def match_records(
     original: Microdata,
     released: Microdata,
     variables: Sequence[Randomised],
@@ -400,7 +404,7 @@ def linked(
 
 
 def losses_frame(found: Sequence[TableLosses]) -> nw.DataFrame[Any]:
-    """Return one row a table."""
+    """Return one row per table."""
     table = pa.table(
         {
             "table": pa.array([" x ".join(t.columns) for t in found], pa.string()),

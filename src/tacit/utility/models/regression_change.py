@@ -335,7 +335,7 @@ class Coefficient:
     @property
     def agrees(self) -> bool:
         """Return True when sign and significance at 5 % are those of the original."""
-        return verdict(self.old) == verdict(self.new)
+        return find_significant_sign(self.old) == find_significant_sign(self.new)
 
     def entry(self) -> dict[str, Any]:
         """Return the row as it stands in the frame."""
@@ -389,7 +389,7 @@ class RegressionChangeResult(Result):
         )
 
 
-def verdict(estimate: Estimate) -> int:
+def find_significant_sign(estimate: Estimate) -> int:
     """Return the sign of an estimate that is significant at 5 %, else 0."""
     far = abs(estimate.value) > Z95 * estimate.error
     return int(np.sign(estimate.value)) if far else 0

@@ -23,7 +23,7 @@ from tacit.plot.lines import extrapolation
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.stats.correction.retention import trimmed_weights
+from tacit.stats.correction.retention import trim_weights
 from tacit.stats.correction.simex_fit import (
     LAMBDAS,
     Extrapolant,
@@ -125,7 +125,7 @@ class Simex(Measure):
                 "simex: the covariates depend on each other linearly, or one is constant. Leave some out."
             )
         p = block.values[:, -1] if self.probability else np.ones(len(y))
-        weights = trimmed_weights(p, self.max_weight)
+        weights = trim_weights(p, self.max_weight)
         if weights.max() > HEAVY:
             warnings.warn(
                 f"simex: some records weigh more than {HEAVY:g}, so single records decide the result; give max_weight to trade some bias for less chance",

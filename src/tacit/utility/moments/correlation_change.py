@@ -108,7 +108,7 @@ class CorrelationChange(Measure):
             title="Correlation change",
             value=float(np.nanmean(sizes[self.correlation])),
             numbers=numbers,
-            frame=nw.from_native(pa.table(long(columns, found, above)), eager_only=True),
+            frame=nw.from_native(pa.table(make_long_frame(columns, found, above)), eager_only=True),
             explanation=(
                 "Correlations of the release minus those of the original, over all pairs of columns; rank "
                 "correlations (Spearman) see any monotone relation, Pearson's the linear one."
@@ -178,10 +178,10 @@ def same_values(columns: Sequence[str], before: Floats, after: Floats) -> tuple[
     )
 
 
-def long(
+def make_long_frame(
     columns: Sequence[str], found: Mapping[str, tuple[Floats, Floats]], above: tuple[Any, Any]
 ) -> dict[str, Any]:
-    """Return one row a pair of columns and correlation."""
+    """Return one row per pair of columns and correlation."""
     rows: dict[str, Any] = {
         "correlation": [name for name in found for _ in above[0]],
         "first": [columns[i] for _ in found for i in above[0]],

@@ -24,7 +24,11 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.components import Components, principal
 from tacit.stats.information import correlation, covariance
-from tacit.utility.moments.matched import MatchedRecords, compared_columns, matched_records
+from tacit.utility.moments.matched import (
+    MatchedRecords,
+    choose_compared_columns,
+    match_complete_records,
+)
 
 Object = Literal["data", "covariance", "correlation", "loadings", "communality", "coefficients"]
 Error = Literal["mse", "mae", "mv"]
@@ -93,11 +97,11 @@ class DistanceTable(Measure):
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DistanceTableResult:
-        columns = compared_columns(other.original, data, self.columns, self.kind)
+        columns = choose_compared_columns(other.original, data, self.columns, self.kind)
         if len(columns) < 2:
             raise InputError("distance_table compares correlations: it needs at least two columns.")
         ctx.tick("distances between original and masked file")
-        records = matched_records(other.original, data, columns, self.kind, missing="refuse")
+        records = match_complete_records(other.original, data, columns, self.kind, missing="refuse")
         if records.dropped or len(data) != len(records.x):
             raise InputError(
                 "distance_table compares record with record, and the files hold different records. Compare estimates instead (estimate_change)."

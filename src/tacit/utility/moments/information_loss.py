@@ -25,7 +25,7 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.information import MEASURES, Amount, Matched
 from tacit.stats.robust import mad
-from tacit.utility.moments.matched import Missing, compared_columns, matched_records
+from tacit.utility.moments.matched import Missing, choose_compared_columns, match_complete_records
 
 #: What each measure is about, in a few words.
 WORDS: Mapping[str, str] = {
@@ -171,10 +171,12 @@ class InformationLoss(Measure):
         return found
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> InformationLossResult:
-        columns = compared_columns(other.original, data, self.columns, self.kind)
+        columns = choose_compared_columns(other.original, data, self.columns, self.kind)
         if self.response and self.response not in columns:
             raise ColumnNotFound([self.response], list(columns), "the columns compared")
-        records = matched_records(other.original, data, columns, self.kind, missing=self.missing)
+        records = match_complete_records(
+            other.original, data, columns, self.kind, missing=self.missing
+        )
         matched = Matched(
             records.x,
             records.y,
@@ -282,9 +284,9 @@ class InformationLossResult(Result):
     Attributes
     ----------
     table
-        One row a measure: value, entries left out, meaning, and a standard error when asked for.
+        One row per measure: value, entries left out, meaning, and a standard error when asked for.
     frame
-        One row a column: statistics of both files.
+        One row per column: statistics of both files.
     values, standard_errors
         The measures by name.
     """

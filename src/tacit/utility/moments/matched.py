@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from tacit.data.block import named, shared_maskable
+from tacit.data.block import format_columns, shared_maskable
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import pairs, weights_of
@@ -43,7 +43,7 @@ class MatchedRecords:
     dropped: int
 
 
-def compared_columns(
+def choose_compared_columns(
     original: Microdata, released: Microdata, columns: Sequence[str] | None, kind: str
 ) -> tuple[str, ...]:
     """Return the numeric columns to compare; by default all of both files that a method may mask."""
@@ -61,7 +61,7 @@ def compared_columns(
     return tuple(dict.fromkeys(columns))
 
 
-def matched_records(
+def match_complete_records(
     original: Microdata,
     released: Microdata,
     columns: Sequence[str],
@@ -77,7 +77,7 @@ def matched_records(
         c for j, c in enumerate(columns) if np.isinf(x[:, j]).any() or np.isinf(y[:, j]).any()
     ]
     if endless:
-        raise InputError(f"{kind}: {named(endless)} holds infinite numbers. Leave it out.")
+        raise InputError(f"{kind}: {format_columns(endless)} holds infinite numbers. Leave it out.")
     known = ~(np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1))
     if missing == "refuse" and not known.all():
         raise InputError(

@@ -48,7 +48,7 @@ class Pool:
 
     def some(self, most: int, rng: np.random.Generator) -> Pool:
         """Return the pool, or a random draw of its records when there are more."""
-        at = some(len(self.r), most, rng)
+        at = draw_positions(len(self.r), most, rng)
         return replace(self, x=self.x[at], r=self.r[at], fold=self.fold[at])
 
 
@@ -105,13 +105,13 @@ class Categories:
         return dummies(np.concatenate([self.old[at[0]], self.new[at[1]]]), self.size)
 
 
-def drawn(sizes: tuple[int, int], most: int, rng: np.random.Generator) -> At:
+def draw_records(sizes: tuple[int, int], most: int, rng: np.random.Generator) -> At:
     """Return the records used of each file; the same of both where the files are of one length."""
-    first = some(sizes[0], most, rng)
-    return first, first if sizes[0] == sizes[1] else some(sizes[1], most, rng)
+    first = draw_positions(sizes[0], most, rng)
+    return first, first if sizes[0] == sizes[1] else draw_positions(sizes[1], most, rng)
 
 
-def some(n: int, most: int, rng: np.random.Generator) -> Ints:
+def draw_positions(n: int, most: int, rng: np.random.Generator) -> Ints:
     """Return all positions, or a random draw of them in ascending order."""
     if n <= most:
         return np.arange(n)
@@ -119,7 +119,7 @@ def some(n: int, most: int, rng: np.random.Generator) -> Ints:
 
 
 def folds(at: At, rng: np.random.Generator) -> Ints:
-    """Return a fold a pooled record: the same for both versions of a record.
+    """Return a fold per pooled record: the same for both versions of a record.
 
     Otherwise a model would recognise a masked record by its original.
     """

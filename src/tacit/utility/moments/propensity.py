@@ -29,15 +29,15 @@ from tacit.spec import Companions, Measure
 from tacit.stats.propensity import (
     Model,
     Scores,
-    boosted_scores,
+    fit_boosted_scores,
     logistic_scores,
-    permuted,
+    permute_labels,
     possible_degree,
     term_count,
     tree_scores,
 )
 from tacit.utility.moments.matched import common_codes, is_numeric
-from tacit.utility.moments.pool import Categories, Numeric, Pool, drawn, folds
+from tacit.utility.moments.pool import Categories, Numeric, Pool, draw_records, folds
 
 #: Numbers of the pooled design matrix, and records times squared terms: beyond, records are drawn.
 CELLS, WORK = 100_000_000, 2e11
@@ -122,7 +122,7 @@ class Propensity(Measure):
         found = score(pool.r)
         n = PERMUTATIONS if self.model != "logistic" else 0
         n = n if self.n_permutations is None else self.n_permutations
-        null = permuted(score, pool.r, n, ctx.rng, ctx.tick)
+        null = permute_labels(score, pool.r, n, ctx.rng, ctx.tick)
         few = pool.some(ALONE, ctx.rng)
         alone = {c: self.alone(few, j) for j, c in enumerate(columns)}
         return self.result(pool, found, null, alone)
@@ -163,7 +163,7 @@ class Propensity(Measure):
             )
         most = min(CELLS // max(len(groups), 1), int(WORK / max(terms, 1) ** 2)) // 2
         most = max(min(most, self.max_records), 2)
-        at = drawn(sizes, most, rng)
+        at = draw_records(sizes, most, rng)
         x = np.column_stack([b.columns(at) for b in blocks])
         if not np.ptp(x, axis=0).any():
             raise InputError(
@@ -194,7 +194,7 @@ class Propensity(Measure):
         seed = int(ctx.rng.integers(2**31))
         if self.model == "tree":
             return partial(tree_scores, pool.x, leaf=leaf, seed=seed)
-        return partial(boosted_scores, pool.x, leaf=leaf, fold=pool.fold, seed=seed)
+        return partial(fit_boosted_scores, pool.x, leaf=leaf, fold=pool.fold, seed=seed)
 
     def alone(self, pool: Pool, j: int) -> tuple[float, float]:
         """Return U and its null mean of a logistic model that sees one column only."""
@@ -246,7 +246,7 @@ class Propensity(Measure):
             value=u / n,
             numbers=numbers,
             frame=nw.from_native(pa.table(rows), eager_only=True),
-            explanation=explained(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
+            explanation=explain_propensity(unequal=unequal, found=found, drawn=sum(pool.sizes) > n),
             u=u,
             pmse=u / n,
             null_mean=mean,
@@ -332,7 +332,7 @@ def count_scores(score: Floats, r: Floats) -> Ints:
     return np.stack([np.bincount(cell[r == side], minlength=BINS) for side in (1.0, 0.0)])
 
 
-def explained(*, unequal: bool, found: Scores, drawn: bool) -> str:
+def explain_propensity(*, unequal: bool, found: Scores, drawn: bool) -> str:
     """Return what the numbers mean."""
     text = (
         "pMSE is the mean squared distance of the estimated chance of being an original record from the share of "

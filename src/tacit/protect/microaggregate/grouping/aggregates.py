@@ -31,12 +31,12 @@ def aggregate(
     trim: float = 0.1,
     c: float = 3 / MAD_CONSTANT_TEMPL,
 ) -> Floats:
-    """Return the aggregate of each column in each group, one row a group.
+    """Return the aggregate of each column in each group, one row per group.
 
     Parameters
     ----------
     x
-        One row a record.
+        One row per record.
     labels
         The group of each record: 0, 1, ..., each in use.
     how

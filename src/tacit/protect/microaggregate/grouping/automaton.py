@@ -11,13 +11,16 @@ import numpy as np
 from tacit.errors import Approximate, InputError
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping.loss import Tick, group_means, group_sizes, loss
-from tacit.protect.microaggregate.grouping.mdav_groups import grouped, squared
+from tacit.protect.microaggregate.grouping.mdav_groups import (
+    compute_squared_distances,
+    form_mdav_groups,
+)
 from tacit.protect.microaggregate.grouping.tree import neighbours as nearest_of
 from tacit.stats.moments import Flags, Floats, Ints
 
 Order = Literal["row", "distance", "random"]
 
-#: Records up to which all pairs are looked at when nobody says; beyond, pairs of near records are.
+#: Records up to which all pairs are looked at by default; beyond, pairs of near records are.
 ALL_PAIRS = 6000
 #: Nearest records of a record that form pairs with it in larger files.
 NEIGHBOURS = 50
@@ -147,7 +150,7 @@ def omma(
     theta
         Largest distance of a pair; by default (max D - min D) / 2 over all pairs.
     neighbours
-        Pair records with so many nearest ones instead, which needs less memory and has no use for theta
+        Pair records with this many nearest ones instead, which needs less memory and has no use for theta
         unless it is given.
     start
         First partition: at random, MDAV with one seed, or labels.
@@ -220,14 +223,14 @@ def random_start(n: int, k: int, rng: np.random.Generator) -> Ints:
 
 def mdav_start(x: Floats, k: int, tick: Tick) -> Ints:
     """Return the groups of MDAV with one seed; of a remainder, one record each joins the nearest group of k."""
-    labels = grouped(x, k, 1, tick)
+    labels = form_mdav_groups(x, k, 1, tick)
     sizes = group_sizes(labels)
     last = int(sizes.argmax())
     while sizes[last] > k + 1 and (sizes == k).any():
         means = group_means(x, labels).T
         members = np.flatnonzero(labels == last)
-        record = members[squared(x[members].T, means[:, last]).argmax()]
-        distances = np.where(sizes == k, squared(means, x[record]), np.inf)
+        record = members[compute_squared_distances(x[members].T, means[:, last]).argmax()]
+        distances = np.where(sizes == k, compute_squared_distances(means, x[record]), np.inf)
         labels[record] = distances.argmin()
         sizes = group_sizes(labels)
     return labels

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.protect.microaggregate.grouping.loss import Tick, loss
-from tacit.protect.microaggregate.grouping.mdav_groups import grouped, outermost
+from tacit.protect.microaggregate.grouping.mdav_groups import form_mdav_groups, form_outer_groups
 from tacit.stats.moments import Floats, Ints
 
 #: Share of the records that is grouped before the rest is cut into blocks.
@@ -56,8 +56,8 @@ def blocked_mdav(
     most = max(1, int((1 - OUTER) * len(x)) // (3 * k))
     blocks = min(blocks, most)
     if blocks <= 1:
-        return Blocked(grouped(x, k, seeds, tick), 1, 0.0)
-    labels = outermost(x, k, seeds, max(2 * k, int((1 - OUTER) * len(x))), tick)
+        return Blocked(form_mdav_groups(x, k, seeds, tick), 1, 0.0)
+    labels = form_outer_groups(x, k, seeds, max(2 * k, int((1 - OUTER) * len(x))), tick)
     rest = np.flatnonzero(labels < 0)
     inner = x[rest]
     parts, twins = kd_blocks(inner, blocks)
@@ -72,7 +72,7 @@ def blocked_mdav(
 
 
 def automatic_blocks(n: int, p: int) -> int:
-    """Return into how many blocks a file of this size is split when nobody says; 1 means none."""
+    """Return into how many blocks a file of this size is split by default; 1 means none."""
     return 1 if n * p < AUTO_FROM else -(-int((1 - OUTER) * n) // AUTO_SIZE)
 
 
@@ -108,7 +108,9 @@ def in_parts(
 
     def work(part: Ints) -> Ints:
         tick("forming groups", None)
-        return grouped(x[part], k, seeds, lambda _message, _share: tick("forming groups", None))
+        return form_mdav_groups(
+            x[part], k, seeds, lambda _message, _share: tick("forming groups", None)
+        )
 
     with ThreadPoolExecutor(min(len(parts), workers or os.cpu_count() or 1)) as pool:
         found = list(pool.map(work, parts))

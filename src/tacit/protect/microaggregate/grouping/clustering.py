@@ -64,10 +64,10 @@ def influence(
         tick("forming groups", None)
         return by_score(part[:, np.abs(part.mean(axis=0)).argmax()], k)
 
-    return within(z, found, sorted_blocks)
+    return group_within_clusters(z, found, sorted_blocks)
 
 
-def within(z: Floats, clusters: Ints, group: Callable[[Floats], Ints]) -> Ints:
+def group_within_clusters(z: Floats, clusters: Ints, group: Callable[[Floats], Ints]) -> Ints:
     """Return the groups formed in each cluster by itself, numbered through."""
     labels = np.empty(len(z), dtype=np.int64)
     first = 0
@@ -120,13 +120,13 @@ def cluster_labels(
         raise InputError(
             f"{clusters} clusters of at least {k} records need {clusters * k} records, and there are fewer. Give a smaller number of clusters."
         )
-    y = transformed(x, transform, names)
+    y = transform_columns(x, transform, names)
     z = scale_of(y).there(y)
     ids = CLUSTERS[cluster](z, clusters, max(1, min(MOST, len(x) // k)), rng)
-    return joined(z, np.unique(ids, return_inverse=True)[1].astype(np.int64), k)
+    return join_small_clusters(z, np.unique(ids, return_inverse=True)[1].astype(np.int64), k)
 
 
-def transformed(x: Floats, transform: Transform, names: Sequence[str] = ()) -> Floats:
+def transform_columns(x: Floats, transform: Transform, names: Sequence[str] = ()) -> Floats:
     """Return the columns transformed; logarithms of values that have none are refused by column."""
     if transform == "none":
         return x
@@ -146,7 +146,7 @@ def transformed(x: Floats, transform: Transform, names: Sequence[str] = ()) -> F
     )
 
 
-def joined(z: Floats, labels: Ints, k: int) -> Ints:
+def join_small_clusters(z: Floats, labels: Ints, k: int) -> Ints:
     """Return clusters of at least k records: the smallest joins the nearest centre while it is smaller."""
     sizes = np.bincount(labels).astype(np.float64)
     centres = group_means(z, labels)
@@ -174,7 +174,7 @@ def gmm(z: Floats, clusters: int | None, most: int, rng: np.random.Generator) ->
     Shapes: a full or a diagonal covariance for each component.
     """
     mixture = learner("mixture", "GaussianMixture", "clustering by a Gaussian mixture")
-    sample = sampled(z, FIT_RECORDS, rng)
+    sample = sample_records(z, FIT_RECORDS, rng)
     seed = int(rng.integers(2**31))
     best, lowest = None, np.inf
     with warnings.catch_warnings():
@@ -193,7 +193,7 @@ def gmm(z: Floats, clusters: int | None, most: int, rng: np.random.Generator) ->
 def kmeans(z: Floats, clusters: int | None, most: int, rng: np.random.Generator) -> Ints:
     """Return k-means clusters, the best of four starts."""
     means = learner("cluster", "KMeans", "clustering by k-means")
-    sample = sampled(z, FIT_RECORDS, rng)
+    sample = sample_records(z, FIT_RECORDS, rng)
     seed = int(rng.integers(2**31))
 
     def fit(n: int) -> Floats:
@@ -208,7 +208,7 @@ def hierarchical(z: Floats, clusters: int | None, most: int, rng: np.random.Gene
     """Return the clusters of Ward's tree; above 3,000 records that of a sample, others to the nearest centre."""
     from scipy.cluster import hierarchy
 
-    sample = sampled(z, TREE_RECORDS, rng)
+    sample = sample_records(z, TREE_RECORDS, rng)
     tree = hierarchy.linkage(sample, "ward")
 
     def fit(n: int) -> Floats:
@@ -229,11 +229,13 @@ def medoids(z: Floats, clusters: int | None, most: int, rng: np.random.Generator
     if len(z) <= PAM_RECORDS:
         samples = [z]
     else:
-        samples = [sampled(z, PAM_RECORDS, rng) for _ in range(CLARA_SAMPLES)]
+        samples = [sample_records(z, PAM_RECORDS, rng) for _ in range(CLARA_SAMPLES)]
 
     def fit(n: int) -> Floats:
         found = [sample[pam(sample, n)] for sample in samples]
-        return min(found, key=lambda centres: float(np.sqrt(nearest(z, centres)[1]).sum()))
+        return min(
+            found, key=lambda centres: float(np.sqrt(assign_to_centres(z, centres)[1]).sum())
+        )
 
     return best_centres(z, z, fit, clusters, most)
 
@@ -259,8 +261,8 @@ def learner(module: str, name: str, purpose: str) -> Any:
         raise require("scikit-learn", "models", purpose) from None
 
 
-def sampled(z: Floats, most: int, rng: np.random.Generator) -> Floats:
-    """Return at most so many records, drawn at random when there are more."""
+def sample_records(z: Floats, most: int, rng: np.random.Generator) -> Floats:
+    """Return at most this many records, drawn at random when there are more."""
     return z if len(z) <= most else z[np.sort(rng.choice(len(z), size=most, replace=False))]
 
 
@@ -271,11 +273,11 @@ def best_centres(
     if most == 1 and clusters is None:
         return np.zeros(len(z), dtype=np.int64)
     tried = [fit(n) for n in ([clusters] if clusters else range(2, most + 1))]
-    best = max(tried, key=lambda c: calinski_harabasz(sample, nearest(sample, c)[0]))
-    return nearest(z, best)[0]
+    best = max(tried, key=lambda c: calinski_harabasz(sample, assign_to_centres(sample, c)[0]))
+    return assign_to_centres(z, best)[0]
 
 
-def nearest(z: Floats, centres: Floats) -> tuple[Ints, Floats]:
+def assign_to_centres(z: Floats, centres: Floats) -> tuple[Ints, Floats]:
     """Return the nearest centre of each record and the squared distance to it."""
     best, label = np.full(len(z), np.inf), np.zeros(len(z), dtype=np.int64)
     for c, centre in enumerate(centres):

@@ -10,8 +10,8 @@ import numpy as np
 from tacit.errors import Approximate, InputError, LimitReached
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping.loss import Tick
-from tacit.protect.microaggregate.grouping.near import Space, nearest
-from tacit.protect.microaggregate.grouping.pairs import cheapest
+from tacit.protect.microaggregate.grouping.near import Space, find_nearest_records
+from tacit.protect.microaggregate.grouping.pairs import find_cheapest_pairing
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate
 from tacit.stats.moments import Floats, Ints
 
@@ -21,7 +21,7 @@ ALL_SUBSETS = 18
 PAIRS_UP_TO = 10_000
 
 
-def optimal(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
+def find_optimal_groups(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
     """Return groups of at least k records with the least SSE of all partitions.
 
     One column is solved by the recursion over the sorted values at any size. Up to 18 records are solved
@@ -51,7 +51,7 @@ def optimal(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
         raise LimitReached(
             f"the optimum for k = 2 is found for up to {PAIRS_UP_TO:,} records; group within classes of other columns, or use two_approximation"
         )
-    found = cheapest(Space.of_records(x), "sse", tick)
+    found = find_cheapest_pairing(Space.of_records(x), "sse", tick)
     if not found.proven:
         above = (found.value - found.bound) / found.bound if found.bound > 0 else np.inf
         warnings.warn(
@@ -72,7 +72,7 @@ def lower_bound(x: Floats, k: int) -> float:
 
     It takes a nearest-neighbour search only; see ``optimal`` and ``two_approximation`` for sharper ones.
     """
-    return float(nearest(x, k - 1)[1].sum()) / (2.0 * k)
+    return float(find_nearest_records(x, k - 1)[1].sum()) / (2.0 * k)
 
 
 def over_subsets(d: Floats, k: int) -> Ints:

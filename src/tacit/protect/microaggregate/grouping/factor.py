@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse.csgraph
 from scipy import sparse
 
-from tacit.context import silent
+from tacit.context import ignore_progress
 from tacit.errors import (
     Approximate,
     Infeasible,
@@ -38,7 +38,7 @@ from tacit.errors import (
 from tacit.protect.microaggregate.grouping.exhaustive import ALL_SUBSETS, over_subsets
 from tacit.protect.microaggregate.grouping.loss import Tick, group_sizes, loss
 from tacit.protect.microaggregate.grouping.near import Space
-from tacit.protect.microaggregate.grouping.pairs import cheapest
+from tacit.protect.microaggregate.grouping.pairs import find_cheapest_pairing
 from tacit.solve import Highs, LinearModel
 from tacit.stats.moments import Floats, Ints
 
@@ -126,7 +126,7 @@ class TwoMicroaggregation:
 
     @property
     def ratio(self) -> float:
-        """Return SSE / bound: at most so many times the optimum; at most 2 when F is the minimum."""
+        """Return SSE / bound: at most this many times the optimum; at most 2 when F is the minimum."""
         if self.sse <= 0:
             return 1.0
         return self.sse / self.bound if self.bound > 0 else np.inf
@@ -138,7 +138,7 @@ def two_microaggregation(
     distances: Floats | None = None,
     neighbours: int | None = None,
     fixed_size_2: Literal["optimal"] | None = None,
-    tick: Tick = silent,
+    tick: Tick = ignore_progress,
 ) -> TwoMicroaggregation:
     """Return groups of two and three records whose SSE is at most twice the optimum.
 
@@ -155,7 +155,7 @@ def two_microaggregation(
         Instead of x: a symmetric matrix of distances, of any metric, also on categories. The SSE of a pair
         is then d^2 / 2 and that of a triple the sum of its squared distances over 3.
     neighbours
-        Look only at edges between records of which one is among so many nearest of the other.
+        Look only at edges between records of which one is among this many nearest of the other.
     fixed_size_2
         ``"optimal"``: groups of exactly two, which a perfect matching makes optimal among such groups.
     tick
@@ -173,16 +173,16 @@ def two_microaggregation(
         raise InputError("give neighbours or fixed_size_2, not both")
     if neighbours is not None:
         factor = minimum_factor(space.n, *near_edges(space, neighbours))
-        return described(space, parts(space.n, factor.edges))
+        return describe_groups(space, parts(space.n, factor.edges))
     cost: Literal["factor", "pairs"] = "factor" if fixed_size_2 is None else "pairs"
     if space.n > WHOLE:
         if not space.euclidean:
             raise LimitReached(
                 f"distances are taken as a whole for up to {WHOLE:,} records; give neighbours"
             )
-        return described(space, by_blocks(space.x, cost, tick))
-    found = cheapest(space, cost, tick)
-    return described(space, found.labels, found.bound, proven=found.proven, cost=cost)
+        return describe_groups(space, by_blocks(space.x, cost, tick))
+    found = find_cheapest_pairing(space, cost, tick)
+    return describe_groups(space, found.labels, found.bound, proven=found.proven, cost=cost)
 
 
 def by_blocks(x: Floats, cost: Literal["factor", "pairs"], tick: Tick) -> Ints:
@@ -191,7 +191,7 @@ def by_blocks(x: Floats, cost: Literal["factor", "pairs"], tick: Tick) -> Ints:
     groups = done = 0
     for block in median_blocks(x, BLOCK):
         tick("blocks of records", done / len(x))
-        found = cheapest(Space.of_records(x[block]), cost, tick).labels
+        found = find_cheapest_pairing(Space.of_records(x[block]), cost, tick).labels
         labels[block] = found + groups
         groups += int(found.max()) + 1
         done += len(block)
@@ -219,7 +219,7 @@ def median_blocks(x: Floats, most: int) -> list[Ints]:
 # -- what was found ----------------------------------------------------------------------------
 
 
-def described(
+def describe_groups(
     space: Space,
     labels: Ints,
     least: float | None = None,
@@ -253,7 +253,7 @@ def described(
         bound=min(bound, float(sse.sum())),
         proven=proven,
         lemma=lemma,
-        outlying=widest(np.sqrt(sides.max(axis=1))),
+        outlying=find_relative_width(np.sqrt(sides.max(axis=1))),
     )
     # The guarantee, recomputed on every run.
     most = 1.0 if cost == "pairs" else 2.0
@@ -273,7 +273,7 @@ def triangles(space: Space, labels: Ints) -> tuple[Ints, Floats, Ints]:
     return sizes, sides, ends
 
 
-def widest(widths: Floats) -> float:
+def find_relative_width(widths: Floats) -> float:
     """Return the largest width in medians of those above 0."""
     some = widths[widths > 0]
     return float(some.max() / np.median(some)) if len(some) else 1.0
@@ -317,7 +317,7 @@ def minimum_factor(
     n
         Number of vertices.
     edges
-        One row an edge.
+        One row per edge.
     weights
         Of the edges, not negative.
     solver
@@ -329,18 +329,18 @@ def minimum_factor(
         raise InputError("edges must join two different vertices of 0 to n - 1")
     if solver == "auto":
         solver = "matching" if importlib.util.find_spec("rustworkx") else "programme"
-    pairs, price = simple(edges, weights)
+    pairs, price = keep_lightest_edges(edges, weights)
     solve = by_matching if solver == "matching" else by_programme
     used = solve(n, pairs, price) if len(pairs) else None
     if used is None:
         raise Infeasible(
             "the graph has no set of edges that meets every vertex once or twice; add edges, or raise neighbours"
         )
-    used = trimmed(n, pairs, price, used)
+    used = trim_inner_edges(n, pairs, price, used)
     return Factor(pairs[used], float(price[used].sum()))
 
 
-def simple(edges: Ints, weights: Floats) -> tuple[Ints, Floats]:
+def keep_lightest_edges(edges: Ints, weights: Floats) -> tuple[Ints, Floats]:
     """Return each edge once, with its least weight."""
     pairs = np.sort(edges, axis=1)
     order = np.lexsort((weights, pairs[:, 1], pairs[:, 0]))
@@ -393,7 +393,7 @@ def by_programme(n: int, edges: Ints, weights: Floats) -> Ints | None:
     return None if solution.x is None else np.flatnonzero(solution.x > 0.5)
 
 
-def trimmed(n: int, edges: Ints, weights: Floats, used: Ints) -> Ints:
+def trim_inner_edges(n: int, edges: Ints, weights: Floats, used: Ints) -> Ints:
     """Return the edges without inner ones, which ties may leave: components are pairs and paths of three."""
     degree = np.bincount(edges[used].ravel(), minlength=n)
     kept = np.ones(len(used), dtype=np.bool_)
@@ -454,7 +454,12 @@ class RatioExperiment:
 
 
 def ratio_experiment(
-    x: Floats, *, rng: np.random.Generator, size: int = 15, samples: int = 10, tick: Tick = silent
+    x: Floats,
+    *,
+    rng: np.random.Generator,
+    size: int = 15,
+    samples: int = 10,
+    tick: Tick = ignore_progress,
 ) -> RatioExperiment:
     """Return how close the 2-approximation comes to the optimum on random samples of the records.
 

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping.loss import Tick
-from tacit.protect.microaggregate.grouping.near import nearest
+from tacit.protect.microaggregate.grouping.near import find_nearest_records
 from tacit.protect.microaggregate.grouping.spanning_tree import split_large
 from tacit.stats.moments import Floats, Ints
 
@@ -42,7 +42,7 @@ def mu_approximation(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick)
     tick("a forest of nearest neighbours", None)
     # A tree of fewer than k records holds at most k - 2 others, so one of k - 1 neighbours is outside.
     run = KERNELS.pick(15 * n)
-    target = run["grown_forest"](nearest(x, k - 1)[0], k)
+    target = run["grow_forest"](find_nearest_records(x, k - 1)[0], k)
     tick("splitting trees", None)
     labels = run["split_forest"](target, k, max(2 * k - 1, 3 * k - 5))
     return split_large(x, labels, k, rng=rng, tick=tick)
@@ -61,7 +61,7 @@ def root(parent: Any, v: int) -> int:
     return v
 
 
-def grown_forest(near: Any, k: int) -> Any:
+def grow_forest(near: Any, k: int) -> Any:
     """Return the record that each record has an edge to, or -1, when all trees have k records."""
     n = len(near)
     parent = np.arange(n)
@@ -103,7 +103,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
     m = 0
     for v in range(n):
         if target[v] >= 0:
-            m = linked(head, follow, to, m, v, target[v])
+            m = link_slots(head, follow, to, m, v, target[v])
     order = np.empty(room, dtype=np.int64)
     above = np.empty(room, dtype=np.int64)
     below = np.zeros(room, dtype=np.int64)
@@ -137,7 +137,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
             u = stack[waiting]
             while True:
                 mine = part[u]
-                count = weighed(u, part, head, follow, to, record, order, above, below)
+                count = weigh_slots(u, part, head, follow, to, record, order, above, below)
                 total = below[u]
                 if total <= largest:
                     break
@@ -154,21 +154,21 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
                     if outside >= k or (outside == k - 1 and record[heavy] >= 0):
                         break
                     u = heavy
-                    count = weighed(u, part, head, follow, to, record, order, above, below)
+                    count = weigh_slots(u, part, head, follow, to, record, order, above, below)
                 real = record[u] >= 0
                 if below[heavy] >= k and outside >= k:
-                    recoloured(heavy, u, mine, groups, part, head, follow, to, order)
+                    recolour_part(heavy, u, mine, groups, part, head, follow, to, order)
                     stack[waiting] = heavy
                     waiting += 1
                     groups += 1
                     continue
                 if outside == k - 1:
                     # The side of u takes the root of the heavy subtree with it.
-                    recoloured(u, heavy, mine, groups, part, head, follow, to, order)
+                    recolour_part(u, heavy, mine, groups, part, head, follow, to, order)
                     record[slots] = record[heavy]
                     record[heavy] = -1
                     part[slots] = groups
-                    m = linked(head, follow, to, m, slots, u)
+                    m = link_slots(head, follow, to, m, slots, u)
                     slots += 1
                     groups += 1
                     u = heavy
@@ -192,10 +192,10 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
                 if not with_u and (gathered < k or total - gathered < k):
                     break
                 for i in range(taken):
-                    recoloured(chosen[i], u, mine, groups, part, head, follow, to, order)
+                    recolour_part(chosen[i], u, mine, groups, part, head, follow, to, order)
                 part[slots] = groups
                 for i in range(taken):
-                    m = linked(head, follow, to, m, slots, chosen[i])
+                    m = link_slots(head, follow, to, m, slots, chosen[i])
                 if with_u:
                     record[slots] = record[u]
                     record[u] = -1
@@ -210,7 +210,7 @@ def split_forest(target: Any, k: int, largest: int) -> Any:
     return labels
 
 
-def linked(head: Any, follow: Any, to: Any, m: int, a: int, b: int) -> int:
+def link_slots(head: Any, follow: Any, to: Any, m: int, a: int, b: int) -> int:
     """Add an edge between two slots; return the number of half-edges."""
     to[m] = b
     follow[m] = head[a]
@@ -221,7 +221,7 @@ def linked(head: Any, follow: Any, to: Any, m: int, a: int, b: int) -> int:
     return m + 2
 
 
-def weighed(
+def weigh_slots(
     u: int,
     part: Any,
     head: Any,
@@ -254,7 +254,7 @@ def weighed(
     return count
 
 
-def recoloured(
+def recolour_part(
     v: int, stop: int, old: int, new: int, part: Any, head: Any, follow: Any, to: Any, order: Any
 ) -> int:
     """Give the slots of a part that are on v's side of another slot to a new part; return how many."""
@@ -275,4 +275,6 @@ def recoloured(
     return count
 
 
-KERNELS = Kernels(globals(), root, grown_forest, linked, weighed, recoloured, split_forest)
+KERNELS = Kernels(
+    globals(), root, grow_forest, link_slots, weigh_slots, recolour_part, split_forest
+)

@@ -37,9 +37,9 @@ class Mixed:
     Attributes
     ----------
     numbers
-        One column a number: value over range, times weight.
+        One column per number: value over range, times weight.
     codes
-        One column an ordered or nominal column: category 0, 1, ...; ordered ones by rank.
+        One column per ordered or nominal column: category 0, 1, ...; ordered ones by rank.
     steps
         For an ordered column, what one rank of difference counts; 0 for a nominal column.
     differs
@@ -104,7 +104,7 @@ class Mixed:
 
 
 def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:
-    """Return MDAV's groups of mixed records, two seeds a round; ties go to the record that comes first.
+    """Return MDAV's groups of mixed records, two seeds per round; ties go to the record that comes first.
 
     Exact: every distance is computed, n^2 / k of them in all.
     """
@@ -135,7 +135,9 @@ def mdav_gower(data: Mixed, k: int, *, tick: Tick) -> Ints:
 # -- kernels: numbers and arrays only --------------------------------------------------------------
 
 
-def apart(a: Floats, b: Floats, p: Ints, q: Ints, steps: Floats, differs: Floats) -> float:
+def compute_gower_distance(
+    a: Floats, b: Floats, p: Ints, q: Ints, steps: Floats, differs: Floats
+) -> float:
     """Return Gower's distance of two records given as scaled numbers and codes."""
     d = 0.0
     for j in range(len(a)):
@@ -146,7 +148,7 @@ def apart(a: Floats, b: Floats, p: Ints, q: Ints, steps: Floats, differs: Floats
     return d
 
 
-def middle(
+def compute_centre(
     numbers: Floats, codes: Ints, steps: Floats, levels: Ints, left: Ints
 ) -> tuple[Floats, Ints]:
     """Return means, lower medians (ordered) and modes (nominal; the first of equals) of some records."""
@@ -170,7 +172,7 @@ def middle(
     return mean, typical
 
 
-def farthest(
+def find_farthest_record(
     numbers: Floats,
     codes: Ints,
     steps: Floats,
@@ -182,7 +184,7 @@ def farthest(
     """Return the record left that is farthest from a point."""
     best, record = -1, -1.0
     for i in left:
-        d = apart(a, numbers[i], p, codes[i], steps, differs)
+        d = compute_gower_distance(a, numbers[i], p, codes[i], steps, differs)
         if d > record:
             best, record = i, d
     return best
@@ -203,7 +205,7 @@ def take_nearest(
     near = np.full(k, -1, dtype=np.int64)
     far = np.full(k, np.inf)
     for i in left:
-        d = apart(numbers[seed], numbers[i], codes[seed], codes[i], steps, differs)
+        d = compute_gower_distance(numbers[seed], numbers[i], codes[seed], codes[i], steps, differs)
         if i == seed:
             d = -1.0
         if d < far[k - 1]:
@@ -239,16 +241,16 @@ def form_groups(
     spent = 0
     while len(left) >= 2 * k and spent < budget:
         spent += 5 * len(left)
-        mean, typical = middle(numbers, codes, steps, levels, left)
-        r = farthest(numbers, codes, steps, differs, left, mean, typical)
-        s = farthest(numbers, codes, steps, differs, left, numbers[r], codes[r])
+        mean, typical = compute_centre(numbers, codes, steps, levels, left)
+        r = find_farthest_record(numbers, codes, steps, differs, left, mean, typical)
+        s = find_farthest_record(numbers, codes, steps, differs, left, numbers[r], codes[r])
         two = len(left) >= 3 * k
         left = take_nearest(numbers, codes, steps, differs, left, labels, r, group, k)
         group += 1
         if two:
             # s may have joined r's group when many records are alike.
             if labels[s] >= 0:
-                s = farthest(numbers, codes, steps, differs, left, numbers[r], codes[r])
+                s = find_farthest_record(numbers, codes, steps, differs, left, numbers[r], codes[r])
             left = take_nearest(numbers, codes, steps, differs, left, labels, s, group, k)
             group += 1
     if len(left) < 2 * k:
@@ -258,4 +260,11 @@ def form_groups(
     return left, group
 
 
-KERNELS = Kernels(globals(), apart, middle, farthest, take_nearest, form_groups)
+KERNELS = Kernels(
+    globals(),
+    compute_gower_distance,
+    compute_centre,
+    find_farthest_record,
+    take_nearest,
+    form_groups,
+)

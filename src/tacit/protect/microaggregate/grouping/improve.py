@@ -7,13 +7,13 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.protect.microaggregate.grouping import search as _search
 from tacit.protect.microaggregate.grouping.loss import Tick, group_sizes, loss
-from tacit.protect.microaggregate.grouping.mdav_groups import grouped
+from tacit.protect.microaggregate.grouping.mdav_groups import form_mdav_groups
 from tacit.protect.microaggregate.grouping.tree import neighbours
 from tacit.stats.moments import Floats, Ints
 
-#: Groups founded anew: this many times n / k^2 in small files, and n / k in large ones.
+#: Groups newly started: this many times n / k^2 in small files, and n / k in large ones.
 EFFORT, LARGE_EFFORT = 200, 3
-#: Groups founded anew from which a file is large.
+#: Groups newly started from which a file is large.
 LARGE = 40_000
 #: Turns of loops for each record of a founded group and column, about.
 TURNS = 500.0
@@ -45,7 +45,7 @@ def improve(x: Floats, labels: Ints, k: int, *, rng: np.random.Generator, tick: 
     if len(x) < 2 * k:
         return labels
     start = split_large(x, labels, k)
-    found = searched(x - x.mean(axis=0), start, k, rng, tick)
+    found = improve_by_search(x - x.mean(axis=0), start, k, rng, tick)
     return min(labels, start, found, key=lambda ids: loss(x, ids).within)
 
 
@@ -54,24 +54,26 @@ def split_large(x: Floats, labels: Ints, k: int) -> Ints:
     labels = labels.copy()
     for g in np.flatnonzero(group_sizes(labels) >= 2 * k):
         at = np.flatnonzero(labels == g)
-        parts = grouped(x[at], k, 2, lambda _message, _share: None)
+        parts = form_mdav_groups(x[at], k, 2, lambda _message, _share: None)
         labels[at[parts > 0]] = labels.max() + parts[parts > 0]
     return labels
 
 
-def searched(x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Tick) -> Ints:
+def improve_by_search(
+    x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Tick
+) -> Ints:
     """Return the groups that local search from some groups leads to."""
     n = len(x)
     near = neighbours(x, min(n - 1, max(12, min(2 * k, k + 16))))
-    state = _search.begin(x, labels, k, near)
-    rounds = effort(n, k)
+    state = _search.make_search_state(x, labels, k, near)
+    rounds = choose_effort(n, k)
     names = _search.KERNELS.pick(TURNS * (n + rounds) * k * x.shape[1])
     tolerance = TOLERANCE * max(float((x**2).sum()) / n, np.finfo(float).tiny)
     tick("improving groups", None)
     names["wake_all"](state)
     while state.tops[_search.WAITING]:
         state.tops[_search.LOGGED] = 0
-        names["settle"](state, k, tolerance, 20 * BATCH)
+        names["process_queue"](state, k, tolerance, 20 * BATCH)
         tick("improving groups", None)
     order = rng.permutation(n)
     for done in range(0, rounds, BATCH):
@@ -79,10 +81,10 @@ def searched(x: Floats, labels: Ints, k: int, rng: np.random.Generator, tick: Ti
         many = min(BATCH, rounds - done)
         records = order[np.arange(done, done + many) % n]
         skips = rng.integers(0, k, many) if done >= n else np.full(many, k)
-        names["kick"](state, k, records, skips, tolerance)
+        names["perturb_groups"](state, k, records, skips, tolerance)
     return np.unique(state.label, return_inverse=True)[1].astype(np.int64)
 
 
-def effort(n: int, k: int) -> int:
-    """Return how many groups to found anew."""
+def choose_effort(n: int, k: int) -> int:
+    """Return how many new groups to start."""
     return max(min(EFFORT * n // k**2, LARGE), LARGE_EFFORT * n // k)

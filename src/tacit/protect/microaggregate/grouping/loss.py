@@ -46,7 +46,7 @@ def group_sizes(labels: Ints) -> Ints:
 
 
 def group_means(x: Floats, labels: Ints, weights: Floats | None = None) -> Floats:
-    """Return the (weighted) mean of each group, one row a group."""
+    """Return the (weighted) mean of each group, one row per group."""
     n_groups = int(labels.max()) + 1 if len(labels) else 0
     mass = np.bincount(labels, weights=weights, minlength=n_groups)
     # Summed about the overall mean: large offsets would eat the digits of small differences.

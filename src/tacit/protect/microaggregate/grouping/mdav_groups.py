@@ -16,7 +16,14 @@ import numpy as np
 from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping import tree as _tree
 from tacit.protect.microaggregate.grouping.loss import Tick
-from tacit.protect.microaggregate.grouping.tree import Room, Tree, farthest, nearest, recentre, take
+from tacit.protect.microaggregate.grouping.tree import (
+    Room,
+    Tree,
+    find_farthest,
+    find_nearest,
+    recentre,
+    remove_record,
+)
 from tacit.stats.moments import Floats, Ints
 
 #: Work on one number while scanning, in turns of a loop, and what each scan costs beside, in columns.
@@ -27,14 +34,14 @@ TAKEN = 0.05
 FEW = 8
 #: Groups formed between two ticks.
 BATCH = 500
-#: The tree is planted anew when no more than this share of its records is left.
+#: The tree is rebuilt when no more than this share of its records is left.
 REPLANT = 0.6
-#: Its bounds are measured from the mean of what is left anew when this share is left since the last time.
+#: Its bounds are measured again from the mean of what is left when this share is left since the last time.
 RECENTRE = 0.99
 
 
 def mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
-    """Return the groups of MDAV with two seeds a round.
+    """Return the groups of MDAV with two seeds per round.
 
     While at least 3k records remain: r is the record farthest from their mean, s the one farthest from
     r; r and its k - 1 nearest form a group, then s and its k - 1 nearest among the rest. With 2k to
@@ -46,13 +53,13 @@ def mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
     Domingo-Ferrer, Torra (2005), Data Mining and Knowledge Discovery 11, 195-212.
     """
     del rng
-    return grouped(x, k, 2, tick)
+    return form_mdav_groups(x, k, 2, tick)
 
 
 def mdav_one_seed(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
-    """Return the groups of MDAV with one seed a round, also known as CBFS.
+    """Return the groups of MDAV with one seed per round, also known as CBFS.
 
-    As :func:`mdav`, but the mean is taken anew after every group. The figures under the name of MDAV in
+    As :func:`mdav`, but the mean is taken again after every group. The figures under the name of MDAV in
     two papers of 2006 are this variant's.
 
     References
@@ -62,27 +69,27 @@ def mdav_one_seed(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) ->
     Domingo-Ferrer, Sebé (2006), PSD 2006, LNCS 4302, 129-138; Fayyoumi, Oommen (2006), ibid., 114-128.
     """
     del rng
-    return grouped(x, k, 1, tick)
+    return form_mdav_groups(x, k, 1, tick)
 
 
-def grouped(x: Floats, k: int, seeds: int, tick: Tick) -> Ints:
-    """Return the groups of MDAV with one or two seeds a round."""
-    labels = outermost(x, k, seeds, 2 * k, tick)
+def form_mdav_groups(x: Floats, k: int, seeds: int, tick: Tick) -> Ints:
+    """Return the groups of MDAV with one or two seeds per round."""
+    labels = form_outer_groups(x, k, seeds, 2 * k, tick)
     labels[labels < 0] = labels.max() + 1
     return labels
 
 
-def outermost(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
+def form_outer_groups(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
     """Return the groups that MDAV forms while at least ``until`` records are left, and -1 for the others."""
     if KERNELS.pays(SCAN * len(x) ** 2 * (COLUMNS + x.shape[1]) / k):
-        return asking_a_tree(x, k, seeds, until, tick)
-    return scanning(x, k, seeds, until, tick)
+        return grow_groups_by_tree(x, k, seeds, until, tick)
+    return form_groups_by_scan(x, k, seeds, until, tick)
 
 
 # -- scanning arrays --------------------------------------------------------------------------------
 
 
-def scanning(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
+def form_groups_by_scan(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
     """Form groups by computing all distances."""
     n = len(x)
     labels = np.full(n, -1, dtype=np.int64)
@@ -101,7 +108,7 @@ def scanning(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
             rest.take(near)
             left -= k
             group += 1
-        rest = rest.shortened(left)
+        rest = rest.shorten_arrays(left)
     return labels
 
 
@@ -134,7 +141,7 @@ class Rest:
         """Return the places of the k nearest records, in order; ties by place."""
         distances[self.taken] = np.inf
         if k > FEW:
-            return smallest(distances, k)
+            return find_k_smallest(distances, k)
         near = np.empty(k, dtype=np.int64)
         for i in range(k):
             near[i] = distances.argmin()
@@ -145,7 +152,7 @@ class Rest:
         """Take records away."""
         self.taken = np.concatenate([self.taken, near])
 
-    def shortened(self, left: int) -> Rest:
+    def shorten_arrays(self, left: int) -> Rest:
         """Return shorter arrays once enough has been taken away."""
         if len(self.taken) <= TAKEN * left:
             return self
@@ -154,7 +161,7 @@ class Rest:
         return Rest(self.records[keep], np.ascontiguousarray(self.values[:, keep]))
 
 
-def squared(columns: Floats, point: Floats) -> Floats:
+def compute_squared_distances(columns: Floats, point: Floats) -> Floats:
     """Return the squared distances of records, given by columns, from a point."""
     total = (columns[0] - point[0]) ** 2
     for column, value in zip(columns[1:], point[1:], strict=True):
@@ -162,7 +169,7 @@ def squared(columns: Floats, point: Floats) -> Floats:
     return total
 
 
-def smallest(distances: Floats, k: int) -> Ints:
+def find_k_smallest(distances: Floats, k: int) -> Ints:
     """Return where the k smallest distances are, in order; ties by position."""
     if len(distances) > 8 * k:
         edge = np.partition(distances, k - 1)[k - 1]
@@ -182,7 +189,7 @@ def exact_sums(x: Floats) -> tuple[Floats, Floats]:
     return high, low
 
 
-def without(total: tuple[Floats, Floats], value: Any) -> tuple[Any, Any]:
+def subtract_exactly(total: tuple[Floats, Floats], value: Any) -> tuple[Any, Any]:
     """Return a sum in doubled precision after a value was taken off (Knuth's two-sum)."""
     high, low = total
     s = high - value
@@ -195,24 +202,24 @@ def without(total: tuple[Floats, Floats], value: Any) -> tuple[Any, Any]:
 def without_all(total: tuple[Floats, Floats], values: Floats) -> tuple[Floats, Floats]:
     """Return sums in doubled precision after several records were taken off, one after the other."""
     for value in values.T:
-        total = without(total, value)
+        total = subtract_exactly(total, value)
     return total
 
 
 # -- asking a tree ----------------------------------------------------------------------------------
 
 
-def asking_a_tree(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
+def grow_groups_by_tree(x: Floats, k: int, seeds: int, until: int, tick: Tick) -> Ints:
     """Form groups by asking a k-d tree for farthest and nearest records."""
     n = len(x)
     x = np.ascontiguousarray(x, dtype=np.float64)
     names = {**_tree.KERNELS.compiled(), **KERNELS.compiled()}
     labels = np.full(n, -1, dtype=np.int64)
     high, low = exact_sums(x)
-    work = _tree.room(k, x.shape[1])
+    work = _tree.allocate_workspace(k, x.shape[1])
     left, group = n, 0
     while left >= until:
-        tree = _tree.plant(x, np.flatnonzero(labels < 0), names)
+        tree = _tree.build_tree(x, np.flatnonzero(labels < 0), names)
         enough = max(until, int(REPLANT * left))
         while left >= enough:
             tick("forming groups", 1.0 - left / n)
@@ -247,23 +254,23 @@ def rounds(
         if left <= again:
             recentre(tree, point)
             again = int(left * RECENTRE)
-        first = farthest(tree, point, work)
+        first = find_farthest(tree, point, work)
         second = -1
         if seeds == 2 and left >= 3 * k:
-            second = farthest(tree, x[first], work)
+            second = find_farthest(tree, x[first], work)
         for seed in (first, second):
             if seed < 0:
                 continue
-            nearest(tree, x[seed], k, work)
+            find_nearest(tree, x[seed], k, work)
             for i in range(k):
                 record = work.found[i]
                 labels[record] = group
-                take(tree, record)
+                remove_record(tree, record)
                 for j in range(p):
-                    high[j], low[j] = without((high[j], low[j]), x[record, j])
+                    high[j], low[j] = subtract_exactly((high[j], low[j]), x[record, j])
             left -= k
             group += 1
     return left, group
 
 
-KERNELS = Kernels(globals(), without, rounds, needs=(_tree.KERNELS,))
+KERNELS = Kernels(globals(), subtract_exactly, rounds, needs=(_tree.KERNELS,))

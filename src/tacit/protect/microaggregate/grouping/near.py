@@ -70,7 +70,7 @@ class Space:
     def near(self, count: int) -> Ints:
         """Return the nearest other records of each record, ascending."""
         if self.euclidean:
-            return nearest(self.x, count)[0]
+            return find_nearest_records(self.x, count)[0]
         own = np.diag(np.full(self.n, -1.0))
         return np.argsort(self.squared + own, axis=1, kind="stable")[:, 1 : count + 1]
 
@@ -100,7 +100,7 @@ class Space:
         return space, point.astype(np.int64), m.astype(np.int64)
 
 
-def nearest(x: Floats, count: int) -> tuple[Ints, Floats]:
+def find_nearest_records(x: Floats, count: int) -> tuple[Ints, Floats]:
     """Return the nearest other records of each record, ascending, and their squared distances.
 
     Among those found, equal distances are in record order.

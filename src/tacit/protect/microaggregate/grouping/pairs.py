@@ -98,7 +98,9 @@ class Partition:
         return self.value - self.bound <= PROVEN * self.value
 
 
-def cheapest(space: Space, cost: Cost, tick: Tick, *, seconds: float = SECONDS) -> Partition:
+def find_cheapest_pairing(
+    space: Space, cost: Cost, tick: Tick, *, seconds: float = SECONDS
+) -> Partition:
     """Return the cheapest partition into pairs and triples, and a bound on all of them.
 
     Parameters
@@ -227,7 +229,9 @@ class Master:
         )
         if not self.cuts:
             return inside
-        return sparse.csc_array(sparse.vstack([inside, counted(groups, self.cuts, self.n)]))
+        return sparse.csc_array(
+            sparse.vstack([inside, count_cut_members(groups, self.cuts, self.n)])
+        )
 
     def room(self, points: Points) -> int:
         """Return how many groups can hold two or more records of a set."""
@@ -292,7 +296,7 @@ class Master:
         """Add cuts."""
         if not found:
             return
-        rows = counted(self.groups, found, self.n)
+        rows = count_cut_members(self.groups, found, self.n)
         for i, points in enumerate(found):
             at = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
             self.lp.add_row(at, np.ones(len(at)), -np.inf, self.room(points))
@@ -314,7 +318,7 @@ class Master:
 
         def run(room: int) -> tuple[int, Ints, Floats]:
             groups, reduced = np.empty((room, 3), dtype=np.int64), np.empty(room)
-            found = KERNELS.pick(4.0 * among.size)["priced"](
+            found = KERNELS.pick(4.0 * among.size)["price_groups"](
                 *(self.columns, self.space.squared, self.unit, NUMBER[self.cost], self.m),
                 *(y, start, which, inside, z, among, below, most, groups, reduced),
             )
@@ -324,7 +328,7 @@ class Master:
         if not most and room > MOST:
             return np.empty((0, 3), dtype=np.int64), np.empty(0)
         found, groups, reduced = run(room)
-        return tidy(groups[:found], self.n), reduced[:found]
+        return sort_group_points(groups[:found], self.n), reduced[:found]
 
     def within(self, gap: float) -> Ints | None:
         """Return all groups that could be part of a partition cheaper by up to the gap, unless too many."""
@@ -333,7 +337,7 @@ class Master:
             return None
         return np.vstack([one_point(self.m, triples=self.cost != "pairs"), groups])
 
-    def cancelled(self) -> bool:
+    def is_cancelled(self) -> bool:
         """Return True when the user asked to stop."""
         try:
             self.tick("whole groups", None)
@@ -358,7 +362,7 @@ class Master:
             ),
             options={"mip_abs_gap": 0.0, "random_seed": 0},
         )
-        solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.cancelled)
+        solution = lp.solve(time_limit=seconds, gap=0.0, should_stop=self.is_cancelled)
         below = solution.bound
         if solution.state == "stopped":
             self.tick("whole groups", None)
@@ -389,14 +393,14 @@ def costs(space: Space, groups: Ints, cost: Cost) -> Floats:
     return np.where(c < 0, one, total - np.maximum(np.maximum(one, two), three))
 
 
-def tidy(groups: Ints, n: int) -> Ints:
+def sort_group_points(groups: Ints, n: int) -> Ints:
     """Return groups with their points ascending and -1 last."""
     sortable = np.sort(np.where(groups < 0, n, groups), axis=1)
     return np.where(sortable == n, -1, sortable)
 
 
 def codes(groups: Ints, n: int) -> Ints:
-    """Return one number a group."""
+    """Return one number per group."""
     return (groups[:, 0] * n + groups[:, 1]) * (n + 1) + groups[:, 2]
 
 
@@ -420,10 +424,10 @@ def first_groups(near: Ints, m: Ints, *, triples: bool) -> Ints:
     if len(row) % 2:
         some[-1, 2] = row[-1]
     every = np.vstack([one_point(m, triples=triples), *found, some])
-    return np.unique(tidy(every, n), axis=0)
+    return np.unique(sort_group_points(every, n), axis=0)
 
 
-def counted(groups: Ints, cuts: list[Points], n: int) -> sparse.csr_array:
+def count_cut_members(groups: Ints, cuts: list[Points], n: int) -> sparse.csr_array:
     """Return cuts x groups: 1 where a group holds two or more records of the points of a cut."""
     rows = []
     for points in cuts:
@@ -517,13 +521,13 @@ def broken_cuts(groups: Ints, x: Floats, m: Ints, known: set[Points]) -> list[Po
     found -= known
     if not found:
         for seed in seeds:
-            found |= grown(shares, seed, m)
-        found |= connected(shares, m)
+            found |= grow_broken_sets(shares, seed, m)
+        found |= find_broken_components(shares, m)
         found -= known
     return sorted(found)
 
 
-def connected(shares: Shares, m: Ints) -> set[Points]:
+def find_broken_components(shares: Shares, m: Ints) -> set[Points]:
     """Return sets whose cut is broken among the parts that strong enough shares connect."""
     found = set()
     pairs = np.array(list(shares.together), dtype=np.int64).reshape(-1, 2)
@@ -540,7 +544,7 @@ def connected(shares: Shares, m: Ints) -> set[Points]:
     return found
 
 
-def grown(shares: Shares, seed: int, m: Ints) -> set[Points]:
+def grow_broken_sets(shares: Shares, seed: int, m: Ints) -> set[Points]:
     """Return larger sets whose cut is broken, grown by the point that shares most with the set."""
     found = set()
     points = {seed}
@@ -563,7 +567,7 @@ def grown(shares: Shares, seed: int, m: Ints) -> set[Points]:
 # -- pricing -----------------------------------------------------------------------------------
 
 
-def apart(x: Any, squared: Any, a: int, b: int) -> float:
+def compute_pair_distance(x: Any, squared: Any, a: int, b: int) -> float:
     """Return the squared distance of two points."""
     if len(squared):
         return squared[a, b]
@@ -574,7 +578,7 @@ def apart(x: Any, squared: Any, a: int, b: int) -> float:
     return total
 
 
-def priced(
+def price_groups(
     x: Any,
     squared: Any,
     unit: float,
@@ -596,7 +600,7 @@ def priced(
     A triple is met at the point in its middle, a, where d_bc is the largest. Its cost is then at least
     half (``sse``) or all (``factor``) of d_ab + d_ac, so that with h_b = d_ab / 2 - y_b (or d_ab - y_b) in
     ascending order the search stops at h_b + h_c >= y_a + below; cuts only raise the reduced cost.
-    Distances d are in units; ``x`` has one row a column of the records.
+    Distances d are in units; ``x`` has one row per column of the records.
     """
     n = len(m)
     share = 0.5 if cost == SSE else 1.0
@@ -610,7 +614,7 @@ def priced(
         if len(among):
             near = among[a]
             for b in near:
-                d[b] = apart(x, squared, a, b)
+                d[b] = compute_pair_distance(x, squared, a, b)
         else:
             near = every
             if len(squared):
@@ -655,7 +659,7 @@ def priced(
                     value = h[b] + h[c] - y[a]
                     if cost == PAIRS or value >= best[worst]:
                         break
-                    across = apart(x, squared, b, c) / unit
+                    across = compute_pair_distance(x, squared, b, c) / unit
                     if across < d[b] or across < d[c]:
                         continue
                     # Another point may be in the middle as well: the first of them counts.
@@ -693,4 +697,4 @@ def priced(
     return found
 
 
-KERNELS = Kernels(globals(), apart, priced)
+KERNELS = Kernels(globals(), compute_pair_distance, price_groups)

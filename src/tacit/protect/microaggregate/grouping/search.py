@@ -1,4 +1,4 @@
-"""Local search over groupings: move, exchange, and found groups anew around a record, while SSE falls.
+"""Local search over groupings: move, exchange, and start new groups around a record, while SSE falls.
 
 The kernels run as they stand and are compiled with numba, where it is installed. Groups hold between k and
 2k - 1 records: a larger group can be split without raising SSE, so the best grouping has none.
@@ -17,7 +17,7 @@ from tacit.stats.moments import Flags, Floats, Ints
 LOOK = 8
 #: Nearest records of a record that makes room through which its new group is found.
 CHAIN = 5
-#: Records looked at, at most, after a group was founded anew: so many, and so many times k.
+#: Records looked at, at most, after a group was newly started: this many, and this many times k.
 PATIENCE, MORE_PATIENCE = 500, 50
 #: Positions of the counters in ``Groups.tops``.
 LOGGED, FREE, FIRST, WAITING = 0, 1, 2, 3
@@ -68,7 +68,7 @@ class Groups(NamedTuple):
     tops: Ints
 
 
-def begin(x: Floats, labels: Ints, k: int, near: Ints) -> Groups:
+def make_search_state(x: Floats, labels: Ints, k: int, near: Ints) -> Groups:
     """Return a grouping ready for search."""
     n, p = x.shape
     most = n // k + 2  # room for a group to be founded before others are dissolved
@@ -108,7 +108,7 @@ def begin(x: Floats, labels: Ints, k: int, near: Ints) -> Groups:
 
 
 def add_up(s: Groups, g: int) -> None:
-    """Compute the sums of a group afresh, so that rounding does not pile up."""
+    """Recompute the sums of a group, so that rounding does not pile up."""
     x, member, sums = s.x, s.member, s.sums
     for j in range(x.shape[1]):
         sums[g, j] = 0.0
@@ -124,7 +124,7 @@ def add_up(s: Groups, g: int) -> None:
         s.own[record] = inner
 
 
-def wake(s: Groups, g: int) -> None:
+def queue_group(s: Groups, g: int) -> None:
     """Put the records of a group into the queue."""
     queue, waits, tops = s.queue, s.waits, s.tops
     for i in range(s.size[g]):
@@ -138,7 +138,7 @@ def wake(s: Groups, g: int) -> None:
 def wake_all(s: Groups) -> None:
     """Put all records into the queue, group by group."""
     for g in range(len(s.size)):
-        wake(s, g)
+        queue_group(s, g)
 
 
 def relocate(s: Groups, record: int, g: int) -> None:
@@ -171,7 +171,7 @@ def shift(s: Groups, record: int, g: int) -> None:
     add_up(s, g)
 
 
-def undo(s: Groups) -> None:
+def undo_changes(s: Groups) -> None:
     """Take all logged changes back."""
     while s.tops[LOGGED] > 0:
         s.tops[LOGGED] -= 1
@@ -182,7 +182,7 @@ def undo(s: Groups) -> None:
         add_up(s, g)
 
 
-def leaving(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
+def compute_leaving_gain(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
     """Return how much SSE falls when a record leaves its group."""
     n = size[g]
     if n < 2:
@@ -194,7 +194,7 @@ def leaving(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
     return total * n / (n - 1)
 
 
-def joining(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
+def compute_joining_cost(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
     """Return how much SSE rises when a record joins a group."""
     n = size[g]
     if n == 0:
@@ -206,7 +206,7 @@ def joining(x: Floats, sums: Floats, size: Ints, record: int, g: int) -> float:
     return total * n / (n + 1)
 
 
-def look(s: Groups, record: int, k: int, tolerance: float) -> float:
+def try_best_change(s: Groups, record: int, k: int, tolerance: float) -> float:
     """Make the best change that a record takes part in; return the change of SSE, 0 for none.
 
     With S and n the sum and size of a group, exchanging a of u for b of v changes SSE by
@@ -219,11 +219,11 @@ def look(s: Groups, record: int, k: int, tolerance: float) -> float:
     u = label[record]
     n_u = size[u]
     spare = n_u > k
-    gain = leaving(x, sums, size, record, u)
+    gain = compute_leaving_gain(x, sums, size, record, u)
     best, partner, to, onward = -tolerance, -1, -1, -1
     for t in range(min(LOOK, near.shape[1])):
         v = label[near[record, t]]
-        if v == u or listed(label, near, record, t, v):
+        if v == u or is_group_listed(label, near, record, t, v):
             continue
         n_v = size[v]
         inverse = 1.0 / n_u + 1.0 / n_v
@@ -232,7 +232,7 @@ def look(s: Groups, record: int, k: int, tolerance: float) -> float:
             across += sums[v, j] * x[record, j]
             tilt[j] = 2.0 * (inverse * x[record, j] - sums[u, j] / n_u)
         if spare and n_v < 2 * k - 1:
-            change = joining(x, sums, size, record, v) - gain
+            change = compute_joining_cost(x, sums, size, record, v) - gain
             if change < best:
                 best, partner, to, onward = change, -1, v, -1
         base = 2.0 * own[record] / n_u - 2.0 * across / n_v - inverse * square[record]
@@ -259,7 +259,7 @@ def look(s: Groups, record: int, k: int, tolerance: float) -> float:
                 w = label[near[other, r]]
                 if w in (u, v) or size[w] >= 2 * k - 1:
                     continue
-                whole = change + joining(x, sums, size, other, w)
+                whole = change + compute_joining_cost(x, sums, size, other, w)
                 if whole < best:
                     best, partner, to, onward = whole, other, v, w
     if to < 0:
@@ -267,13 +267,13 @@ def look(s: Groups, record: int, k: int, tolerance: float) -> float:
     shift(s, record, to)
     if partner >= 0:
         shift(s, partner, onward)
-        wake(s, onward)
-    wake(s, u)
-    wake(s, to)
+        queue_group(s, onward)
+    queue_group(s, u)
+    queue_group(s, to)
     return best
 
 
-def listed(label: Ints, near: Ints, record: int, t: int, v: int) -> bool:
+def is_group_listed(label: Ints, near: Ints, record: int, t: int, v: int) -> bool:
     """Return True when a nearer record than the t-th nearest is in group v."""
     for r in range(t):  # noqa: SIM110 - compiled
         if label[near[record, r]] == v:
@@ -281,8 +281,8 @@ def listed(label: Ints, near: Ints, record: int, t: int, v: int) -> bool:
     return False
 
 
-def settle(s: Groups, k: int, tolerance: float, most: int) -> float:
-    """Look at waiting records until none is left, or at most so many; return the change of SSE."""
+def process_queue(s: Groups, k: int, tolerance: float, most: int) -> float:
+    """Look at waiting records until none is left, or at most this many; return the change of SSE."""
     total = 0.0
     queue, waits, tops = s.queue, s.waits, s.tops
     done = 0
@@ -291,7 +291,7 @@ def settle(s: Groups, k: int, tolerance: float, most: int) -> float:
         tops[FIRST] = (tops[FIRST] + 1) % len(queue)
         tops[WAITING] -= 1
         waits[record] = False
-        total += look(s, record, k, tolerance)
+        total += try_best_change(s, record, k, tolerance)
         done += 1
     return total
 
@@ -307,7 +307,7 @@ def empty_group(s: Groups) -> int:
     return -1
 
 
-def found(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]:
+def start_group(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]:
     """Form a group of a record and its nearest but one; groups left too small are dissolved into others.
 
     ``skip`` is the rank of the one left out; from k - 1 on it is none. Return the change of SSE, and False
@@ -322,10 +322,10 @@ def found(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]:
     for t in range(k):
         one = record if t == 0 else near[record, t - 1 if t - 1 < skip else t]
         donors[t] = label[one]
-        total -= leaving(x, sums, size, one, label[one])
-        total += joining(x, sums, size, one, g)
+        total -= compute_leaving_gain(x, sums, size, one, label[one])
+        total += compute_joining_cost(x, sums, size, one, g)
         shift(s, one, g)
-    wake(s, g)
+    queue_group(s, g)
     for t in range(k):
         poor: int = donors[t]
         while 0 < size[poor] < k:
@@ -334,19 +334,19 @@ def found(s: Groups, record: int, k: int, skip: int) -> tuple[float, bool]:
             for r in range(near.shape[1]):
                 v = label[near[one, r]]
                 if v != poor and k <= size[v] < 2 * k - 1:
-                    change = joining(x, sums, size, one, v)
+                    change = compute_joining_cost(x, sums, size, one, v)
                     if change < best:
                         best, to = change, v
             if to < 0:
                 return total, False
-            total += best - leaving(x, sums, size, one, poor)
+            total += best - compute_leaving_gain(x, sums, size, one, poor)
             shift(s, one, to)
-            wake(s, to)
-        wake(s, poor)
+            queue_group(s, to)
+        queue_group(s, poor)
     return total, True
 
 
-def rest(s: Groups) -> None:
+def empty_queue(s: Groups) -> None:
     """Empty the queue."""
     queue, waits, tops = s.queue, s.waits, s.tops
     while tops[WAITING] > 0:
@@ -355,37 +355,37 @@ def rest(s: Groups) -> None:
         tops[WAITING] -= 1
 
 
-def kick(s: Groups, k: int, records: Ints, skips: Ints, tolerance: float) -> float:
+def perturb_groups(s: Groups, k: int, records: Ints, skips: Ints, tolerance: float) -> float:
     """Try to found a group around each record in turn; keep what lowers SSE, and return by how much."""
     total = 0.0
     for i in range(len(records)):
         s.tops[LOGGED] = 0
-        change, placed = found(s, records[i], k, skips[i])
+        change, placed = start_group(s, records[i], k, skips[i])
         if placed:
-            change += settle(s, k, tolerance, PATIENCE + MORE_PATIENCE * k)
-        rest(s)
+            change += process_queue(s, k, tolerance, PATIENCE + MORE_PATIENCE * k)
+        empty_queue(s)
         if placed and change < -tolerance:
             total += change
         else:
-            undo(s)
+            undo_changes(s)
     return total
 
 
 KERNELS = Kernels(
     globals(),
     add_up,
-    wake,
+    queue_group,
     wake_all,
     relocate,
     shift,
-    undo,
-    leaving,
-    joining,
-    listed,
-    look,
-    settle,
+    undo_changes,
+    compute_leaving_gain,
+    compute_joining_cost,
+    is_group_listed,
+    try_best_change,
+    process_queue,
     empty_group,
-    found,
-    rest,
-    kick,
+    start_group,
+    empty_queue,
+    perturb_groups,
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.context import Progress, silent
+from tacit.context import Progress, ignore_progress
 from tacit.errors import Infeasible
 from tacit.protect.microaggregate.grouping.loss import group_means
 from tacit.protect.microaggregate.grouping.mdav_groups import mdav
@@ -16,7 +16,7 @@ from tacit.stats.series.panel import Panel
 
 
 def series_groups(
-    panel: Panel, k: int, how: Normalisation = "series_standard", tick: Progress = silent
+    panel: Panel, k: int, how: Normalisation = "series_standard", tick: Progress = ignore_progress
 ) -> list[Ints]:
     """Return MDAV's groups of at least k records, for each series by itself, on normalised series."""
     if len(panel) < k:
@@ -32,11 +32,11 @@ def microaggregated(
     *,
     pieces: int = 1,
     how: Normalisation = "series_standard",
-    tick: Progress = silent,
+    tick: Progress = ignore_progress,
 ) -> Panel:
     """Return the panel with each series replaced by the mean of the raw series of its group.
 
-    Each series is grouped by itself. With ``pieces`` every series is first cut into so many consecutive
+    Each series is grouped by itself. With ``pieces`` every series is first cut into this many consecutive
     pieces, which are series of their own; the result has all of them.
 
     References

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tacit.stats.moments import Floats, Ints, scale_of
-from tacit.stats.projection import Middle, ScaleName, first_component, pursued
+from tacit.stats.projection import Middle, ScaleName, first_component, pursue_directions
 from tacit.stats.robust import Covariance, robust_covariance
 
 #: A robust covariance comes from a random sample of at most this many records.
@@ -37,12 +37,12 @@ def by_score(score: Floats, k: int) -> Ints:
     return blocks(np.argsort(score, kind="stable"), k)
 
 
-def simple(x: Floats, k: int, **_: Any) -> Ints:
+def group_in_file_order(x: Floats, k: int, **_: Any) -> Ints:
     """Return blocks in file order."""
     return blocks(np.arange(len(x)), k)
 
 
-def single(x: Floats, k: int, *, sort_by: int = 0, **_: Any) -> Ints:
+def group_by_column(x: Floats, k: int, *, sort_by: int = 0, **_: Any) -> Ints:
     """Return blocks by one column, given by its position."""
     return by_score(x[:, sort_by], k)
 
@@ -69,7 +69,7 @@ def robust_pca(
 ) -> Ints:
     """Return blocks by the score on the first eigenvector of a robust covariance.
 
-    Above 50,000 records the covariance is that of a random sample of so many. At most 2p records are too
+    Above 50,000 records the covariance is that of a random sample of that many. At most 2p records are too
     few for a robust covariance of p columns; they are sorted by projection pursuit.
     """
     x = x[:, np.ptp(x, axis=0) > 0]
@@ -95,6 +95,6 @@ def projection_pursuit(
     Records that are all alike stay in file order.
     """
     if not np.ptp(x, axis=0).any():
-        return simple(x, k)
-    directions, _spread = pursued(x, rng, scale=scale, middle=middle)
+        return group_in_file_order(x, k)
+    directions, _spread = pursue_directions(x, rng, scale=scale, middle=middle)
     return by_score((x - np.median(x, axis=0)) @ directions[0], k)

@@ -80,7 +80,7 @@ def join(points: Floats, tick: Tick) -> tuple[Ints, Floats]:
     parts = n
     while parts > 1:
         tick("minimum spanning tree", 1.0 - parts / n)
-        ends, lengths = leaving(points, tree, part, parts)
+        ends, lengths = find_leaving_edges(points, tree, part, parts)
         edges, at = np.unique(np.vstack([edges, np.sort(ends, axis=1)]), axis=0, return_index=True)
         weights = np.concatenate([weights, lengths])[at]
         graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n))
@@ -88,7 +88,9 @@ def join(points: Floats, tick: Tick) -> tuple[Ints, Floats]:
     return edges, weights
 
 
-def leaving(points: Floats, tree: cKDTree, part: Ints, parts: int) -> tuple[Ints, Floats]:
+def find_leaving_edges(
+    points: Floats, tree: cKDTree, part: Ints, parts: int
+) -> tuple[Ints, Floats]:
     """Return the shortest edge out of each part."""
     n = len(points)
     best = np.full(parts, np.inf)
@@ -117,13 +119,15 @@ def shorten(best: Floats, ends: Ints, part: Ints, here: Ints, near: Ints, square
     whose, low, high, length = whose[order], low[order], high[order], length[order]
     first = np.flatnonzero(np.concatenate([[True], whose[1:] != whose[:-1]]) if len(whose) else [])
     at = whose[first]
-    better = before(length[first], low[first], high[first], best[at], ends[at, 0], ends[at, 1])
+    better = is_edge_before(
+        length[first], low[first], high[first], best[at], ends[at, 0], ends[at, 1]
+    )
     keep, at = first[better], at[better]
     best[at] = length[keep]
     ends[at] = np.column_stack([low[keep], high[keep]])
 
 
-def before(length: Floats, low: Ints, high: Ints, best: Floats, a: Ints, b: Ints) -> Flags:
+def is_edge_before(length: Floats, low: Ints, high: Ints, best: Floats, a: Ints, b: Ints) -> Flags:
     """Return where an edge comes before another: shorter, or of lower record numbers."""
     same = length == best
     found: Flags = (length < best) | (same & ((low < a) | ((low == a) & (high < b))))
@@ -142,10 +146,12 @@ def cut(n: int, edges: Ints, k: int) -> Ints:
     ).tocsr()
     order, parent = scipy.sparse.csgraph.breadth_first_order(graph, 0, directed=False)
     child = np.where(parent[edges[:, 0]] == edges[:, 1], edges[:, 0], edges[:, 1])
-    return KERNELS.pick(5 * n)["removed"](order.astype(np.int64), parent.astype(np.int64), child, k)
+    return KERNELS.pick(5 * n)["cut_edges"](
+        order.astype(np.int64), parent.astype(np.int64), child, k
+    )
 
 
-def removed(order: Any, parent: Any, child: Any, k: int) -> Any:
+def cut_edges(order: Any, parent: Any, child: Any, k: int) -> Any:
     """Return the parts after removing the edges above some records, in their order."""
     n = len(order)
     size = np.ones(n, dtype=np.int64)
@@ -177,4 +183,4 @@ def removed(order: Any, parent: Any, child: Any, k: int) -> Any:
     return labels
 
 
-KERNELS = Kernels(globals(), removed)
+KERNELS = Kernels(globals(), cut_edges)

@@ -27,7 +27,7 @@ LEAF = 16
 #: Children of a branch.
 WIDTH = 8
 #: Higher than every record number.
-NOBODY = np.iinfo(np.int64).max
+NO_RECORD = np.iinfo(np.int64).max
 #: Rounding error of the bound from norms, in units of what is added up, a column.
 SLACK = 1e-15
 #: Distances within this factor may be ties.
@@ -75,7 +75,7 @@ class Tree(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Working space of queries; ``found`` and ``at`` hold the answer of :func:`nearest`."""
+    """Working space of queries; ``found`` and ``at`` hold the answer of :func:`find_nearest`."""
 
     stack: Ints
     bounds: Floats
@@ -87,19 +87,19 @@ class Room(NamedTuple):
     at: Floats
 
 
-def plant(x: Floats, ids: Ints, kernels: Functions) -> Tree:
+def build_tree(x: Floats, ids: Ints, kernels: Functions) -> Tree:
     """Return a tree of the records ``ids`` (ascending) of ``x``."""
     n, p = len(ids), x.shape[1]
     leaves = WIDTH
     while leaves * LEAF < n:
         leaves *= 2
-    first, parent = joined(leaves)
+    first, parent = link_branches(leaves)
     branches = len(first)
     tree = Tree(
         low=np.full((branches, p, WIDTH), np.inf),
         high=np.full((branches, p, WIDTH), -np.inf),
         reach=np.full((branches, WIDTH), -1.0),
-        lowest=np.full((branches, WIDTH), NOBODY),
+        lowest=np.full((branches, WIDTH), NO_RECORD),
         first=first,
         parent=parent,
         centre=x[ids].mean(axis=0),
@@ -114,7 +114,7 @@ def plant(x: Floats, ids: Ints, kernels: Functions) -> Tree:
     return tree
 
 
-def joined(leaves: int) -> tuple[Ints, Ints]:
+def link_branches(leaves: int) -> tuple[Ints, Ints]:
     """Return the first child of each branch and the branch above each node."""
     first: list[int] = []
     parent = np.full(2 * leaves, -1)
@@ -129,7 +129,7 @@ def joined(leaves: int) -> tuple[Ints, Ints]:
     return np.array(first), parent
 
 
-def room(k: int, p: int) -> Room:
+def allocate_workspace(k: int, p: int) -> Room:
     """Return working space for queries of up to k records of p columns."""
     return Room(
         stack=np.zeros(128, dtype=np.int64),
@@ -150,8 +150,8 @@ def neighbours(x: Floats, m: int) -> Ints:
     near = np.empty((n, m), dtype=np.int64)
     if KERNELS.pays(0.02 * n * n * x.shape[1]):
         names = KERNELS.compiled()
-        tree = plant(x, np.arange(n), names)
-        names["each_nearest"](tree, x, room(m + 1, x.shape[1]), near)
+        tree = build_tree(x, np.arange(n), names)
+        names["each_nearest"](tree, x, allocate_workspace(m + 1, x.shape[1]), near)
         return near
     chunk = max(1, 2_000_000 // n)
     for start in range(0, n, chunk):
@@ -167,7 +167,7 @@ def neighbours(x: Floats, m: int) -> Ints:
 # -- kernels: building ------------------------------------------------------------------------------
 
 
-def before(x: Floats, column: int, a: int, b: int) -> bool:
+def is_before(x: Floats, column: int, a: int, b: int) -> bool:
     """Return True when record a comes before b in a column; equal values in order of number."""
     u, v = x[a, column], x[b, column]
     return u < v or (u == v and a < b)
@@ -178,15 +178,15 @@ def select(x: Floats, order: Ints, column: int, start: int, stop: int, middle: i
     left, right = start, stop - 1
     while left < right:
         a, b, c = order[left], order[(left + right) // 2], order[right]
-        if before(x, column, b, a):
+        if is_before(x, column, b, a):
             a, b = b, a
-        if before(x, column, c, b):
-            b = c if before(x, column, a, c) else a
+        if is_before(x, column, c, b):
+            b = c if is_before(x, column, a, c) else a
         i, j = left, right
         while i <= j:
-            while before(x, column, order[i], b):
+            while is_before(x, column, order[i], b):
                 i += 1
-            while before(x, column, b, order[j]):
+            while is_before(x, column, b, order[j]):
                 j -= 1
             if i <= j:
                 order[i], order[j] = order[j], order[i]
@@ -200,7 +200,7 @@ def select(x: Floats, order: Ints, column: int, start: int, stop: int, middle: i
             return
 
 
-def widest(x: Floats, order: Ints, start: int, stop: int) -> int:
+def find_widest_column(x: Floats, order: Ints, start: int, stop: int) -> int:
     """Return the column in which some records spread most."""
     best, width = 0, -1.0
     for j in range(x.shape[1]):
@@ -224,20 +224,20 @@ def fill(tree: Tree, x: Floats, order: Ints) -> None:
         s, e = start[node], stop[node]
         middle = s + (e - s + 1) // 2
         if e - s > 1:
-            select(x, order, widest(x, order, s, e), s, e, middle)
+            select(x, order, find_widest_column(x, order, s, e), s, e, middle)
         start[2 * node], stop[2 * node] = s, middle
         start[2 * node + 1], stop[2 * node + 1] = middle, e
     for leaf in range(leaves):
         s = start[leaves + leaf]
         tree.held[leaf] = stop[leaves + leaf] - s
         for t in range(tree.held[leaf]):
-            put(tree, x, leaf, t, order[s + t])
+            put_record(tree, x, leaf, t, order[s + t])
         refresh_leaf(tree, leaf)
     for branch in range(len(tree.first) - 1):
         refresh_branches(tree, branch, branch + 1)
 
 
-def put(tree: Tree, x: Floats, leaf: int, t: int, record: int) -> None:
+def put_record(tree: Tree, x: Floats, leaf: int, t: int, record: int) -> None:
     """Put a record at a place of a leaf."""
     norm = 0.0
     for j in range(x.shape[1]):
@@ -254,7 +254,7 @@ def refresh_leaf(tree: Tree, leaf: int) -> None:
     """Recompute box, reach and lowest number of a leaf."""
     points, norms, ids, low, high = tree.points, tree.norms, tree.ids, tree.low, tree.high
     branch, c, n = leaf // WIDTH, leaf % WIDTH, tree.held[leaf]
-    reach, lowest = -1.0, NOBODY
+    reach, lowest = -1.0, NO_RECORD
     for t in range(n):
         reach = max(reach, norms[leaf, t])
         lowest = min(lowest, ids[leaf, t])
@@ -296,7 +296,7 @@ def refresh_branches(tree: Tree, branch: int, last: int) -> None:
         branch = above
 
 
-def take(tree: Tree, record: int) -> None:
+def remove_record(tree: Tree, record: int) -> None:
     """Take a record away."""
     points, norms, ids, held = tree.points, tree.norms, tree.ids, tree.held
     leaf, t = tree.home[record], tree.place[record]
@@ -413,7 +413,7 @@ def insert(at: Floats, found: Ints, i: int, d: float, record: int) -> None:
     found[i] = record
 
 
-def farthest(tree: Tree, q: Floats, work: Room) -> int:
+def find_farthest(tree: Tree, q: Floats, work: Room) -> int:
     """Return the record farthest from a point; of several the one with the lowest number."""
     low, high, reach, lowest, first, centre = (
         tree.low,
@@ -427,7 +427,7 @@ def farthest(tree: Tree, q: Floats, work: Room) -> int:
     stack, bounds, numbers, distances = work.stack, work.bounds, work.numbers, work.distances
     child, shift = work.child, work.shift
     leaves = len(held)
-    best, who = -1.0, NOBODY
+    best, who = -1.0, NO_RECORD
     for j in range(len(q)):
         shift[j] = q[j] - centre[j]
     stack[0], bounds[0], numbers[0], top = leaves + len(first) - 1, np.inf, 0, 1
@@ -458,14 +458,14 @@ def farthest(tree: Tree, q: Floats, work: Room) -> int:
     return who
 
 
-def nearest(tree: Tree, q: Floats, k: int, work: Room) -> int:
+def find_nearest(tree: Tree, q: Floats, k: int, work: Room) -> int:
     """Find the k records nearest to a point, nearest first; return how many there are."""
     low, high, reach, lowest, first = tree.low, tree.high, tree.reach, tree.lowest, tree.first
     points, ids, held = tree.points, tree.ids, tree.held
     stack, bounds, numbers, distances = work.stack, work.bounds, work.numbers, work.distances
     child, at, found = work.child, work.at, work.found
     leaves = len(held)
-    have, edge, last = 0, np.inf, NOBODY
+    have, edge, last = 0, np.inf, NO_RECORD
     stack[0], bounds[0], numbers[0], top = leaves + len(first) - 1, 0.0, 0, 1
     while top > 0:
         top -= 1
@@ -497,7 +497,7 @@ def each_nearest(tree: Tree, x: Floats, work: Room, near: Ints) -> None:
     """List the nearest other records of every record."""
     m = near.shape[1]
     for record in range(len(x)):
-        nearest(tree, x[record], m + 1, work)
+        find_nearest(tree, x[record], m + 1, work)
         i = 0
         for t in range(m + 1):
             # Of many records at the same place the record itself may not be listed: drop the last then.
@@ -531,22 +531,22 @@ def recentre(tree: Tree, point: Floats) -> None:
 
 KERNELS = Kernels(
     globals(),
-    before,
+    is_before,
     select,
-    widest,
-    put,
+    find_widest_column,
+    put_record,
     refresh_leaf,
     refresh_branches,
     fill,
-    take,
+    remove_record,
     distances_of,
     near_bounds,
     far_bounds,
     corner_bound,
     push,
     insert,
-    farthest,
-    nearest,
+    find_farthest,
+    find_nearest,
     each_nearest,
     recentre,
 )

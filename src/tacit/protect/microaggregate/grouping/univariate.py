@@ -35,7 +35,7 @@ def optimal_univariate(x: Floats, k: int, *, rng: np.random.Generator, tick: Tic
             "optimal_univariate groups one column at a time; use path, mdav or optimal for several"
         )
     tick("optimal groups", None)
-    return along(values, np.argsort(values[:, 0], kind="stable"), k)
+    return group_along_order(values, np.argsort(values[:, 0], kind="stable"), k)
 
 
 def path_groups(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
@@ -56,14 +56,14 @@ def path_groups(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> I
     first = int(((x - x.mean(axis=0)) ** 2).sum(axis=1).argmax())
     members = np.argsort(labels, kind="stable")
     start = np.searchsorted(labels[members], np.arange(labels.max() + 2))
-    return along(
+    return group_along_order(
         x,
         KERNELS.pick(0.6 * len(start) ** 2 * x.shape[1])["path"](x, labels, members, start, first),
         k,
     )
 
 
-def along(x: Floats, order: Ints, k: int) -> Ints:
+def group_along_order(x: Floats, order: Ints, k: int) -> Ints:
     """Return the optimal groups of at least k consecutive records in an order."""
     if len(x) < k:
         raise InputError(f"groups of {k} need at least {k} records")

@@ -8,11 +8,11 @@ from tacit.kernels import Kernels
 from tacit.protect.microaggregate.grouping import tree as _tree
 from tacit.protect.microaggregate.grouping.loss import Tick, group_means
 from tacit.protect.microaggregate.grouping.mdav_groups import (
+    compute_squared_distances,
     exact_sums,
-    smallest,
-    squared,
+    find_k_smallest,
 )
-from tacit.protect.microaggregate.grouping.tree import Room, Tree, nearest, take
+from tacit.protect.microaggregate.grouping.tree import Room, Tree, find_nearest, remove_record
 from tacit.stats.moments import Floats, Ints
 
 #: Work on one number while scanning, in turns of a loop.
@@ -38,10 +38,10 @@ def v_mdav(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick, gamma: fl
     del rng
     x = np.ascontiguousarray(x, dtype=np.float64)
     middle = exact_sums(x)[0] / len(x)
-    seeds = np.argsort(-squared(x.T, middle), kind="stable")
+    seeds = np.argsort(-compute_squared_distances(x.T, middle), kind="stable")
     # Scanning compares each group with all free records.
     pays = KERNELS.pays(SCAN * len(x) ** 2 * x.shape[1])
-    grow = asking_a_tree if pays else scanning
+    grow = grow_groups_by_tree if pays else form_variable_groups
     return with_rest(x, grow(x, k, gamma, seeds, tick))
 
 
@@ -51,14 +51,14 @@ def with_rest(x: Floats, labels: Ints) -> Ints:
     done = labels >= 0
     means = group_means(x[done], labels[done]).T
     for record in rest:
-        labels[record] = squared(means, x[record]).argmin()
+        labels[record] = compute_squared_distances(means, x[record]).argmin()
     return labels
 
 
 # -- scanning arrays --------------------------------------------------------------------------------
 
 
-def scanning(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
+def form_variable_groups(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
     """Return the groups by computing all distances; -1 for records left over."""
     n = len(x)
     labels = np.full(n, -1)
@@ -71,13 +71,13 @@ def scanning(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
         if labels[seed] >= 0:
             continue
         tick("forming groups", 1.0 - len(free) / n)
-        near = smallest(squared(columns, x[seed]), k)
+        near = find_k_smallest(compute_squared_distances(columns, x[seed]), k)
         members = free[near]
         free, columns = np.delete(free, near), np.delete(columns, near, axis=1)
-        inside = np.min([squared(columns, x[m]) for m in members], axis=0)
+        inside = np.min([compute_squared_distances(columns, x[m]) for m in members], axis=0)
         while len(members) < 2 * k - 1 and len(free):
             at = int(inside.argmin())
-            outside = squared(columns, columns[:, at])
+            outside = compute_squared_distances(columns, columns[:, at])
             outside[at] = np.inf
             if np.sqrt(inside[at]) >= gamma * np.sqrt(outside.min()):
                 break
@@ -92,13 +92,13 @@ def scanning(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
 # -- asking a tree ----------------------------------------------------------------------------------
 
 
-def asking_a_tree(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
+def grow_groups_by_tree(x: Floats, k: int, gamma: float, seeds: Ints, tick: Tick) -> Ints:
     """Return the groups by asking a k-d tree for nearest records; -1 for records left over."""
     n = len(x)
     names = {**_tree.KERNELS.compiled(), **KERNELS.compiled()}
     labels = np.full(n, -1, dtype=np.int64)
-    tree = _tree.plant(x, np.arange(n), names)
-    work = _tree.room(k, x.shape[1])
+    tree = _tree.build_tree(x, np.arange(n), names)
+    work = _tree.allocate_workspace(k, x.shape[1])
     at, left, group = 0, n, 0
     while at < n and left >= k:
         tick("forming groups", 1.0 - left / n)
@@ -126,25 +126,25 @@ def grow(
             break
         if labels[seed] >= 0:
             continue
-        size = nearest(tree, x[seed], k, work)
+        size = find_nearest(tree, x[seed], k, work)
         for i in range(size):
             members[i] = work.found[i]
             labels[members[i]] = group
-            take(tree, members[i])
+            remove_record(tree, members[i])
         left -= size
         while size < 2 * k - 1 and left > 0:
             inside, record = np.inf, -1
             for i in range(size):
-                nearest(tree, x[members[i]], 1, work)
+                find_nearest(tree, x[members[i]], 1, work)
                 if work.at[0] < inside or (work.at[0] == inside and work.found[0] < record):
                     inside, record = work.at[0], work.found[0]
             # The record itself is one of the two.
-            outside = work.at[1] if nearest(tree, x[record], 2, work) == 2 else np.inf
+            outside = work.at[1] if find_nearest(tree, x[record], 2, work) == 2 else np.inf
             if np.sqrt(inside) >= gamma * np.sqrt(outside):
                 break
             members[size] = record
             labels[record] = group
-            take(tree, record)
+            remove_record(tree, record)
             size += 1
             left -= 1
         group += 1

@@ -38,7 +38,7 @@ def ward(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
         if len(part) < 2 * k:
             continue
         tick("joining groups", None)
-        found = KERNELS.pick(len(part) ** 2 * x.shape[1])["joined"](
+        found = KERNELS.pick(len(part) ** 2 * x.shape[1])["agglomerate_records"](
             x[part], np.argsort(x[part].mean(axis=1), kind="stable"), k
         )
         labels[part] = np.where(found == 0, labels[part[0]], groups + found - 1)
@@ -48,7 +48,7 @@ def ward(x: Floats, k: int, *, rng: np.random.Generator, tick: Tick) -> Ints:
     return labels
 
 
-def joined(x: Any, order: Any, k: int) -> Any:
+def agglomerate_records(x: Any, order: Any, k: int) -> Any:
     """Return the groups of one agglomeration of at least 2k records; ``order`` sorts them."""
     n, p = x.shape
     mean = np.empty((n, p))
@@ -133,4 +133,4 @@ def joined(x: Any, order: Any, k: int) -> Any:
     return out
 
 
-KERNELS = Kernels(globals(), joined)
+KERNELS = Kernels(globals(), agglomerate_records)

@@ -21,7 +21,7 @@ from tacit.tables.suppress.problem import Problem
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-#: A limit is carried on when it shrinks below this share of what it was; so many relations are looked at.
+#: A limit is carried on when it shrinks below this share of what it was; this many relations are looked at.
 SHRINK, VISITS = 0.999, 4000
 #: Turns of the kernel's loop that cleaning up takes for each cell that may be hidden, at most.
 TURNS = 500
@@ -46,14 +46,14 @@ class Caps:
         self.columns = (as_ints(columns.indptr), as_ints(columns.indices))
         self.up = problem.up[cells].astype(np.float64)
         self.down = problem.down[cells].astype(np.float64)
-        self.tighten = KERNELS.pick(TURNS * len(cells))["tightened"]
+        self.tighten = KERNELS.pick(TURNS * len(cells))["tighten_caps"]
         self.shrink(np.arange(part.shape[0], dtype=np.int64), 50 * part.shape[0])
 
     def shrink(self, rows: Ints, visits: int = VISITS) -> None:
         """Carry limits on, from some relations to those that they concern."""
         self.tighten(*self.rows, *self.columns, self.up, self.down, rows, visits, SHRINK)
 
-    def exceeded(self, gone: int, cells: list[int], amounts: list[float]) -> Flags:
+    def find_exceeded_cells(self, gone: int, cells: list[int], amounts: list[float]) -> Flags:
         """Return which cells cannot move by an amount when the cell ``gone`` stands still."""
         c = int(self.place[gone])
         if c < 0:
@@ -76,7 +76,7 @@ def as_ints(values: npt.NDArray[Any]) -> Ints:
 # -- kernel: numbers and arrays only --------------------------------------------------------------
 
 
-def tightened(
+def tighten_caps(
     row_start: Ints,
     row_cells: Ints,
     row_values: Floats,
@@ -156,4 +156,4 @@ def tightened(
     return seen
 
 
-KERNELS = Kernels(globals(), tightened)
+KERNELS = Kernels(globals(), tighten_caps)

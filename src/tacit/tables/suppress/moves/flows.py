@@ -62,7 +62,7 @@ class Movement:
         """Return the movement by cell."""
         return dict(zip(self.cells.tolist(), self.by.tolist(), strict=True))
 
-    def serves(self, cell: int, amount: float, known: int) -> bool:
+    def can_serve(self, cell: int, amount: float, known: int) -> bool:
         """Return True when the cell can move by ``amount`` along it while ``known`` stands still."""
         by = self.moves.get(cell, 0.0)
         if by == 0.0 or known in self.moves:
@@ -118,8 +118,10 @@ class Flows:
         for turn in range(100):
             last = limit * 2 >= n
             run = KERNELS.pick(TURNS * (n if last else limit))
-            cells = self.around(run["nearest"], target, amount, known, n if last else limit, turn)
-            part = run["joined"](*self.columns, cells)
+            cells = self.around(
+                run["find_nearest_by_price"], target, amount, known, n if last else limit, turn
+            )
+            part = run["collect_movable_columns"](*self.columns, cells)
             if len(part[0]):
                 found = self.solve(part, amount, capped=not last, rounds=0 if nearby else ROUNDS)
                 if found is not None:
@@ -257,7 +259,7 @@ def mirror_columns(
 # -- kernels: numbers and arrays only -------------------------------------------------------------
 
 
-def nearest(
+def find_nearest_by_price(
     row_start: Ints,
     row_cells: Ints,
     cell_start: Ints,
@@ -301,7 +303,7 @@ def nearest(
     return found[:n]
 
 
-def joined(
+def collect_movable_columns(
     cell_start: Ints,
     cell_rows: Ints,
     cell_values: Floats,
@@ -375,4 +377,4 @@ def joined(
     return kept[:left], start[: left + 1], index[:entries], value[:entries], rows
 
 
-KERNELS = Kernels(globals(), nearest, joined)
+KERNELS = Kernels(globals(), find_nearest_by_price, collect_movable_columns)

@@ -68,14 +68,14 @@ class Grids:
         width = self.width * 3 // 2 if wide else self.width
         near = kin.beside(code, wide)
         if len(near) > width:
-            toll = self._toll(base + near * stride, price)
+            toll = self._compute_toll(base + near * stride, price)
             near = near[np.argsort(toll, kind="stable")[:width]]
         picked = {code, *near.tolist()}
         todo = [c for c in picked if len(kin.parts[c])]
         while todo:
             parts = kin.parts[todo.pop()]
             if len(parts) > PARTS:
-                toll = self._toll(base + parts * stride, price)
+                toll = self._compute_toll(base + parts * stride, price)
                 parts = parts[np.argsort(toll, kind="stable")[:PARTS]]
             for part in parts.tolist():
                 if part not in picked:
@@ -84,7 +84,7 @@ class Grids:
                         todo.append(part)
         return np.array(sorted(picked), dtype=np.int64)
 
-    def _toll(self, keys: Ints, price: Floats) -> Floats:
+    def _compute_toll(self, keys: Ints, price: Floats) -> Floats:
         if self.keys is None or self.order is None:
             return price[keys]
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -111,9 +111,9 @@ class Kin:
             for child in s.children:
                 self.above[child].append(i)
         self.parts = [np.array(sorted(set(p)), dtype=np.int64) for p in parts]
-        self.beside = functools.cache(self._beside)
+        self.beside = functools.cache(self._find_sibling_codes)
 
-    def _beside(self, code: int, wide: bool) -> Ints:
+    def _find_sibling_codes(self, code: int, wide: bool) -> Ints:
         """Return the codes that share a sum with a code; with ``wide``, their sums and those beside."""
         near = {int(c) for i in self.above[code] for c in self.sums[i]}
         if wide:

@@ -188,21 +188,23 @@ class Routes:
         """Meet one need as cheaply as its options allow; False when it cannot be met."""
         options = self.needs[need].options
         for option in options:
-            ready = self._ready(need, option)
+            ready = self._find_ready_movements(need, option)
             if ready is not None:
                 self.assign(need, ready)
                 return True
-        found = self._routed(need, options[0]) if len(options) == 1 else self._cheapest(need)
+        found = (
+            self._route_needs(need, options[0]) if len(options) == 1 else self._find_cheapest(need)
+        )
         if found is None:
             return False
         self.assign(need, found)
         return True
 
-    def _cheapest(self, need: int) -> tuple[int, ...] | None:
+    def _find_cheapest(self, need: int) -> tuple[int, ...] | None:
         best, least = None, np.inf
         for option in self.needs[need].options:
             mark, before = len(self.journal), self.total
-            found = self._routed(need, option)
+            found = self._route_needs(need, option)
             if found is None:
                 continue
             self.assign(need, found)
@@ -214,20 +216,20 @@ class Routes:
                 break
         return best
 
-    def _ready(self, need: int, option: tuple[float, ...]) -> tuple[int, ...] | None:
+    def _find_ready_movements(self, need: int, option: tuple[float, ...]) -> tuple[int, ...] | None:
         """Return movements in use that meet an option already."""
         one = self.needs[need]
         found = []
         for amount in option:
             for m in sorted(self.through.get(one.cell, ())):
-                if self.movements[m].serves(one.cell, amount, one.known):
+                if self.movements[m].can_serve(one.cell, amount, one.known):
                     found.append(m)
                     break
             else:
                 return None
         return tuple(found)
 
-    def _routed(self, need: int, option: tuple[float, ...]) -> tuple[int, ...] | None:
+    def _route_needs(self, need: int, option: tuple[float, ...]) -> tuple[int, ...] | None:
         one = self.needs[need]
         found = []
         for amount in option:
@@ -277,7 +279,7 @@ class Routes:
     # -- improving -----------------------------------------------------------------------------
 
     def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
-        """Publish secondaries again, dearest first, where other ways cost less; return how many."""
+        """Publish secondaries again, most expensive first, where other ways cost less; return how many."""
         self.caps = Caps(self.problem, self.flows.allowed)
         gone, end = 0, self.flows.work + max(LEAST_WORK, WORK * self.problem.n)
         for turn in range(passes):
@@ -290,14 +292,14 @@ class Routes:
                 late = until is not None and time.monotonic() > until
                 if late or self.flows.work > end:
                     return gone
-                if self.used[cell] > 0 and (turn == 0 or len(self.needing(cell)) <= MANY):
-                    gone += self.spare(cell)
+                if self.used[cell] > 0 and (turn == 0 or len(self.find_needs_using(cell)) <= MANY):
+                    gone += self.publish_secondary(cell)
             if self.total >= before * (1 - WORTH):
                 break
         return gone
 
-    def shake(self, ctx: Context, *, tries: int, until: float | None = None) -> int:
-        """Take up parts of the pattern and lay them anew, in another order and with prices a little off.
+    def reinsert_parts(self, ctx: Context, *, tries: int, until: float | None = None) -> int:
+        """Remove parts of the pattern and re-insert them, in another order and with prices a little off.
 
         What is cheaper in truth is kept; return how often. Draws are the same in every run.
         """
@@ -313,27 +315,27 @@ class Routes:
             if not len(cells):
                 break
             chance = self.cost[cells] / self.cost[cells].sum()
-            needs = self.entangled(int(rng.choice(cells, p=chance)), rng)
-            kept += self.lay_anew([needs[i] for i in rng.permutation(len(needs))], rng)
+            needs = self.pick_interacting_needs(int(rng.choice(cells, p=chance)), rng)
+            kept += self.reinsert_needs([needs[i] for i in rng.permutation(len(needs))], rng)
         self.nearby = False
         return kept
 
-    def needing(self, cell: int) -> set[int]:
+    def find_needs_using(self, cell: int) -> set[int]:
         """Return the needs whose movements use a cell."""
         return {n for m in self.through.get(cell, ()) for n in self.serving[m]}
 
-    def entangled(self, cell: int, rng: np.random.Generator) -> list[int]:
+    def pick_interacting_needs(self, cell: int, rng: np.random.Generator) -> list[int]:
         """Return needs whose movements use a cell, and some that share other cells with them."""
-        needs = self.needing(cell)
+        needs = self.find_needs_using(cell)
         beside = sorted({c for m in self.through[cell] for c in self.movements[m].cells.tolist()})
         for i in rng.permutation(len(beside)):
             if len(needs) >= TOGETHER:
                 break
             if not self.base[beside[i]]:
-                needs |= self.needing(beside[i])
+                needs |= self.find_needs_using(beside[i])
         return sorted(needs)
 
-    def lay_anew(self, needs: list[int], rng: np.random.Generator) -> bool:
+    def reinsert_needs(self, needs: list[int], rng: np.random.Generator) -> bool:
         """Meet some needs in another way if that is cheaper."""
         price, mark = self.total, len(self.journal)
         for n in needs:
@@ -346,11 +348,11 @@ class Routes:
         self.forget_if_long()
         return done
 
-    def spare(self, cell: int) -> bool:
+    def publish_secondary(self, cell: int) -> bool:
         """Publish one secondary if everything it served can go another way for less."""
         price = self.total
-        order = sorted(self.needing(cell), key=lambda n: -self.needs[n].size)
-        if self.hopeless(cell, order):
+        order = sorted(self.find_needs_using(cell), key=lambda n: -self.needs[n].size)
+        if self.needs_cell(cell, order):
             return False
         mark = len(self.journal)
         for n in order:
@@ -367,7 +369,7 @@ class Routes:
         self.forget_if_long()
         return done
 
-    def hopeless(self, cell: int, needs: list[int]) -> bool:
+    def needs_cell(self, cell: int, needs: list[int]) -> bool:
         """Return True when, by the limits of single relations, a need cannot do without the cell."""
         if self.caps is None:
             return False
@@ -377,7 +379,7 @@ class Routes:
             for o, option in enumerate(self.needs[n].options)
             for amount in option
         ]
-        over = self.caps.exceeded(cell, [a[2] for a in asked], [a[3] for a in asked])
+        over = self.caps.find_exceeded_cells(cell, [a[2] for a in asked], [a[3] for a in asked])
         out = {(n, o) for (n, o, _, _), beyond in zip(asked, over.tolist(), strict=True) if beyond}
         return any(all((n, o) in out for o in range(len(self.needs[n].options))) for n in needs)
 
