@@ -9,9 +9,9 @@ import pytest
 
 import tacit
 from tacit.errors import Approximate, DisclosureRefused, Infeasible, InputError, InvalidParameter
+from tacit.kinds import kind_of
 from tacit.protect.channels.channel_expansion import CHANNEL, MEMBERS, deal_channels, is_unbroken
 from tacit.protect.channels.table import ChannelTable
-from tacit.release import refuse_identifiers
 
 COLUMNS = {
     "name": [f"n{i}" for i in range(20)],
@@ -49,7 +49,7 @@ def test_released_columns_and_roles(engine):
     assert released.identifiers == ()
     assert released.weight == "weight"
     assert "bp" not in released.hierarchies
-    refuse_identifiers(released)
+    assert not kind_of(released).check(released)
     assert sorted(released.column("name").to_pylist()) == sorted(COLUMNS["name"])
     clinic = dict(zip(COLUMNS["name"], COLUMNS["clinic"], strict=True))
     for row in released.to_arrow().to_pylist():
