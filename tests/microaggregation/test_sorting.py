@@ -18,7 +18,14 @@ SIX = json.loads((FIXTURES / "psd29-sdc-in-r" / "microaggregation_methods.json")
 TWO = json.loads(
     (FIXTURES / "psd10-method-combinations" / "projection_microaggregation.json").read_text()
 )
-BY_ROW = ["simple", "single", "zscores", "pca", "robust_pca", "projection_pursuit"]
+BY_ROW = [
+    "group_in_file_order",
+    "group_by_column",
+    "zscores",
+    "pca",
+    "robust_pca",
+    "projection_pursuit",
+]
 
 
 def rng():

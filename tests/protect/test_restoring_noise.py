@@ -41,7 +41,7 @@ def test_takes_any_first_masking():
         masked = tacit.RestoringNoise(first=first, columns=["a", "b"]).apply(data, seed=1)
     assert np.cov(array(masked)[:, :2].T) == pytest.approx(np.cov(array(data)[:, :2].T), abs=0.2)
     assert masked.column("c").equals(data.column("c"))
-    assert masked.history[-1].details["stages"][0]["method"] == "individual_ranking"
+    assert masked.history[-1].details["stages"][0]["kind"] == "individual_ranking"
 
 
 def test_says_when_there_is_nothing_to_restore():

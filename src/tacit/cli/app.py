@@ -303,12 +303,9 @@ def profile(
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
-    options: dict[str, Any] = {
-        "missing": missing or (),
-        "separator": separator,
-        "encoding": encoding,
-    }
-    found = profile_data(tacit.read(file, **options))
+    found = profile_data(
+        tacit.read(file, missing=missing or (), separator=separator, encoding=encoding)
+    )
     console.result(found)
     if out is not None:
         if out.exists() and not force:

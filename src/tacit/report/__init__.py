@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tacit.report.board import board
 from tacit.report.document import Document
-from tacit.report.public import build_public_report
+from tacit.report.for_board import board
+from tacit.report.for_public import build_public_report
 
 __all__ = ["Document", "board", "build_public_report"]

@@ -26,7 +26,7 @@ from tacit.report.document import (
     Tiles,
     Words,
 )
-from tacit.report.public import limits_section, list_release_facts
+from tacit.report.for_public import limits_section, list_release_facts
 from tacit.report.view import View, judge, view_of
 
 #: What is open is told in this many points on the first page; the rest stands further down.
