@@ -11,7 +11,7 @@ import tacit
 from tacit.cli.app import main
 from tacit.errors import PlanError, SdcWarning
 from tacit.io import write
-from tacit.report import board, build_public_report
+from tacit.report import board, public
 
 STEPS = ["deidentify", {"kind": "datafly", "k": 2, "max_drop": 0}]
 SHORT = "l-diversity (distinct) of disease: 2 of 6 records fall short of what was asked for (2)"
@@ -69,7 +69,7 @@ def test_a_missed_threshold_is_in_the_summary_and_the_head_of_both_reports():
     release = tacit.Plan(STEPS, [tacit.LDiversity(l=2)]).run(patients())
     assert release.shortfalls == (SHORT,)
     assert SHORT in release.summary()["attention"]
-    for made in (build_public_report(release), board(release)):
+    for made in (public(release), board(release)):
         assert made.blocks[0].mood == "attention"
         assert any(SHORT in str(s) for s in made.blocks[0].sentences)
 
@@ -155,7 +155,7 @@ def test_what_is_taken_by_default_and_left_out_is_said_in_shell_report_and_ledge
         warnings.simplefilter("always", SdcWarning)
         release = tacit.Plan([*STEPS, "scramble"]).run(patients())
     assert any(CUT in str(w.message) for w in caught)
-    for made in (build_public_report(release), board(release)):
+    for made in (public(release), board(release)):
         assert any(CUT in str(s) for s in made.blocks[0].sentences)
 
 

@@ -331,13 +331,13 @@ class Release:
 
 def write_papers(release: Release, folder: Path) -> None:
     """Write what is published beside the data: plan, statement and report."""
-    from tacit.report import build_public_report
+    from tacit.report import public
 
     facts = statement(release)
     write_text(folder / "plan.yaml", to_yaml(release.plan.to_dict(public=True)))
     write_text(folder / "statement.json", json.dumps(facts, indent=2, ensure_ascii=False))
     write_text(folder / "statement.md", statement_text(facts))
-    write_report(build_public_report(release), folder / "report", release.plan.output.reports)
+    write_report(public(release), folder / "report", release.plan.output.reports)
 
 
 def write_report(document: Document, stem: Path, formats: Sequence[str]) -> None:

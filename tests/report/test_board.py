@@ -11,7 +11,7 @@ import tacit
 from tacit import examples, kinds
 from tacit.kinds.base import Kind
 from tacit.plan import Plan
-from tacit.report import board, build_public_report, facts
+from tacit.report import board, facts, public
 from tacit.report.columns import (
     Values,
     category_bins,
@@ -98,7 +98,7 @@ def test_every_parameter_is_told_and_defaults_are_marked(report):
 
 def test_secret_parameters_are_for_the_board_alone(release, report):
     assert "0.123" in report.to_html()
-    assert "0.123" not in build_public_report(release).to_html()
+    assert "0.123" not in public(release).to_html()
 
 
 def test_keys_stay_in_the_ledger():
@@ -184,7 +184,7 @@ def test_a_measure_that_misses_its_threshold_is_said_at_the_top(fig28):
         [tacit.KAnonymity(), tacit.LDiversity(l=9, column="Problem")],
     )
     release = plan.run(fig28)
-    for made in (build_public_report(release), board(release)):
+    for made in (public(release), board(release)):
         head = made.blocks[0]
         assert head.mood == "attention"
         assert head.title == "Both claims hold, but a measure misses its threshold"
@@ -216,7 +216,7 @@ def table_release():
 
 def test_a_table_goes_through_the_same_functions(table_release):
     for made, word in (
-        (build_public_report(table_release), "Protection report"),
+        (public(table_release), "Protection report"),
         (board(table_release), "Report for the board"),
     ):
         page = made.to_html()
@@ -230,7 +230,7 @@ def test_only_the_board_tells_unsafe_from_secondary_cells(table_release):
     shown = board(table_release)
     status = rows_of(tables(shown, "Cells by status")[0])
     assert any("secondary" in row[0] for row in status)
-    page = build_public_report(table_release).to_html()
+    page = public(table_release).to_html()
     assert "secondary" not in page
     assert "unsafe cells</th>" not in page
 
@@ -238,7 +238,7 @@ def test_only_the_board_tells_unsafe_from_secondary_cells(table_release):
 def test_the_table_as_published_hides_what_is_hidden(table_release):
     published = next(
         b
-        for b in build_public_report(table_release).walk()
+        for b in public(table_release).walk()
         if isinstance(b, DataTable) and "as published" in b.caption
     )
     hidden = table_release.data.hidden.reshape(table_release.data.shape)
@@ -275,7 +275,7 @@ def test_a_third_kind_gets_a_full_report(release, monkeypatch):
     data = Corpus(("a", "b"), history)
     other = dataclasses.replace(release, source=data, original=data, data=data)
     assert type(view_of(other)) is View
-    shown, inside = build_public_report(other), board(other)
+    shown, inside = public(other), board(other)
     assert [s.title for s in shown.sections()] == [
         "What was done",
         "The texts",

@@ -12,14 +12,14 @@ from tacit.claims import Claim
 from tacit.plan import Plan
 from tacit.plot.chart import Chart
 from tacit.plot.svg import inline
-from tacit.report import build_public_report, facts, record_words
+from tacit.report import facts, public, record_words
 
 N, SEED = 1_500, 987_654_321
 VOID = {"meta", "br", "link", "img", "hr", "input"}
 
 
 def html_of(release):
-    return build_public_report(release).to_html()
+    return public(release).to_html()
 
 
 class Page(HTMLParser):

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from tacit.report.document import Document
-from tacit.report.for_board import board
-from tacit.report.for_public import build_public_report
+from typing import Any
 
-__all__ = ["Document", "board", "build_public_report"]
+from tacit.report.document import Document
+
+__all__ = ["Document", "board", "public"]
+
+
+def public(release: Any) -> Document:
+    """Return the report that goes out with a release."""
+    from tacit.report.for_public import build_public_report
+
+    return build_public_report(release)
+
+
+def board(release: Any) -> Document:
+    """Return the confidential report on a release for the board."""
+    from tacit.report.for_board import board_document
+
+    return board_document(release)

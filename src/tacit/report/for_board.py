@@ -33,7 +33,7 @@ from tacit.report.view import View, judge, view_of
 MOST_OPEN = 6
 
 
-def board(release: Any) -> Document:
+def board_document(release: Any) -> Document:
     """Return the confidential report of a release, whatever its kind of data."""
     view = view_of(release)
     blocks: list[Block | None] = [
