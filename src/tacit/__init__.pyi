@@ -26,6 +26,7 @@ from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
 from tacit.protect import channels as channels
 from tacit.protect import pram as pram
+from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
 from tacit.protect.channels.channel_expansion import ChannelExpansion as ChannelExpansion
 from tacit.protect.generalise.datafly import Datafly as Datafly
 from tacit.protect.generalise.generalise import Generalise as Generalise

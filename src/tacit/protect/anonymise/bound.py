@@ -23,7 +23,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tacit.protect.anonymise.evaluate import Node, Task
-from tacit.protect.anonymise.problem import Floats, Levels
+from tacit.protect.anonymise.grouping import Floats
+from tacit.protect.anonymise.problem import Levels
 from tacit.protect.anonymise.states import States
 
 #: Values closer than this are ties.

@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
-from tacit.protect.anonymise.problem import Flags, Floats, Ints, Values
+from tacit.protect.anonymise.grouping import Floats, Ints
+from tacit.protect.anonymise.problem import Flags, Values
 from tacit.spec import Measure
 from tacit.stats import class_models
 

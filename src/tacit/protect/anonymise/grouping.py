@@ -22,7 +22,7 @@ MASK = (1 << 31) - 1
 
 
 def hash_rows(codes: Any, sizes: Any, packed: Any, ids: Any, table: Any, first: Any) -> int:
-    """Number the distinct rows in order of first appearance; return how many there are.
+    """Give distinct rows numbers in order of first appearance; return how many there are.
 
     ``sizes`` bounds the codes of each column; where their product fits into 62 bits (``packed`` has room for
     one number a row then, else none) rows are compared as one number. ``table`` is an array of -1 whose length
@@ -92,6 +92,11 @@ def price_rows(codes: Any, starts: Any, prices: Any, total: Any) -> None:
 KERNELS = Kernels(globals(), hash_rows, merge_rows, price_rows)
 
 
+def sum_by(ids: Ints, amounts: Floats, count: int) -> Floats:
+    """Return the sum of the amounts of each group."""
+    return np.bincount(ids, weights=amounts, minlength=count).astype(np.float64)
+
+
 class Merged(NamedTuple):
     """Rows after equal ones were merged: the new row of each old one, and codes, counts and weights."""
 
@@ -112,8 +117,8 @@ def merge_classes(
         first[ids[::-1]] = np.arange(len(ids) - 1, -1, -1)
         total = np.zeros(count, dtype=np.int64)
         np.add.at(total, ids, n)
-        sums = None if weight is None else np.bincount(ids, weights=weight, minlength=count)
-        return Merged(ids, codes[first], total, sums)
+        added = None if weight is None else sum_by(ids, weight, count)
+        return Merged(ids, codes[first], total, added)
     kernels = KERNELS.compiled()
     ids, first = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64)
     table = np.full(max(2, 1 << (2 * rows - 1).bit_length()), -1, dtype=np.int32)

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from tacit.protect.anonymise.grouping import add_prices
-from tacit.protect.anonymise.problem import Codes, Flags, Floats, Problem, State
+from tacit.protect.anonymise.grouping import Codes, Floats, add_prices
+from tacit.protect.anonymise.problem import Flags, Problem, State
 
 Utility = Literal[
     "loss",
@@ -157,6 +157,7 @@ class SquaredError(Objective):
 
     def value(self, problem: Problem, state: State, alive: Flags) -> float:
         """Return the mean over numeric keys of the share of squares lost."""
+        del problem
         moments = state.moments
         assert moments is not None, "the problem was built without numeric keys"
         n = state.n.astype(np.float64)
@@ -230,7 +231,7 @@ def make_objective(
     """
     generalise = 1.0 if balance <= 0.5 else 2 * (1 - balance)
     suppress = 1.0 if balance >= 0.5 else 2 * balance
-    common = {"weighted": weighted, "generalise": generalise, "suppress": suppress}
+    common: dict[str, Any] = {"weighted": weighted, "generalise": generalise, "suppress": suppress}
     if utility in ("loss", "precision", "entropy"):
         given = np.array([importance.get(k, 1.0) for k in problem.keys], dtype=np.float64)
         shares = tuple(float(s) for s in given / given.sum())
@@ -283,7 +284,7 @@ def precision_tables(problem: Problem) -> tuple[tuple[Floats, ...], ...]:
 
 
 def entropy_objective(
-    problem: Problem, shares: Sequence[float], common: Mapping[str, float]
+    problem: Problem, shares: Sequence[float], common: Mapping[str, Any]
 ) -> Additive:
     """Return the entropy objective: a record loses log(n of its label / n of its ground value) in each key.
 

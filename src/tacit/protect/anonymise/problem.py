@@ -13,9 +13,8 @@ import pyarrow as pa
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells
-from tacit.protect.anonymise.grouping import Codes, Ints, merge_classes
+from tacit.protect.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
 
-Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Levels = tuple[int, ...]
 
@@ -140,6 +139,8 @@ class Problem:
     cells: Cells
     #: For each key: the ground code of each of the column's codes.
     ground: tuple[Codes, ...]
+    #: For each cell as counted: its class in the base state.
+    base_class: Ints
 
     @property
     def n_nodes(self) -> int:
@@ -175,9 +176,7 @@ class Problem:
         values = {c: v.merged(ids, count, self.sizes[c]) for c, v in state.values.items()}
         moments = None
         if state.moments is not None:
-            moments = np.stack(
-                [np.bincount(ids, weights=m, minlength=count) for m in state.moments.T], axis=1
-            )
+            moments = np.stack([sum_by(ids, m, count) for m in state.moments.T], axis=1)
         return State(levels, merged.codes, merged.n, merged.weight, values, moments), ids
 
 
@@ -218,7 +217,16 @@ def build_problem(
     base = State(low, merged.codes, merged.n, merged.weight, values, moments)
     places = tuple(tuple(keys.index(c) for c in group) for group in groups)
     return Problem(
-        keys, climbs, low, high, base, places, sizes, found, tuple(lifts[k][0] for k in keys)
+        keys,
+        climbs,
+        low,
+        high,
+        base,
+        places,
+        sizes,
+        found,
+        tuple(lifts[k][0] for k in keys),
+        merged.ids,
     )
 
 
@@ -232,16 +240,16 @@ def make_climb(hierarchy: Hierarchy, values: pa.Array, lift: Sequence[Codes]) ->
     texts = [ground_label(v) for v in values.to_pylist()]
     leaves = []
     for level, codes in enumerate(lift):
-        below = np.ones(int(codes.max(initial=0)) + 1, dtype=np.int64)
+        covered = np.ones(int(codes.max(initial=0)) + 1, dtype=np.int64)
         counts = np.bincount(hierarchy.up[level], minlength=len(hierarchy.labels[level]))
-        shared = min(len(counts), len(below))
-        below[:shared] = counts[:shared]
+        shared = min(len(counts), len(covered))
+        covered[:shared] = counts[:shared]
         # A value that stands above this level already keeps its own code and all that it covers.
         own = np.flatnonzero(codes[:-1] > len(hierarchy.labels[level]))
         for i in own:
             at, position = hierarchy.nodes[texts[i]]
-            below[codes[i]] = int((hierarchy.up[at] == position).sum())
-        leaves.append(below)
+            covered[codes[i]] = int((hierarchy.up[at] == position).sum())
+        leaves.append(covered)
     return Climb(tuple(parents), tuple(leaves), len(hierarchy))
 
 
@@ -256,7 +264,7 @@ def sum_moments(found: Cells, numbers: Sequence[str], ids: Ints, count: int) -> 
         x = values[key.codes]
         x = np.where(np.isnan(x), np.average(x[~np.isnan(x)], weights=found.n[~np.isnan(x)]), x)
         columns += [
-            np.bincount(ids, weights=found.n * x, minlength=count),
-            np.bincount(ids, weights=found.n * x * x, minlength=count),
+            sum_by(ids, found.n * x, count),
+            sum_by(ids, found.n * x * x, count),
         ]
     return np.stack(columns, axis=1)
