@@ -33,9 +33,9 @@ def hash_rows(codes: Any, sizes: Any, packed: Any, ids: Any, table: Any, first: 
     exact = len(packed) > 0
     found = 0
     for i in range(rows):
-        h = 0
+        h = np.int64(0)
         if exact:
-            key = 0
+            key = np.int64(0)
             for j in range(width):
                 key = key * sizes[j] + codes[i, j]
             packed[i] = key
@@ -43,7 +43,7 @@ def hash_rows(codes: Any, sizes: Any, packed: Any, ids: Any, table: Any, first: 
             h = (((h ^ (key >> 31)) & MASK) * MULTIPLIER >> 16) & MASK
         else:
             for j in range(width):
-                h = (((h ^ codes[i, j]) * MULTIPLIER) >> 16) & MASK
+                h = (((h ^ np.int64(codes[i, j])) * MULTIPLIER) >> 16) & MASK
         slot = h & last
         while True:
             group = table[slot]
