@@ -62,6 +62,13 @@ class SuppressExact(Suppression):
         description="only cells that match one of these masks (dimension to codes) may be hidden",
     )
 
+    def _problem(self, table: Table) -> Problem:
+        problem = super()._problem(table)
+        if self.allowed is None:
+            return problem
+        closed = ~mask(table, self.allowed) & ~problem.start
+        return replace(problem, fixed=problem.fixed | closed)
+
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)
         if ctx.details["repaired"]:
@@ -74,9 +81,6 @@ class SuppressExact(Suppression):
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         if self.engine == "scip" and not has_scip():
             raise require("pyscipopt", "exact", "engine='scip'")
-        if self.allowed is not None:
-            closed = ~mask(problem.table, self.allowed) & ~problem.start
-            problem = replace(problem, fixed=problem.fixed | closed)
         ctx.tick("searching for the cheapest pattern", 0.1)
         found = solve_exact(
             problem,

@@ -52,8 +52,11 @@ class Suppression(Method[Table]):
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         raise NotImplementedError
 
+    def _problem(self, table: Table) -> Problem:
+        return problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+
     def _apply(self, table: Table, ctx: Context) -> Table:
-        problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        problem = self._problem(table)
         if not problem.primary.any():
             ctx.note(secondary=0, price=0.0, repaired=0)
             return table.with_hidden(np.flatnonzero(problem.forced))
