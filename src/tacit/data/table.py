@@ -303,11 +303,16 @@ class Table:
         return tabulate(data, dimensions, value, **options)
 
     @classmethod
-    def link(cls, *tables: Table) -> Table:
+    def link(
+        cls,
+        *tables: Table,
+        variables: Mapping[str, Dimension] | None = None,
+        data: Microdata | None = None,
+    ) -> Table:
         """Join tables that share cells into one system; see :func:`tacit.tables.link`."""
         from tacit.data.cells.linked import link
 
-        return link(*tables)
+        return link(*tables, variables=variables, data=data)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the table with everything known of it (``.table``): confidential, for work in steps."""

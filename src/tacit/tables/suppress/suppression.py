@@ -70,7 +70,7 @@ class Suppression(Method[Table]):
         problem, pattern = protect_from_respondents(problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
-            secondary=int((pattern & ~problem.primary).sum()),
+            secondary=count_secondary(table, pattern),
             price=problem.price(pattern),
             repaired=int((pattern & ~proposed).sum()),
         )
@@ -90,6 +90,12 @@ class Suppression(Method[Table]):
             if self.singletons
             else ("outsiders know no more of hidden cells than the stated external bounds",),
         )
+
+
+def count_secondary(table: Table, pattern: Flags) -> int:
+    """Return how many cells are hidden beside the unsafe ones; not those that no table publishes anyway."""
+    never = table.extra.get("unpublished", np.zeros(len(table), dtype=bool))
+    return int((pattern & ~table.primary & ~never).sum())
 
 
 def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
