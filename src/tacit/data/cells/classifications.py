@@ -150,8 +150,8 @@ def margins_of(tables: Sequence[Table], name: str) -> dict[str, float]:
 
 
 def is_part(few: Mapping[str, float], many: Mapping[str, float]) -> bool:
-    """Return True when all codes of one are codes of the other, with the same margins."""
-    return bool(few) and all(
+    """Return True when all codes of one are codes of the other, which has more, with the same margins."""
+    return 0 < len(few) < len(many) and all(
         code in many and abs(many[code] - value) <= SAME * max(1.0, abs(value))
         for code, value in few.items()
     )

@@ -106,5 +106,5 @@ class SuppressModular(Suppression):
         )
         # Cells asked for by ``together`` serve no need of the whole table.
         return repair_proposal(
-            problem, out.hidden, ctx, 0.0 if self.together else self.clean_seconds
+            problem, out.hidden, ctx, seconds=0.0 if self.together else self.clean_seconds
         )
