@@ -68,8 +68,12 @@ def claims_of(table: TableView) -> list[Claim]:
 
 def refuse_unjudged(table: TableView) -> Iterator[str]:
     """Refuse a table that is published as it is though nobody has looked for unsafe cells."""
+    import numpy as np
+
     judged = any(RULE in action.techniques for action in table.history)
-    as_it_is = table.changed is None and table.interval is None and not table.hidden.any()
+    # What is left out of the publication hides nothing of what is in it.
+    hidden = table.hidden & ~np.asarray(table.extra.get("unpublished", False), dtype=bool)
+    as_it_is = table.changed is None and table.interval is None and not hidden.any()
     if as_it_is and not judged:
         yield (
             "no rule has judged this table, and all of it would be published as it is; apply a rule "

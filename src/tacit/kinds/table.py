@@ -148,7 +148,7 @@ def resolve_dimensions(plan: Any) -> Any:
 def refuse_mismatch(table: Table, file: Path) -> None:
     """Read the released file again: it must show what the table publishes, and nothing else."""
     back, wanted = read(file), table.released()
-    same = len(back) == len(table) and list(back.columns) == wanted.columns
+    same = len(back) == len(wanted) and list(back.columns) == wanted.columns
     for name in wanted.columns if same else ():
         if name in (table.response, "low", "high"):
             shown = back.column(name).cast(pa.float64()).to_numpy()

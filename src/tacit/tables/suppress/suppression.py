@@ -94,8 +94,7 @@ class Suppression(Method[Table]):
 
 def count_secondary(table: Table, pattern: Flags) -> int:
     """Return how many cells are hidden beside the unsafe ones; not those that no table publishes anyway."""
-    never = table.extra.get("unpublished", np.zeros(len(table), dtype=bool))
-    return int((pattern & ~table.primary & ~never).sum())
+    return int((pattern & ~table.primary & ~table.unpublished).sum())
 
 
 def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
