@@ -197,3 +197,15 @@ def test_bounds_of_all_tables_bind():
     joint = tacit.Table.link(one, two)
     assert (joint.lower == 2).all()
     assert (joint.upper == 20).all()
+
+
+def test_what_was_not_linked_is_said():
+    data = records(1)
+    tables = judged_tables(data, ("region", "group"), 1)
+    done = protect_linked(*tables)
+    details = done[0].history[-1].details
+    assert details["taken_as_different_variables"] == ["region and group"]
+    assert "region and group" in audit_releases(*done).explanation
+    details = protect_linked(*tables, data=data)[0].history[-1].details
+    assert details["taken_as_different_variables"] == []
+    assert details["linked_classifications"] == {"region": ["region", "group"]}

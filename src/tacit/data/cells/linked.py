@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -108,8 +109,19 @@ def link(
             "parts": parts,
             "unpublished": np.arange(n + more) >= n,
             "variables": {j.dimension.name: tuple(j.codes) for j in joints},
+            "apart": () if variables or data else dimensions_apart(tables, joints),
         },
         **levels,
+    )
+
+
+def dimensions_apart(tables: Sequence[Table], joints: Sequence[Joint]) -> tuple[str, ...]:
+    """Return pairs of dimensions that no table has together: nothing says whether one classifies the other."""
+    names = [set(j.codes) for j in joints]
+    return tuple(
+        f"{one.dimension.name} and {two.dimension.name}"
+        for (i, one), (k, two) in itertools.combinations(enumerate(joints), 2)
+        if not any(names[i] & set(t.names) and names[k] & set(t.names) for t in tables)
     )
 
 

@@ -70,7 +70,11 @@ def protect_linked(
     joint = link(*tables, variables=variables, data=data)
     ctx = context or Context.start(seed)
     together = {k: list(names) for k, names in joint.extra["variables"].items() if len(names) > 1}
-    ctx.note(linked_tables=len(tables), linked_classifications=together)
+    ctx.note(
+        linked_tables=len(tables),
+        linked_classifications=together,
+        taken_as_different_variables=list(joint.extra["apart"]),
+    )
     faults = how.faults(joint)
     if faults and not isinstance(how, Suppression):
         raise faults[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,15 @@ def audit_releases(
         raise InputError("audit_releases needs at least two tables; use Audit for one")
     spec = Audit(**options)
     known = joint_knowledge(tables, spec, variables, data)
-    return spec.conclude(known, context or Context.start(seed))
+    found = spec.conclude(known, context or Context.start(seed))
+    apart = known.problem.table.extra["apart"]
+    if not apart:
+        return found
+    return replace(
+        found,
+        explanation=f"{found.explanation} Taken as different variables: {', '.join(apart)}; if one of two "
+        "classifies the other, give data= or variables=.",
+    )
 
 
 def joint_knowledge(
