@@ -115,12 +115,12 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
         return
     if models & ROUNDINGS:
         down, up = rounding_steps(table)
-        short = shown & ~find_cells_covered_by_steps(table, down, up, wide=table.frequency)
+        bare = shown & ~find_cells_covered_by_steps(table, down, up, wide=table.frequency)
         if len(table.value) <= ATTACKED:
-            short |= shown & find_cells_rounded_too_closely(table, down, up)
-        if short.any():
+            bare |= shown & find_cells_rounded_too_closely(table, down, up)
+        if bare.any():
             yield (
-                f"{int(short.sum()):,} unsafe cells would be published rounded, and the interval that "
+                f"{int(bare.sum()):,} unsafe cells would be published rounded, and the interval that "
                 "the base leaves does not reach their protection levels; take a larger base, "
                 "controlled_rounding with protection, or hide them"
             )
@@ -128,10 +128,10 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
         from tacit.claims.cell_keys import key_reach
 
         reach = key_reach(table)
-        short = shown & ~find_cells_covered_by_steps(table, reach, reach, wide=True)
-        if short.any():
+        bare = shown & ~find_cells_covered_by_steps(table, reach, reach, wide=True)
+        if bare.any():
             yield (
-                f"{int(short.sum()):,} unsafe cells would be published with noise, and the largest change "
+                f"{int(bare.sum()):,} unsafe cells would be published with noise, and the largest change "
                 "does not reach their protection levels; take more noise, or hide them"
             )
     elif "no-small-counts" in models:

@@ -90,19 +90,20 @@ class Tables(Kind[Table]):
 
     def describe(self, data: Table) -> dict[str, Any]:
         """Return cells and columns."""
-        return {"cells": len(data), "columns": [*data.names, data.response]}
+        return {"cells": count_published(data), "columns": [*data.names, data.response]}
 
     def outline(self, before: int, data: Table) -> dict[str, str]:
         """Return dimensions, cells and how many have each status."""
         del before
         by = " x ".join(f"{d.name} ({len(d)})" for d in data.dimensions) or "equations"
         states = ", ".join(f"{n:,} {word}" for word, n in data.tally().items())
-        return {"table": by, "cells": f"{len(data):,}", "status": states}
+        return {"table": by, "cells": f"{count_published(data):,}", "status": states}
 
     def size(self, before: int, data: Table) -> str:
         """Return how large the table is and how much of it is hidden, in words."""
         del before
-        return f"{len(data):,} cells, {int(data.hidden.sum()):,} of them hidden"
+        hidden = int((data.hidden & ~data.unpublished).sum())
+        return f"{count_published(data):,} cells, {hidden:,} of them hidden"
 
     def default_measures(self, data: Table) -> list[str]:
         """Return the audit and what was lost."""
@@ -135,6 +136,11 @@ class Tables(Kind[Table]):
     def read_private(self, folder: Path) -> Table | None:
         """Read the full table."""
         return Table.load(folder / FULL) if (folder / FULL).exists() else None
+
+
+def count_published(table: Table) -> int:
+    """Return how many cells are part of the publication, hidden ones included."""
+    return len(table) - int(table.unpublished.sum())
 
 
 def resolve_dimensions(plan: Any) -> Any:

@@ -85,7 +85,12 @@ def link(
     lower = largest([t.lower for t in tables], parts, n)
     upper = -largest([-np.asarray(t.upper) for t in tables], parts, n)
     # Sums of one table's cells may be cells of another.
-    blocks.append(equations_of(overlaps.dimensions, overlaps.places, complete=True))
+    mixed = [
+        axis
+        for axis, j in enumerate(joints)
+        if len({(d.codes, d.sums) for t in tables for d in t.dimensions if d.name in j.codes}) > 1
+    ]
+    blocks.append(equations_of(overlaps.dimensions, overlaps.places, complete=mixed))
     blocks.append(overlaps.equations)
     equations = distinct_rows(sparse.csr_array(sparse.vstack(blocks, format="csr")))
     if more:
@@ -269,11 +274,12 @@ def equations_of(
     dimensions: Sequence[Dimension],
     coordinates: npt.NDArray[np.integer[Any]],
     *,
-    complete: bool = False,
+    complete: Sequence[int] | None = None,
 ) -> sparse.csr_array:
     """Return the relations among listed cells: a sum is taken where its parent is a cell.
 
-    Children that are not listed are empty cells; with ``complete`` sums that lack a child are left out.
+    Children that are not listed are empty cells. With ``complete``, only sums over these dimensions are taken,
+    and none that lacks a child.
     """
     sizes = [len(d) for d in dimensions]
     ids = np.ravel_multi_index(tuple(coordinates.T.astype(np.int64)), sizes)
@@ -281,9 +287,11 @@ def equations_of(
     strides = np.array([int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))], dtype=np.int64)
     rows, columns, values, n_rows = [], [], [], 0
     for axis, d in enumerate(dimensions):
+        if complete is not None and axis not in complete:
+            continue
         for s in d.sums:
             parents = np.flatnonzero(coordinates[:, axis] == s.parent)
-            if complete and len(parents):
+            if complete is not None and len(parents):
                 parents = parents[has_children(ids, order, parents, s, int(strides[axis]))]
             if not len(parents):
                 continue
