@@ -94,3 +94,6 @@ def test_what_cannot_be_selected_is_said():
     assert int((~totals.unpublished).sum()) == 28 - 12
     with pytest.raises(InputError, match="recode it first"):
         tacit.RecodeTable(dimension="region", depth=1).apply(totals)
+    for method in (tacit.RandomRounding(base=5), tacit.ControlledRounding(base=5), tacit.Adjust()):
+        with pytest.raises(InputError, match="are left out"):
+            method.apply(totals)

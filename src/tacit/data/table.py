@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+#: Techniques that publish every cell with another value, and claim something of all of them.
+CHANGING = frozenset(
+    {"rounding", "controlled rounding", "cell keys", "controlled tabular adjustment"}
+)
 #: One cell: its position, its codes, or its array index (one number per dimension).
 CellName = int | Sequence[str] | Sequence[int] | Mapping[str, str]
 
@@ -648,7 +652,13 @@ class Table:
 
     def faults_for(self, spec: Any) -> list[SdcError]:
         """Return why a Spec cannot work on this table: its own ``faults`` know more."""
-        del spec
+        if self.unpublished.any() and not CHANGING.isdisjoint(getattr(spec, "techniques", ())):
+            return [
+                InputError(
+                    f"{spec.kind} changes and publishes every cell, and cells of this table are left out; "
+                    "protect it by suppression, or leave out select_cells"
+                )
+            ]
         return []
 
     def with_action(self, action: Action) -> Table:
