@@ -154,6 +154,7 @@ from tacit.tables.rules.p_percent import PPercent as PPercent
 from tacit.tables.rules.pq import Pq as Pq
 from tacit.tables.rules.recode_table import RecodeTable as RecodeTable
 from tacit.tables.rules.request import Request as Request
+from tacit.tables.rules.select_cells import SelectCells as SelectCells
 from tacit.tables.rules.set_status import SetStatus as SetStatus
 from tacit.tables.rules.zero_cells import ZeroCells as ZeroCells
 from tacit.tables.structure.block_structure import BlockStructure as BlockStructure
