@@ -101,6 +101,7 @@ from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
 from tacit.risk.classes.l_diversity import LDiversity as LDiversity
 from tacit.risk.classes.query_restriction import QueryRestriction as QueryRestriction
 from tacit.risk.classes.small_cells import SmallCells as SmallCells
+from tacit.risk.classes.suda import Suda as Suda
 from tacit.risk.classes.summaries import Summaries as Summaries
 from tacit.risk.classes.t_closeness import TCloseness as TCloseness
 from tacit.risk.classes.uniqueness import Uniqueness as Uniqueness
