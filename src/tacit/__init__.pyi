@@ -97,8 +97,12 @@ from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
 from tacit.risk import linkage as linkage
+from tacit.risk.classes.alpha_k import AlphaK as AlphaK
+from tacit.risk.classes.beta_likeness import BetaLikeness as BetaLikeness
+from tacit.risk.classes.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
 from tacit.risk.classes.l_diversity import LDiversity as LDiversity
+from tacit.risk.classes.lkc import Lkc as Lkc
 from tacit.risk.classes.query_restriction import QueryRestriction as QueryRestriction
 from tacit.risk.classes.small_cells import SmallCells as SmallCells
 from tacit.risk.classes.suda import Suda as Suda
