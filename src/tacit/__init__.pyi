@@ -98,6 +98,7 @@ from tacit.release import Release as Release
 from tacit.result import Result as Result
 from tacit.risk import linkage as linkage
 from tacit.risk.classes.alpha_k import AlphaK as AlphaK
+from tacit.risk.classes.attack_risk import AttackRisk as AttackRisk
 from tacit.risk.classes.beta_likeness import BetaLikeness as BetaLikeness
 from tacit.risk.classes.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
@@ -109,6 +110,8 @@ from tacit.risk.classes.suda import Suda as Suda
 from tacit.risk.classes.summaries import Summaries as Summaries
 from tacit.risk.classes.t_closeness import TCloseness as TCloseness
 from tacit.risk.classes.uniqueness import Uniqueness as Uniqueness
+from tacit.risk.columns.quasi_identifier_search import QuasiIdentifierSearch as QuasiIdentifierSearch
+from tacit.risk.columns.safe_harbor import SafeHarbor as SafeHarbor
 from tacit.risk.disclosure.cell_spread import CellSpread as CellSpread
 from tacit.risk.disclosure.index_disclosure import IndexDisclosure as IndexDisclosure
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as IntervalDisclosure
@@ -124,6 +127,7 @@ from tacit.risk.models.blanking_risk import BlankingRisk as BlankingRisk
 from tacit.risk.models.global_risk import GlobalRisk as GlobalRisk
 from tacit.risk.models.pram_risk import PramRisk as PramRisk
 from tacit.risk.register.ads0 import Ads0 as Ads0
+from tacit.risk.register.delta_presence import DeltaPresence as DeltaPresence
 from tacit.risk.register.explicit_identifier import ExplicitIdentifier as ExplicitIdentifier
 from tacit.risk.register.k_map import KMap as KMap
 from tacit.risk.register.null_map import NullMap as NullMap
