@@ -48,7 +48,7 @@ def test_weights_below_zero_are_refused():
 
 
 def test_limits_are_promises():
-    kept = tacit.AttackRisk(highest=1.0, average=0.5, at_risk=0.5).measure(read())
+    kept = tacit.AttackRisk(highest=1.0, average=0.5, at_risk=1.0).measure(read())
     assert kept.shortfall == ""
     missed = tacit.AttackRisk(highest=0.5, average=0.4, at_risk=0.1).measure(read()).shortfall
     assert "highest probability is 1, and at most 0.5" in missed
