@@ -147,7 +147,9 @@ from tacit.tables.rounding.half_rounding import HalfRounding as HalfRounding
 from tacit.tables.rounding.random_rounding import RandomRounding as RandomRounding
 from tacit.tables.rounding.round_small_counts import RoundSmallCounts as RoundSmallCounts
 from tacit.tables.rounding.rounding_effects import RoundingEffects as RoundingEffects
+from tacit.tables.rules.direct_disclosure import DirectDisclosure as DirectDisclosure
 from tacit.tables.rules.dominance import Dominance as Dominance
+from tacit.tables.rules.k_disclosure import KDisclosure as KDisclosure
 from tacit.tables.rules.minimum_frequency import MinimumFrequency as MinimumFrequency
 from tacit.tables.rules.p_percent import PPercent as PPercent
 from tacit.tables.rules.pq import Pq as Pq
