@@ -107,6 +107,7 @@ from tacit.risk.disclosure.cell_spread import CellSpread as CellSpread
 from tacit.risk.disclosure.index_disclosure import IndexDisclosure as IndexDisclosure
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as IntervalDisclosure
 from tacit.risk.disclosure.noise_ellipsoid import NoiseEllipsoid as NoiseEllipsoid
+from tacit.risk.disclosure.noise_protection import NoiseProtection as NoiseProtection
 from tacit.risk.disclosure.rank_bounds import RankBounds as RankBounds
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage

@@ -63,6 +63,8 @@ def protect_differences(table: Table, problem: Problem, pattern: Flags, ctx: Con
         before = pattern
         pattern = suppress(wide, ctx, tries=TRIES)[0][: len(table)]
         ctx.note(for_differences=int((pattern & ~before).sum()))
+        if (pattern & ~before).any() and ctx.details.get("answer") == "optimal":
+            ctx.note(answer="optimal before cells were hidden for differences")
     return pattern
 
 
