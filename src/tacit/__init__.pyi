@@ -109,6 +109,7 @@ from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as Inte
 from tacit.risk.disclosure.noise_ellipsoid import NoiseEllipsoid as NoiseEllipsoid
 from tacit.risk.disclosure.noise_protection import NoiseProtection as NoiseProtection
 from tacit.risk.disclosure.rank_bounds import RankBounds as RankBounds
+from tacit.risk.disclosure.swap_audit import SwapAudit as SwapAudit
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage
 from tacit.risk.linkage.distance_linkage import DistanceLinkage as DistanceLinkage
