@@ -17,7 +17,10 @@ from tacit.data.cells.dimension import Dimension as Dimension
 from tacit.data.cells.status import Status as Status
 from tacit.data.hierarchy import Hierarchy as Hierarchy
 from tacit.data.microdata import Microdata as Microdata
+from tacit.data.presets import preset_notes as preset_notes
+from tacit.data.presets import preset_plan as preset_plan
 from tacit.data.profile import profile as profile
+from tacit.data.profile import starting_plan as starting_plan
 from tacit.data.table import Table as Table
 from tacit.engine import get_engine as get_engine
 from tacit.errors import SdcError as SdcError
@@ -206,6 +209,9 @@ __all__ = [
     "compare",
     "AdditiveNoiseMap",
     "profile",
+    "starting_plan",
+    "preset_plan",
+    "preset_notes",
     "get_engine",
     "register",
     "Method",
