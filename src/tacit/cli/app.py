@@ -553,7 +553,7 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
     /,
     *,
     out: Path,
@@ -566,6 +566,10 @@ def experiment(
     ----------
     name
         ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
+        ``swap-or-shuffle``: both simulations of Muralidhar, Sarathy and Dandekar (2006).
+        ``blanking``: the four designs of Flossmann and Lechner (2006).
+        ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
+        ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
     out
         Folder for the tables (csv) and charts (svg).
     size
@@ -573,11 +577,10 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.studies import load_study
+    from tacit.cli.studies import run_study
 
-    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = study.run(out, size=size, seed=seed, progress=progress)
+        tables = run_study(name, out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")
