@@ -137,7 +137,8 @@ def claim_differences(table: Table, result: Table) -> Iterator[Claim]:
     for rule in rules_of(table):
         yield Claim(
             "k-disclosure",
-            {"k": rule.k, "dimensions": list(rule.dimensions), "up_to": rule.up_to},
+            {"k": rule.k, "dimensions": list(rule.dimensions)}
+            | ({} if rule.up_to is None else {"up_to": rule.up_to}),
             "all totals and their parts",
             result.names or ("equations",),
             (
