@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 
 import tacit
 from tacit.cli.render import Console, progress_bar
-from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError
+from tacit.errors import DisclosureRefused, InputError, SdcError, SdcWarning, SpecError
 
 app = App(
     name="tacit",
@@ -277,6 +277,8 @@ def profile(
     /,
     *,
     out: Path | None = None,
+    users: Annotated[Literal["researcher", "public"] | None, Parameter(name="--for")] = None,
+    population: int | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     separator: str | None = None,
     encoding: str = "utf-8",
@@ -284,12 +286,19 @@ def profile(
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
 
+    With ``--for researcher`` or ``--for public`` the plan follows the rules that Statistics Netherlands
+    published with mu-ARGUS for files under contract and for public ones.
+
     Parameters
     ----------
     file
         The data.
     out
         The plan to write; by default nothing is written.
+    users
+        Who is to get the file: researchers under contract, or the public.
+    population
+        People in the population, from which thresholds in the sample follow.
     missing
         Texts that stand for a missing answer.
     separator
@@ -299,10 +308,15 @@ def profile(
     force
         Replace a plan that is already there.
     """
+    from tacit.data.presets import preset_notes, preset_plan
     from tacit.data.profile import profile as profile_data
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
+    if out is None and users is not None:
+        raise InputError("--for writes a plan: say where with --out plan.yaml")
+    if users is None and population is not None:
+        raise InputError("--population goes with --for researcher or --for public")
     found = profile_data(
         tacit.read(file, missing=missing or (), separator=separator, encoding=encoding)
     )
@@ -311,8 +325,16 @@ def profile(
         if out.exists() and not force:
             raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
         path = os.path.relpath(file.absolute(), out.absolute().parent)
-        out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
+        if users is None:
+            plan = starting_plan(found, path)
+        else:
+            plan = preset_plan(found, path, users, population=population)
+        out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
+        if users is not None:
+            console.say("The rules ask for more than a plan can decide:")
+            for note in preset_notes(found, users):
+                console.say(f"- {note}")
     return 0
 
 
@@ -531,7 +553,7 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
     /,
     *,
     out: Path,
@@ -544,6 +566,10 @@ def experiment(
     ----------
     name
         ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
+        ``swap-or-shuffle``: both simulations of Muralidhar, Sarathy and Dandekar (2006).
+        ``blanking``: the four designs of Flossmann and Lechner (2006).
+        ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
+        ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
     out
         Folder for the tables (csv) and charts (svg).
     size
@@ -551,11 +577,10 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.studies import load_study
+    from tacit.cli.studies import run_study
 
-    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = study.run(out, size=size, seed=seed, progress=progress)
+        tables = run_study(name, out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")

@@ -112,6 +112,15 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "table. How closely it can be estimated is not claimed."
         ),
     ),
+    "k-disclosure": (
+        "Groups are not given away",
+        lambda c: (
+            f"No {c.parameters['k']:,} or fewer people, putting the table and what they know of "
+            "themselves together, learn from it that all others of a group fall into one category."
+            if c.parameters["k"]
+            else "The table does not tell of a group that all of it falls into one category."
+        ),
+    ),
     "moved-far-enough": (
         "Unsafe cells moved",
         lambda c: (  # noqa: ARG005
