@@ -215,7 +215,7 @@ def test_one_to_one_links():
     b[1] = b[0]
     made = candidates(a, b)
     how = scores(make_em_start(FOUR, 0.02), FOUR, interpolated=True)
-    found = assign_weighted_links(made, how)
+    found, _ = assign_weighted_links(made, how, np.arange(50))
     assert len(set(found.nearest.tolist())) == 50
     weight = np.stack([pair_weights(np.broadcast_to(x, b.shape), b, how) for x in a])
     from scipy.optimize import linear_sum_assignment
@@ -228,9 +228,8 @@ def test_one_to_one_respects_blocks():
     a = np.zeros((3, 1))
     block = (np.array([0, 0, 1]), np.array([0, 2, 2]))
     one = Comparison(((0.0,),), (False,))
-    found = assign_weighted_links(
-        candidates(a, a, block=block), scores(make_em_start(one, 0.1), one, interpolated=True)
-    )
+    how = scores(make_em_start(one, 0.1), one, interpolated=True)
+    found, _ = assign_weighted_links(candidates(a, a, block=block), how, np.arange(3))
     assert sorted(found.nearest.tolist()) == [-1, -1, 0]
 
 

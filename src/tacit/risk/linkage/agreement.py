@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.risk.linkage.assignment import assign, check_size
+from tacit.risk.linkage.assignment import Pairing, check_size, pair_files
 from tacit.risk.linkage.candidate_pairs import KERNELS
 from tacit.risk.linkage.nearest import WORKERS, Links, Tick, ignore_progress
 from tacit.risk.linkage.rows import Distinct, distinct_rows
@@ -513,22 +513,23 @@ def best_links(candidates: Candidates, how: Scores, tick: Tick = ignore_progress
     return Links(link[back], -best[back, 0], -best[back, 1], ties[back])
 
 
-def assign_weighted_links(candidates: Candidates, how: Scores) -> Links:
-    """Return one-to-one links of the largest total weight; each pair must be a candidate."""
+def assign_weighted_links(
+    candidates: Candidates, how: Scores, truth: Ints
+) -> tuple[Links, Pairing]:
+    """Return one-to-one links of the largest total weight, and how they were found; each is a candidate."""
     c = candidates
-    n, m = len(c.asked.of), len(c.found.of)
-    check_size(n, m)
-    place = np.full((len(c.asked), len(c.found)), -np.inf)
+    check_size(len(c.asked.of), len(c.found.of))
+    weight = np.full((len(c.asked), len(c.found)), -np.inf)
     for q in range(len(c.asked)):
         at = slice(int(c.low[q]), int(c.high[q]))
         there = c.b[:, at].T
-        place[q, c.order[at]] = pair_weights(np.broadcast_to(c.a[q], there.shape), there, how)
-    weight = place[np.ix_(c.asked.of, c.found.of)]
-    finite = np.isfinite(weight)
-    far = 2.0 * n * (np.abs(weight[finite]).max(initial=0.0) + 1.0)
-    link = assign(np.where(finite, -weight, far))
-    rows = np.arange(n)
-    own = np.where(link >= 0, weight[rows, link], -np.inf)
-    link = np.where(np.isfinite(own), link, -1)
-    weight[rows[link >= 0], link[link >= 0]] = -np.inf
-    return Links(link, -own, -weight.max(axis=1, initial=-np.inf), (link >= 0).astype(np.int64))
+        weight[q, c.order[at]] = pair_weights(np.broadcast_to(c.a[q], there.shape), there, how)
+    pairing = pair_files(-weight, c.asked, c.found, truth)
+    link, full = pairing.link, weight[c.asked.of]
+    linked = np.flatnonzero(link >= 0)
+    own = np.full(len(link), -np.inf)
+    own[linked] = full[linked, c.found.of[link[linked]]]
+    ties = np.where(link >= 0, c.found.count[c.found.of[link]], 0)
+    alone = linked[ties[linked] == 1]
+    full[alone, c.found.of[link[alone]]] = -np.inf
+    return Links(link, -own, -full.max(axis=1, initial=-np.inf), ties), pairing

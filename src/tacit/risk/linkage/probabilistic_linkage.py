@@ -44,7 +44,7 @@ from tacit.risk.linkage.agreement import (
     true_patterns,
     zones,
 )
-from tacit.risk.linkage.attack import TIE_RULES, Attack, Ties, parents
+from tacit.risk.linkage.attack import TIE_RULES, Attack, Ties, parents, share_ties
 from tacit.risk.linkage.linking import (
     Fields,
     block_numbers,
@@ -60,6 +60,7 @@ MANY = 20_000_000_000
 #: Change of a probability in one step of EM below which it is at rest.
 AT_REST = 1e-8
 RANDOM_PAIRS = 1_000_000
+NAME = "weights of agreement"
 
 
 @register
@@ -239,17 +240,14 @@ class ProbabilisticLinkage(Measure):
         """Link each original record and say which links are right."""
         files = fields.files
         truth = files.truth
-        links = (
-            assign_weighted_links(pairs, how)
-            if self.one_to_one
-            else best_links(pairs, how, ctx.tick)
-        )
         if self.one_to_one:
-            hit = (links.nearest == truth) & (truth >= 0)
-        else:
-            own = pair_weights(files.original, files.released[truth], how)
-            hit = (truth >= 0) & pairs.holds(truth) & (own >= -links.distance - 2 * MARGIN)
-        return Attack("weights of agreement", links, truth, hit, parents(files, links, truth))
+            links, pairing = assign_weighted_links(pairs, how, truth)
+            same = parents(files, links, truth, pairing.chance)
+            return Attack(NAME, links, truth, pairing.chance > 0, same, pairing=pairing)
+        links = best_links(pairs, how, ctx.tick)
+        own = pair_weights(files.original, files.released[truth], how)
+        hit = (truth >= 0) & pairs.holds(truth) & (own >= -links.distance - 2 * MARGIN)
+        return Attack(NAME, links, truth, hit, parents(files, links, truth, share_ties(hit, links)))
 
     def result(
         self,
