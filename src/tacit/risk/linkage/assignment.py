@@ -92,7 +92,7 @@ def pair_files(cost: Floats, asked: Distinct, found: Distinct, truth: Ints) -> P
     chance = np.zeros(len(full))
     chance[own] = every.mean(axis=0)
     sums = every.sum(axis=1)
-    error = float(sums.std(ddof=1) / np.sqrt(len(sums))) if len(sums) > 1 else 0.0
+    error = float(sums.std(ddof=1) / np.sqrt(len(sums))) if np.ptp(sums) > 0 else 0.0
     return Pairing(order_equal_records(link, found), chance, len(sums), error)
 
 
