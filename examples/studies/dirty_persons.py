@@ -15,9 +15,55 @@ import pyarrow as pa
 
 import tacit
 
-STARTS = "b br c ch d f g gr h j k kl l m n p pr r s sch st t tr v w".split()
-VOWELS = "a e i o u au ei ie oe ea".split()
-MIDDLES = "l ll m mm n nn r rr s ss t tt ck d g b nd rt st".split()
+STARTS = [
+    "b",
+    "br",
+    "c",
+    "ch",
+    "d",
+    "f",
+    "g",
+    "gr",
+    "h",
+    "j",
+    "k",
+    "kl",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pr",
+    "r",
+    "s",
+    "sch",
+    "st",
+    "t",
+    "tr",
+    "v",
+    "w",
+]
+VOWELS = ["a", "e", "i", "o", "u", "au", "ei", "ie", "oe", "ea"]
+MIDDLES = [
+    "l",
+    "ll",
+    "m",
+    "mm",
+    "n",
+    "nn",
+    "r",
+    "rr",
+    "s",
+    "ss",
+    "t",
+    "tt",
+    "ck",
+    "d",
+    "g",
+    "b",
+    "nd",
+    "rt",
+    "st",
+]
 ENDS = ["", "er", "mann", "son", "ski", "ez", "in", "a", "o", "ert", "ton", "ley", "sen", "ik"]
 
 
@@ -118,9 +164,9 @@ def soil(
     for i in chosen(dirt.wrong_digit):
         year, rest = str(out["born"][i])[:4], str(out["born"][i])[4:]
         out["born"][i] = f"{year[:3]}{rng.integers(10)}{rest}"
-    for column in out:
+    for values in out.values():
         for i in chosen(dirt.missing):
-            out[column][i] = None
+            values[i] = None
     return out
 
 

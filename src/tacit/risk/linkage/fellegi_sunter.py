@@ -220,14 +220,15 @@ def zones(model: Model, patterns: Patterns, false_match: float, false_nonmatch: 
 def is_identified(patterns: Patterns, like: Model, *, fixed_u: bool) -> bool:
     """Return True when there are as many pattern counts as probabilities to be told from them.
 
-    Fields that are never known do not count. Fewer counts leave p, m and u open; as many are no proof that they
-    are not.
+    Fields that are never known do not count, nor do patterns with a value missing, whose counts follow from others.
+    Fewer counts leave p, m and u open; as many are no proof that they are not.
     """
-    free = [
-        len(m) - 1 for m, level in zip(like.m, patterns.levels.T, strict=True) if (level >= 0).any()
-    ]
+    known = (patterns.levels >= 0).any(axis=0)
+    free = [len(m) - 1 for m, some in zip(like.m, known, strict=True) if some]
     parameters = 1 + sum(free) * (1 if fixed_u else 2)
-    return len(free) > 1 and len(np.unique(patterns.levels, axis=0)) - 1 >= parameters
+    levels = patterns.levels[:, known]
+    complete = np.unique(levels[(levels >= 0).all(axis=1)], axis=0) if known.any() else levels
+    return len(free) > 1 and len(complete) - 1 >= parameters
 
 
 def fit_by_rules(

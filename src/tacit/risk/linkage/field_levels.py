@@ -206,8 +206,7 @@ def compare_number(
 
 def spread_logarithms(x: Floats) -> Floats:
     """Return numbers whose differences tell relative ones: |a - b| <= r max(|a|, |b|) means no more than -log(1 - r)."""
-    with np.errstate(divide="ignore"):
-        size = np.log(np.abs(x))
+    size = np.log(np.abs(np.where(x == 0, 1.0, x)))
     return np.where(x == 0, 0.0, np.sign(x) * (SIGNS_APART + size))
 
 

@@ -140,6 +140,9 @@ def find_text_pairs(
     max(|a|, |b|) - m edits are needed. m is at most the smaller of |a| - bits(a) and |b| - bits(b), plus the bits that
     both have, where a text's bits say which classes of letters occur once and twice.
     """
+    none = np.empty(0, dtype=np.int64)
+    if not len(ours) or not len(theirs):
+        return none, none
     length, mask, first = describe_letters(values)
     bits = np.bitwise_count(mask).astype(np.int64)
     beyond = length - bits
@@ -159,7 +162,6 @@ def find_text_pairs(
             left, right = some[i], theirs[possible[j]]
             differ = left != right
             found.append((left[differ], right[differ]))
-    none = np.empty(0, dtype=np.int64)
     left, right = (np.concatenate([none, *(pair[k] for pair in found)]) for k in (0, 1))
     return left, right
 
