@@ -217,18 +217,16 @@ def zones(model: Model, patterns: Patterns, false_match: float, false_nonmatch: 
 # -- several rules of blocking -----------------------------------------------------------------------
 
 
-def is_identified(patterns: Patterns, like: Model, *, fixed_u: bool) -> bool:
+def is_identified(patterns: Patterns, *, fixed_u: bool) -> bool:
     """Return True when there are as many pattern counts as probabilities to be told from them.
 
-    Fields that are never known do not count, nor do patterns with a value missing, whose counts follow from others.
+    Levels that never occur do not count, nor do patterns with a value missing, whose counts follow from others.
     Fewer counts leave p, m and u open; as many are no proof that they are not.
     """
-    known = (patterns.levels >= 0).any(axis=0)
-    free = [len(m) - 1 for m, some in zip(like.m, known, strict=True) if some]
+    seen = [len(np.unique(level[level >= 0])) for level in patterns.levels.T]
+    free = [n - 1 for n in seen if n > 1]
     parameters = 1 + sum(free) * (1 if fixed_u else 2)
-    levels = patterns.levels[:, known]
-    complete = np.unique(levels[(levels >= 0).all(axis=1)], axis=0) if known.any() else levels
-    return len(free) > 1 and len(complete) - 1 >= parameters
+    return len(free) > 1 and math.prod(n + 1 for n in free) - 1 >= parameters
 
 
 def fit_by_rules(
@@ -251,7 +249,7 @@ def fit_by_rules(
         levels = patterns.levels.copy()
         levels[:, list(used)] = -1
         open_fields = Patterns(levels, patterns.counts)
-        if not is_identified(open_fields, start, fixed_u=True):
+        if not is_identified(open_fields, fixed_u=True):
             continue
         pairs = float(patterns.counts.sum())
         first = replace(start, p=float(np.clip(matches / pairs, EDGE, 0.5)))

@@ -420,7 +420,7 @@ class ProbabilisticLinkage(Measure):
             value=total / n,
             numbers=numbers,
             frame=link_frame(found, correct, bounds),
-            explanation=self.explain(fields, total, n, patterns, model),
+            explanation=self.explain(fields, total, n, patterns),
             correct=total,
             share=total / n,
             columns=fields.columns,
@@ -433,9 +433,7 @@ class ProbabilisticLinkage(Measure):
             curve=link_curve(found.links, correct, n),
         )
 
-    def explain(
-        self, fields: Fields, total: float, n: int, patterns: Patterns, model: Model
-    ) -> str:
+    def explain(self, fields: Fields, total: float, n: int, patterns: Patterns) -> str:
         """Return what the numbers mean."""
         text = (
             f"An intruder who knows {len(fields.columns)} columns and weighs their agreement finds "
@@ -445,7 +443,7 @@ class ProbabilisticLinkage(Measure):
         if (
             not self.blocks
             and self.estimate != "true"
-            and not is_identified(patterns, model, fixed_u=fixed)
+            and not is_identified(patterns, fixed_u=fixed)
         ):
             text += " There are too few agreement patterns to tell p, m and u; they rest on where the search began."
         return text
