@@ -50,6 +50,7 @@ from tacit.protect.microaggregate.mu_approximation import MuApproximation as MuA
 from tacit.protect.microaggregate.optimal_groups import OptimalGroups as OptimalGroups
 from tacit.protect.microaggregate.optimal_univariate import OptimalUnivariate as OptimalUnivariate
 from tacit.protect.microaggregate.path_groups import PathGroups as PathGroups
+from tacit.protect.microaggregate.robust_distance_groups import RobustDistanceGroups as RobustDistanceGroups
 from tacit.protect.microaggregate.sort_by_column import SortByColumn as SortByColumn
 from tacit.protect.microaggregate.sort_by_component import SortByComponent as SortByComponent
 from tacit.protect.microaggregate.sort_by_projection_pursuit import SortByProjectionPursuit as SortByProjectionPursuit
@@ -108,6 +109,7 @@ from tacit.risk.disclosure.index_disclosure import IndexDisclosure as IndexDiscl
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as IntervalDisclosure
 from tacit.risk.disclosure.noise_ellipsoid import NoiseEllipsoid as NoiseEllipsoid
 from tacit.risk.disclosure.rank_bounds import RankBounds as RankBounds
+from tacit.risk.disclosure.robust_disclosure import RobustDisclosure as RobustDisclosure
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage
 from tacit.risk.linkage.distance_linkage import DistanceLinkage as DistanceLinkage
