@@ -149,6 +149,17 @@ def test_precision_and_recall(dirty):
     assert curve["precision"].to_list()[0] == pytest.approx(1, abs=0.05)
 
 
+def test_zones_are_shares_of_the_pairs_looked_at(dirty):
+    data, released = dirty
+    found = tacit.ProbabilisticLinkage(comparisons=FUZZY, blocks=RULES).measure(
+        released, original=data, seed=1
+    )
+    numbers = found.numbers
+    assert 150 < numbers["pairs that are links"] < 400
+    assert numbers["no links"] > 0.5 * numbers["pairs compared"]
+    assert found.patterns["false_match"].to_numpy()[-1] == pytest.approx(1)
+
+
 def test_numbers_dates_and_edits():
     n = 120
     rng = np.random.default_rng(1)

@@ -36,7 +36,7 @@ class RobustDisclosure(Measure):
     An outlier is recognised from values that are only roughly right. With RMD_i the robust Mahalanobis distance of
     original record i, the interval around each of its standardised values is x_ij +- ``width`` RMD_i; both files are
     standardised by their own means and standard deviations. A record is unsafe when its released values lie inside
-    on one column (``columns_inside="any"``, as in the paper's software) or on all:
+    on all columns, or on one (``columns_inside="any"``):
 
     - RMDID1: share of unsafe records, the value; and weighted by RMD_i, as a share of the sum of all RMD_i;
     - RMDID2: of these, only records without another released record within the distance ``neighbour`` (Euclidean, of
@@ -62,8 +62,9 @@ class RobustDisclosure(Measure):
         default=0.05,
         description="half width of an interval in standard deviations, for a record at robust distance 1",
     )
-    columns_inside: Literal["any", "all"] = Field(
-        default="any", description="a record is unsafe when one value lies inside, or when all do"
+    columns_inside: Literal["all", "any"] = Field(
+        default="all",
+        description="a record is unsafe when all its values lie inside, or when one does",
     )
     neighbour: PositiveFloat = Field(
         default=0.05,
@@ -149,7 +150,8 @@ class RobustDisclosure(Measure):
             numbers=numbers,
             frame=nw.from_native(frame, eager_only=True),
             explanation=(
-                f"{unsafe.mean():.1%} of the records have a released value close to the true one, outliers being "
+                f"{unsafe.mean():.1%} of the records have {'a released value' if self.columns_inside == 'any' else 'released values'} "
+                f"close to the true {'one' if self.columns_inside == 'any' else 'ones'}, outliers being "
                 f"allowed to be farther off; {exposed.mean():.1%} have no other released record near them to hide among."
             ),
             shares=shares,

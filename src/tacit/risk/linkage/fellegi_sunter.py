@@ -191,16 +191,30 @@ class Zones:
     lower: float
 
 
-def zones(model: Model, patterns: Patterns, false_match: float, false_nonmatch: float) -> Zones:
+def zones(
+    model: Model,
+    patterns: Patterns,
+    false_match: float,
+    false_nonmatch: float,
+    *,
+    blocked: bool = False,
+) -> Zones:
     """Return Fellegi and Sunter's thresholds for two error rates; where both allow, a pair is a link.
 
-    Which fields are missing is taken to be the same among all pairs.
+    Which fields are missing is taken to be the same among all pairs. With ``blocked`` the patterns are those of pairs
+    that a rule has brought together, while the model is that of all pairs: the rates are then shares of the pairs
+    looked at, each divided between matches and others by its posterior probability.
     """
     weights = model.pattern_weights(patterns.levels)
     order = np.argsort(-weights, kind="stable")
-    _, holes = np.unique(patterns.levels < 0, axis=0, return_inverse=True)
-    share = np.bincount(holes.ravel(), patterns.counts)[holes.ravel()] / patterns.counts.sum()
-    m, u = (share * chance for chance in model.chances(patterns.levels))
+    if blocked:
+        same = model.posterior(patterns.levels)
+        m, u = patterns.counts * same, patterns.counts * (1 - same)
+        m, u = m / max(m.sum(), EDGE), u / max(u.sum(), EDGE)
+    else:
+        _, holes = np.unique(patterns.levels < 0, axis=0, return_inverse=True)
+        share = np.bincount(holes.ravel(), patterns.counts)[holes.ravel()] / patterns.counts.sum()
+        m, u = (share * chance for chance in model.chances(patterns.levels))
     up, down = np.cumsum(u[order]), np.cumsum(m[order][::-1])[::-1]
     linked = up <= false_match
     refused = (down <= false_nonmatch) & ~linked

@@ -389,7 +389,9 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         n, correct = len(files.old), found.correct(self.ties)
         total = float(correct.sum())
-        bounds = zones(model, patterns, self.false_match, self.false_nonmatch)
+        bounds = zones(
+            model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
+        )
         weight = model.pattern_weights(patterns.levels)
         above, below = weight >= bounds.upper, weight <= bounds.lower
         numbers: dict[str, Any] = {
