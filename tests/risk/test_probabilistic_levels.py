@@ -252,3 +252,19 @@ def test_too_few_patterns_are_said(dirty):
     data, released = dirty
     found = tacit.ProbabilisticLinkage(columns=["sex", "town"]).measure(released, original=data)
     assert "too few agreement patterns" in found.explanation
+
+
+def test_in_the_shell(dirty, tmp_path, capsys):
+    from tacit.cli import main
+    from tacit.io import write
+
+    for name, data in zip(("a.csv", "b.csv"), dirty, strict=True):
+        write(data, tmp_path / name)
+    asked = [
+        "measure", "probabilistic-linkage", str(tmp_path / "b.csv"), "--original", str(tmp_path / "a.csv"),
+        "--comparisons", "{first: {by: jaro_winkler}, last: {by: edit}, born: {by: date}, town: {}}",
+        "--blocks", "[{column: born, by: year}, sex]", "[{column: last, by: soundex}]",
+        "--term-frequencies", "last", "--seed", "1",
+    ]  # fmt: skip
+    assert main(asked) == 0
+    assert "records with a candidate" in capsys.readouterr().out
