@@ -7,7 +7,7 @@ changed surnames and moves. :func:`attackers` are linkages from equality with on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,7 +196,7 @@ def attackers() -> dict[str, tacit.ProbabilisticLinkage]:
         "zip": {"by": "edit", "levels": [1]},
         "sex": {},
     }
-    make = tacit.ProbabilisticLinkage
+    make: Callable[..., tacit.ProbabilisticLinkage] = tacit.ProbabilisticLinkage
     return {
         "equality, one block": make(columns=[c for c in columns if c != "born"], block=["born"]),
         "equality, three rules": make(columns=columns, blocks=rules),

@@ -92,7 +92,7 @@ class RobustDisclosure(Measure):
         columns = self.columns or tuple(changed_columns(shared, both)) or tuple(shared)
         at = [shared.index(c) for c in columns]
         before, after = both.before[both.old][:, at], both.after[both.new][:, at]
-        complete = np.isfinite(before).all(axis=1) & np.isfinite(after).all(axis=1)
+        complete: Flags = np.asarray(np.isfinite(np.hstack([before, after])).all(axis=1))
         if complete.sum() < 3:
             raise InputError(f"{self.kind} needs at least three records complete in both files")
         x, y = before[complete], after[complete]

@@ -35,16 +35,33 @@ def spread_query(
 
 
 def strip_levels(
-    here: float, row: Any, limits: Any, rank: Any, near: Any, codes: Any, top: int, out: Any
+    here: float,
+    row: Any,
+    limits: Any,
+    rank: Any,
+    near: Any,
+    codes: Any,
+    has_table: bool,
+    top: int,
+    out: Any,
 ) -> None:
     """Write the level of a query's value with a strip of others; ``top`` + 1 where a value is missing."""
-    for i in range(len(row)):
-        gap = abs(here - row[i])
-        count = 0
-        for k in range(len(limits)):
-            count += 1 if gap <= limits[k] else 0
-        found = max(rank[count], near[codes[i]])
-        out[i] = found if gap < np.inf else top + 1
+    size = len(row)
+    for i in range(size):
+        out[i] = 0
+    for k in range(len(limits)):
+        limit = limits[k]
+        if limit >= 0:
+            for i in range(size):
+                out[i] += 1 if abs(here - row[i]) <= limit else 0
+    if limits[0] >= 0:
+        for i in range(size):
+            out[i] = rank[out[i]]
+    if has_table:
+        for i in range(size):
+            out[i] = max(out[i], near[codes[i]])
+    for i in range(size):
+        out[i] = out[i] if abs(here - row[i]) < np.inf else top + 1
 
 
 def mark_earlier(ours: Any, theirs: Any, q: int, begin: int, size: int, met: Any) -> None:
@@ -100,7 +117,10 @@ def count_patterns(
                 mine, row, step = a[q, f], b[f, begin : begin + size], radix[f]
                 if by_level[f]:
                     seen = codes[f, begin : begin + size]
-                    strip_levels(mine, row, tolerances[f], rank[f], near[f], seen, tops[f], one)
+                    table = base[f, 0] >= 0
+                    strip_levels(
+                        mine, row, tolerances[f], rank[f], near[f], seen, table, tops[f], one
+                    )
                     for i in range(size):
                         code[i] += step * one[i]
                     continue
@@ -200,8 +220,10 @@ def best_weights(
             for f in range(a.shape[1]):
                 if by_level[f]:
                     row, seen = b[f, begin:end], codes[f, begin:end]
-                    highest, more = tops[f], bonus[q, f]
-                    strip_levels(a[q, f], row, tolerances[f], rank[f], near[f], seen, highest, one)
+                    highest, more, table = tops[f], bonus[q, f], base[f, 0] >= 0
+                    strip_levels(
+                        a[q, f], row, tolerances[f], rank[f], near[f], seen, table, highest, one
+                    )
                     for i in range(end - begin):
                         weight[i] += weights[f, one[i]] + (more if one[i] == highest else 0.0)
             if ours.shape[1] > 0:

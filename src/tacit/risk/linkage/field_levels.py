@@ -270,13 +270,11 @@ def block_by_rule(
     """Return the number of each record's block under a rule; a missing key never equals another."""
     check_shared(list_rule_columns(rule), original, released)
     keys = [BlockKey(column=key) if isinstance(key, str) else key for key in rule]
-    sides = [
-        pa.table(
-            {str(i): derive_key(data, key, kind) for i, key in enumerate(keys)},
-        )
+    old, new = (
+        pa.table({str(i): derive_key(data, key, kind) for i, key in enumerate(keys)})
         for data in (original, released)
-    ]
-    coded = [code_both_files(*sides, str(i)) for i in range(len(keys))]
+    )
+    coded = [code_both_files(old, new, str(i)) for i in range(len(keys))]
     return number_blocks(
         np.column_stack([a for a, _ in coded]), np.column_stack([b for _, b in coded])
     )

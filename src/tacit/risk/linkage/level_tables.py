@@ -148,7 +148,8 @@ def find_text_pairs(
     beyond = length - bits
     kind = np.unique(np.column_stack([length, beyond, first])[ours], axis=0, return_inverse=True)
     found: list[tuple[Ints, Ints]] = []
-    b_mask, b_length, b_beyond, b_first = (x[theirs] for x in (mask, length, beyond, first))
+    b_mask = mask[theirs]
+    b_length, b_beyond, b_first = (x[theirs] for x in (length, beyond, first))
     rows_of = group_positions(kind[1].ravel(), len(kind[0]))
     for (size, rest, letter), rows in zip(kind[0].tolist(), rows_of, strict=True):
         need = least_common(size, b_length, b_first == letter, by, limit)
@@ -209,6 +210,8 @@ def find_slipped_dates(ours: Ints, theirs: Ints) -> tuple[Ints, Ints]:
 
     A slip exchanges day and month, replaces one of the eight digits, or exchanges two neighbours.
     """
+    if not len(ours) or not len(theirs):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     a, b = write_digits(ours), write_digits(theirs)
     order = np.argsort(b)
     ranked = b[order]
@@ -221,8 +224,8 @@ def find_slipped_dates(ours: Ints, theirs: Ints) -> tuple[Ints, Ints]:
         slips.append(a + (digit[k + 1] - digit[k]) * (10**k - 10 ** (k + 1)))
     found: list[tuple[Ints, Ints]] = []
     for slip in slips:
-        at = np.minimum(np.searchsorted(ranked, slip), max(len(ranked) - 1, 0))
-        hit = np.flatnonzero((ranked[at] == slip) & (slip != a)) if len(ranked) else []
+        at = np.minimum(np.searchsorted(ranked, slip), len(ranked) - 1)
+        hit = np.flatnonzero((ranked[at] == slip) & (slip != a))
         found.append((ours[hit], theirs[order[at[hit]]]))
     return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
