@@ -54,6 +54,7 @@ from tacit.protect.microaggregate.mu_approximation import MuApproximation as MuA
 from tacit.protect.microaggregate.optimal_groups import OptimalGroups as OptimalGroups
 from tacit.protect.microaggregate.optimal_univariate import OptimalUnivariate as OptimalUnivariate
 from tacit.protect.microaggregate.path_groups import PathGroups as PathGroups
+from tacit.protect.microaggregate.robust_distance_groups import RobustDistanceGroups as RobustDistanceGroups
 from tacit.protect.microaggregate.sort_by_column import SortByColumn as SortByColumn
 from tacit.protect.microaggregate.sort_by_component import SortByComponent as SortByComponent
 from tacit.protect.microaggregate.sort_by_projection_pursuit import SortByProjectionPursuit as SortByProjectionPursuit
@@ -113,6 +114,7 @@ from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as Inte
 from tacit.risk.disclosure.noise_ellipsoid import NoiseEllipsoid as NoiseEllipsoid
 from tacit.risk.disclosure.noise_protection import NoiseProtection as NoiseProtection
 from tacit.risk.disclosure.rank_bounds import RankBounds as RankBounds
+from tacit.risk.disclosure.robust_disclosure import RobustDisclosure as RobustDisclosure
 from tacit.risk.disclosure.swap_audit import SwapAudit as SwapAudit
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage

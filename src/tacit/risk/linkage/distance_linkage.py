@@ -133,7 +133,7 @@ class DistanceLinkage(Measure):
     )
     one_to_one: bool = Field(
         default=False,
-        description="link no released record twice: the pairing of least total distance",
+        description="link no released record twice: the pairing of least total distance, and the chance of a record over pairings that tie",
     )
     probabilities: bool = Field(
         default=False,
@@ -272,6 +272,9 @@ class DistanceLinkage(Measure):
             numbers |= {f"correct by {name}": count for name, count in tried.items()}
         learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
+        if best.pairing is not None:
+            numbers["pairings of the same distance averaged"] = best.pairing.drawn
+            numbers["standard error of correct links"] = best.pairing.error
         if best.probability is not None:
             numbers["correct links the intruder would expect"] = float(best.probability.sum())
         return DistanceLinkageResult(

@@ -23,7 +23,7 @@ from tacit.plot.heat import share_map
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure
-from tacit.risk.linkage.attack import Attack, parents
+from tacit.risk.linkage.attack import Attack, parents, share_ties
 from tacit.risk.linkage.distance_linkage import DistanceLinkage
 from tacit.risk.linkage.linking import known_fields, list_known_columns
 from tacit.risk.linkage.nearest import Links
@@ -210,7 +210,7 @@ def exact_match(
     first[theirs[::-1]] = np.arange(len(theirs))[::-1]
     zero = np.zeros(n)
     links = Links(first[mine], zero, zero, ties)
-    found = Attack("exact", links, truth, hit, parents(files, links, truth))
+    found = Attack("exact", links, truth, hit, parents(files, links, truth, share_ties(hit, links)))
     return found.count("expected"), len(files.old), len(theirs)
 
 
