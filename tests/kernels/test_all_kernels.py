@@ -1,5 +1,6 @@
 """Every kernel, compiled and not, gives the same bits; so does every algorithm, with any number of threads."""
 
+import dataclasses
 import copy
 import importlib
 import pkgutil
@@ -26,7 +27,9 @@ from tacit.protect.microaggregate.grouping.spanning_tree import spanning_tree
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate, path_groups
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 from tacit.protect.microaggregate.grouping.ward import ward
-from tacit.protect.suppress.local_cells import suppress_each, suppress_shared
+from tacit.protect.suppress.local_cells import suppress_shared
+from tacit.protect.suppress.local_each import suppress_each
+from tacit.protect.suppress.local_problem import Demand, Problem
 from tacit.protect.swap import record_pairs
 from tacit.risk.linkage import agreement, nearest, series_attack
 from tacit.stats.rank_pairs import rank_partners
@@ -153,9 +156,10 @@ def series_links():
 def hidden_cells():
     codes = rng(6).integers(0, 4, (260, 5))
     weights, fixed = np.ones(5), np.zeros(5, dtype=bool)
+    problem = Problem(codes, (Demand(tuple(range(codes.shape[1])), 3),), weights, fixed)
     return (
-        suppress_each(codes, 3, weights, fixed, greedy=False, tick=quiet),
-        suppress_shared(codes, 3, weights, fixed, tick=quiet),
+        suppress_each(problem, greedy=False, tick=quiet),
+        suppress_shared(dataclasses.replace(problem, in_full=False), tick=quiet),
     )
 
 
