@@ -290,10 +290,10 @@ def test_refusals():
 def test_sizes_with_their_own_k_and_several_quasi_identifiers():
     """All sets of a size, and named groups of keys, are met together."""
     for data, options, sets in (
-        (people(), {"sizes": {3: 3, 2: 5}}, {3: 3, 2: 5}),
+        (people(), {"sizes": {3: 5, 2: 14}}, {3: 5, 2: 14}),
         (
             tacit.read(people().to_arrow(), keys={"home": ["a", "b"], "work": ["b", "c", "d"]}),
-            {"k": 3},
+            {"k": 14},
             None,
         ),
     ):
@@ -301,7 +301,7 @@ def test_sizes_with_their_own_k_and_several_quasi_identifiers():
         groups = (
             [(c, k) for size, k in sets.items() for c in itertools.combinations(NAMES, size)]
             if sets
-            else [(("a", "b"), 3), (("b", "c", "d"), 3)]
+            else [(("a", "b"), 14), (("b", "c", "d"), 14)]
         )
         before, after = data.to_arrow().to_pylist(), released.to_arrow().to_pylist()
         for columns, k in groups:
