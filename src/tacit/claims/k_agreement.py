@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import SIZE, Frame, class_sizes
+from tacit.claims.classes import SIZE, Frame, class_sizes, number_values
 from tacit.claims.registry import check_for
 
 Ints = npt.NDArray[np.int64]
@@ -34,12 +34,6 @@ def set_is_shared(frame: Frame, columns: tuple[str, ...], k: int, *, in_full: bo
     if in_full and (size[(codes >= 0).all(axis=1)] < k).any():
         return False
     return bool((count_agreeing(codes, size, size < k) >= k).all())
-
-
-def number_values(values: list[object]) -> Ints:
-    """Return a number for each value, -1 for a missing one."""
-    number: dict[object, int] = {None: -1}
-    return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
 
 
 def count_agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:

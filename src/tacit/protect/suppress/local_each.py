@@ -78,7 +78,7 @@ def choose_lightest(
         if not len(left):
             return chosen
         tick("sets of cells", done / len(sets))
-        does = known[left][:, columns].all(axis=1)
+        does = np.asarray(known[left][:, columns].all(axis=1))
         does[does] = settle_by_set(views, short, rows[left[does]], columns)
         chosen[np.ix_(left[does], np.array(columns))] = True
         left = left[~does]

@@ -251,7 +251,7 @@ def bound_by_classes(problem: Problem) -> float:
     for columns in column_sets(problem.weights, problem.fixed):
         if not len(left):
             break
-        does = known[left][:, columns].all(axis=1)
+        does = np.asarray(known[left][:, columns].all(axis=1))
         does[does] = settle_by_set(views, short, rows[left[does]], columns)
         least[left[does]] = problem.weights[list(columns)].sum()
         left = left[~does]
