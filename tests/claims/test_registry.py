@@ -15,7 +15,7 @@ RECORDS = {
     "k-agreement",
     "k-anonymity",
     "k-combinations",
-    "l-diversity",
+    "l-agreement",
     "within-limits",
 }
 

@@ -330,7 +330,7 @@ def test_l_is_claimed_and_recomputed(rule):
     ill = np.random.default_rng(2).choice(["flu", "cold", "none"], len(rows), p=[0.1, 0.1, 0.8])
     data = tacit.read({**rows.to_arrow().to_pydict(), "ill": ill}, keys=NAMES, sensitive="ill")
     released = tacit.LocalSuppression(k=3, l=2, rule=rule).apply(data)
-    claim = next(c for c in released.history[-1].claims if c.model == "l-diversity")
+    claim = next(c for c in released.history[-1].claims if c.model == "l-agreement")
     assert claim.holds(released.frame)
     assert not claim.holds(data.frame)
     assert not claim.holds(tacit.LocalSuppression(k=3, rule=rule).apply(data).frame)

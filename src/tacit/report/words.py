@@ -66,7 +66,7 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             )
         ),
     ),
-    "l-diversity": (
+    "l-agreement": (
         "At least {l} different values",
         lambda c: (
             f"Records that cannot be told apart by {name_columns(c)} have at least {c.parameters['l']} different "

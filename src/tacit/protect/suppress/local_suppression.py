@@ -345,7 +345,7 @@ class LocalSuppression(Method):
             if told is not None:
                 missing = "value" if strict else "agrees"
                 yield Claim(
-                    "l-diversity",
+                    "l-agreement",
                     {"l": self.l, "sensitive": told, "missing": missing, **full, **listed},
                     name,
                     columns,
