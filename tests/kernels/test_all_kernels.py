@@ -1,7 +1,7 @@
 """Every kernel, compiled and not, gives the same bits; so does every algorithm, with any number of threads."""
 
-import dataclasses
 import copy
+import dataclasses
 import importlib
 import pkgutil
 
