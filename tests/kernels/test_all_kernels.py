@@ -28,6 +28,7 @@ from tacit.protect.microaggregate.grouping.spanning_tree import spanning_tree
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate, path_groups
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 from tacit.protect.microaggregate.grouping.ward import ward
+from tacit.protect.suppress.hitting_sets import find_hitting_sets
 from tacit.protect.suppress.local_cells import suppress_shared
 from tacit.protect.suppress.local_each import suppress_each
 from tacit.protect.suppress.local_problem import Demand, Problem
@@ -161,7 +162,18 @@ def hidden_cells():
     return (
         suppress_each(problem, greedy=False, tick=quiet),
         suppress_shared(dataclasses.replace(problem, in_full=False), tick=quiet),
+        suppress_each(
+            dataclasses.replace(problem, kinds=2, sensitive=np.arange(len(codes)) % 3),
+            greedy=False,
+            tick=quiet,
+        ),
     )
+
+
+def hitting_sets():
+    sets = rng(7).integers(1, 1 << 9, 40)
+    patterns = rng(8).integers(1, 1 << 40, (1, 30))
+    return find_hitting_sets(patterns, sets, np.arange(1.0, 10.0), 60, 200_000)
 
 
 def adjusted():
@@ -228,6 +240,7 @@ ALGORITHMS = {
     "k-Similar": k_similar,
     "swapping": swapped,
     "local suppression": hidden_cells,
+    "hitting sets": hitting_sets,
     "lattice": merged_rows,
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
     "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
