@@ -24,6 +24,13 @@ def join_column_names(columns: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def name_columns(claim: Claim) -> str:
+    """Return the columns of a claim, or how many sets of them it is about."""
+    sets = claim.parameters.get("combinations", ())
+    of = join_column_names(claim.columns)
+    return f"each of {len(sets)} combinations of {of}" if len(sets) > 1 else of
+
+
 CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-anonymity": (
         "{k}-anonymity",
@@ -50,8 +57,20 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-agreement": (
         "Agreement of at least {k}",
         lambda c: (
-            f"Every record agrees with at least {c.parameters['k']} records on {join_column_names(c.columns)}, where a "
+            f"Every record agrees with at least {c.parameters['k']} records on {name_columns(c)}, where a "
             "missing value agrees with every value."
+            + (
+                f" A combination without a missing value is shown by at least {c.parameters['k']} records."
+                if c.parameters.get("in_full")
+                else ""
+            )
+        ),
+    ),
+    "l-agreement": (
+        "At least {l} different values",
+        lambda c: (
+            f"Records that cannot be told apart by {name_columns(c)} have at least {c.parameters['l']} different "
+            f"values of {c.parameters['sensitive']}."
         ),
     ),
     "within-limits": (
