@@ -42,7 +42,7 @@ SECTIONS: Mapping[str, str] = {
     "title": "title of the release",
     "source": "the file to protect: its path, and options for reading it",
     "register": "a population register with the same keys, for measures that need one",
-    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum",
+    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, links",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
     "steps": "the methods to apply, in order",

@@ -118,11 +118,21 @@ def protect(
         current = convert(plan, current, step.data_type().kind, desk, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
-        after, warned = apply_step(step, current, desk.context(i, step), i)
+        ctx = desk.context(i, step)
+        ctx.elsewhere = changed_elsewhere(plan, i, current)
+        after, warned = apply_step(step, current, ctx, i)
         watch(i, current, after, warned)
         current = after
     current = convert(plan, current, out, desk, watch)
     return current if baseline is None else baseline, current
+
+
+def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
+    """Return the columns that the steps besides one change; only linked columns are asked for."""
+    if not getattr(data, "links", ()):
+        return frozenset()
+    others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
+    return frozenset(c for step in others for c in step.targets(data))
 
 
 def convert(plan: Plan, current: Data, wanted: str, desk: Desk, watch: Watch) -> Data:
@@ -164,6 +174,8 @@ def roles_of(data: Data) -> Roles:
     for name, info in Roles.model_fields.items():
         if name in given and info.annotation == str | None:
             given[name] = given[name][0]
+    if given.get("links"):
+        given["links"] = getattr(data, "links", ())
     quasi = getattr(data, "quasi", {})
     if len(quasi) > 1 or (quasi and "keys" not in quasi):
         given["keys"] = dict(quasi)

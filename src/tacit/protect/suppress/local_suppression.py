@@ -94,6 +94,10 @@ class LocalSuppression(Method):
         default=(), description="columns that are never suppressed"
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "suppressed"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (cell)",)
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
@@ -111,6 +115,11 @@ class LocalSuppression(Method):
         named = [c for one in self.combinations for c in one.columns]
         weighed = () if self.importance == "entropy" else self.importance
         return tuple(dict.fromkeys([*named, *weighed, *self.keep]))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns in which cells may be suppressed."""
+        names = dict.fromkeys(c for columns, _ in self.asked(data) for c in columns)
+        return tuple(c for c in names if c not in self.keep)
 
     def asked(self, data: Microdata) -> list[tuple[tuple[str, ...], int]]:
         """Return the sets of columns with their k, larger sets first."""

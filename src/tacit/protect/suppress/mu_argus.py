@@ -25,6 +25,7 @@ from tacit.errors import Approximate, InputError, RoleMissing, SdcError, WeakPro
 from tacit.fields import ClassSize, ColumnName, NaturalInt, PositiveFloat
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.treatment import OnLinks
 
 Rating = Literal[0, 1, 2, 3, "not", "identifying", "more", "most"]
 Bools = npt.NDArray[np.bool_]
@@ -107,12 +108,24 @@ class MuArgus(Method):
     )
     max_dim: int = Field(default=3, ge=1, le=3, description="most columns in a checked combination")
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "suppressed_or_warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (cell)")
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of the ratings, recodings and importances."""
         return tuple(dict.fromkeys([*self.ratings, *self.recode, *self.weights_given()]))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns in which cells may be suppressed, and those recoded."""
+        return tuple(dict.fromkeys([*self.ranks(data), *self.recode]))
+
+    def treats_links(self) -> OnLinks:
+        """Return that links are suppressed together; recoded columns are warned of."""
+        return "suppressed_or_warned" if self.recode else "suppressed"
 
     def weights_given(self) -> Mapping[str, float]:
         """Return the importances that were given by column."""

@@ -57,6 +57,10 @@ class MicroaggregatedSwap(Method):
         default="refuse", description="refuse missing values, or leave records with one as they are"
     )
 
+    on_household = "apart"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values", "microaggregation")

@@ -67,6 +67,10 @@ class SwapHouseholds(Method):
         description="the household of each record; by default the data's household column",
     )
 
+    on_household = "units"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)

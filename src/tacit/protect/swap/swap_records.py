@@ -95,6 +95,10 @@ class SwapRecords(Method):
         description="the household of each record; by default the data's household column, and without one every record is its own",
     )
 
+    on_household = "units"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
@@ -127,6 +131,11 @@ class SwapRecords(Method):
         own = () if self.household is None else (self.household,)
         named = (*self.hierarchy, *profiles, *(self.risk_columns or ()), *self.risk)
         return tuple(dict.fromkeys((*named, *self.carry_along, *own)))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns exchanged."""
+        del data
+        return (*self.hierarchy, *self.carry_along)
 
     def counted(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns whose combinations are counted."""
