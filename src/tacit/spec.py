@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 import types
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
@@ -29,10 +30,10 @@ from tacit.data.together import (
     Ways,
     carry_linked,
     count_suppressed,
+    open_ends,
     suppress_together,
-    warn_before_work,
 )
-from tacit.errors import InputError, InvalidParameter, SdcError
+from tacit.errors import InputError, InvalidParameter, SdcError, WeakProtection
 from tacit.result import Result
 from tacit.treatment import (
     HOUSEHOLD,
@@ -217,8 +218,9 @@ class Method(Spec, Generic[D]):
         if not isinstance(data, Microdata):
             result = self._apply(data, ctx)
             return result, tuple(self._claims(data, result))
-        ways = self._ways(data, ctx)
-        warn_before_work(data, ways)
+        ways = self._ways(data, ctx.elsewhere)
+        for sentence in open_ends(data, ways):
+            warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
         if data.links:
             ctx.note(changed_columns=list(ways.changed))
         result = cast("Any", self._apply(data, ctx))
@@ -261,24 +263,35 @@ class Method(Spec, Generic[D]):
         )
         return result, done
 
-    def _ways(self, data: Microdata, ctx: Context) -> Ways:
+    def cautions(self, data: Any, elsewhere: frozenset[str] = frozenset()) -> list[str]:
+        """Return what this leaves open on households and linked columns, before any work.
+
+        ``elsewhere`` names the columns that other steps change.
+        """
+        if not isinstance(data, Microdata):
+            return []
+        return open_ends(data, self._ways(data, elsewhere))
+
+    def _ways(self, data: Microdata, elsewhere: frozenset[str]) -> Ways:
         """Return how households and links are treated; what is not said is taken as not treated."""
         before = {c for a in data.history for c in a.details.get("changed_columns", ())}
         return Ways(
             self.kind,
-            self.treats_household(),
-            self.treats_links(),
+            self.treats_household(data),
+            self.treats_links(data),
             tuple(dict.fromkeys(self.targets(data))),
-            ctx.elsewhere | before,
+            elsewhere | before,
             draws=self.uses_chance,
         )
 
-    def treats_household(self) -> OnHousehold:
+    def treats_household(self, data: Microdata) -> OnHousehold:
         """Return what is done with households with the parameters as they are."""
+        del data
         return self.on_household or "apart"
 
-    def treats_links(self) -> OnLinks:
+    def treats_links(self, data: Microdata) -> OnLinks:
         """Return what is done with linked columns with the parameters as they are."""
+        del data
         return self.on_links or "warned"
 
     def targets(self, data: Microdata) -> tuple[str, ...]:

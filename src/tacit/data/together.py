@@ -8,7 +8,6 @@ method on the records as to one on the engine.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +18,6 @@ from tacit.data.in_blocks import constant_in_households
 from tacit.data.links import counts_members, determines, pairs_of
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
-from tacit.errors import WeakProtection
 from tacit.treatment import OnHousehold, OnLinks
 
 #: A copy of the leading column, to be turned into the one that follows it.
@@ -54,12 +52,6 @@ class Ways:
 
 
 # -- before the work -----------------------------------------------------------------------------------
-
-
-def warn_before_work(data: Microdata, ways: Ways) -> None:
-    """Warn of columns that will still tell what the step hides."""
-    for sentence in open_ends(data, ways):
-        warnings.warn(f"{ways.kind}: {sentence}", WeakProtection, stacklevel=4)
 
 
 def open_ends(data: Microdata, ways: Ways) -> list[str]:

@@ -13,7 +13,7 @@ from tacit.data.base import Data
 from tacit.errors import PlanError, SdcError, SdcWarning
 from tacit.kinds import kind_named, kind_of
 from tacit.ledger import Ledger
-from tacit.plan.model import Plan
+from tacit.plan.model import Plan, changed_elsewhere
 from tacit.plan.sections import Roles
 from tacit.release import Release
 from tacit.result import Result
@@ -125,14 +125,6 @@ def protect(
         current = after
     current = convert(plan, current, out, desk, watch)
     return current if baseline is None else baseline, current
-
-
-def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
-    """Return the columns that the steps besides one change; only linked columns are asked for."""
-    if not getattr(data, "links", ()):
-        return frozenset()
-    others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
-    return frozenset(c for step in others for c in step.targets(data))
 
 
 def convert(plan: Plan, current: Data, wanted: str, desk: Desk, watch: Watch) -> Data:

@@ -129,8 +129,9 @@ class MicroaggregateMixed(Method):
         """Return the columns masked and those that form classes."""
         return (*(self.columns or ()), *self.by)
 
-    def treats_household(self) -> OnHousehold:
+    def treats_household(self, data: Microdata) -> OnHousehold:
         """Return whether households are the units."""
+        del data
         return "units" if self.unit == "household" else "apart"
 
     def targets(self, data: Microdata) -> tuple[str, ...]:

@@ -123,8 +123,9 @@ class MuArgus(Method):
         """Return the columns in which cells may be suppressed, and those recoded."""
         return tuple(dict.fromkeys([*self.ranks(data), *self.recode]))
 
-    def treats_links(self) -> OnLinks:
+    def treats_links(self, data: Microdata) -> OnLinks:
         """Return that links are suppressed together; recoded columns are warned of."""
+        del data
         return "suppressed_or_warned" if self.recode else "suppressed"
 
     def weights_given(self) -> Mapping[str, float]:

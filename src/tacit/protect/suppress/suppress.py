@@ -134,14 +134,16 @@ class Suppress(Method):
             return ()
         return self.columns or data.keys
 
-    def treats_household(self) -> OnHousehold:
+    def treats_household(self, data: Microdata) -> OnHousehold:
         """Return that members lose values together, unless a mark of its own stands in their place."""
+        del data
         if self.level == "tuple":
             return "records"
         return "together" if self.mark == "null" else "apart"
 
-    def treats_links(self) -> OnLinks:
+    def treats_links(self, data: Microdata) -> OnLinks:
         """Return that links go together, unless a mark of its own stands in their place."""
+        del data
         if self.level == "tuple":
             return "records"
         return "suppressed" if self.mark == "null" else "warned"

@@ -133,8 +133,9 @@ class RankSwap(Method):
         """Return the columns swapped."""
         return self.columns_named() or list_maskable_columns(data)
 
-    def treats_links(self) -> OnLinks:
+    def treats_links(self, data: Microdata) -> OnLinks:
         """Return that linked columns follow, unless means stand in the tails."""
+        del data
         return "warned" if self.top or self.bottom else "carried"
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:

@@ -28,6 +28,7 @@ from tacit.protect.swap.swap_households import Households, code_tuples, composit
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Flags, Floats, Ints
+from tacit.treatment import OnHousehold
 
 
 @register
@@ -124,6 +125,10 @@ class SwapRecords(Method):
         if self.risk and self.risk_columns is not None:
             raise ValueError("give risk or risk_columns, not both")
         return self
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that the declared households are the units, unless others are named."""
+        return "units" if self.household in (None, data.household) else "apart"
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""
