@@ -43,9 +43,6 @@ class Microdata:
         The named quasi-identifiers: name to key columns.
     hierarchies
         Generalisation hierarchies by column, bound to the values of the data as first read.
-    links
-        Groups of columns that tell each other. In a group with the household column the others count its
-        members.
     engine
         Where the frame lives.
     history
@@ -54,6 +51,9 @@ class Microdata:
         Where the data came from, for the ledger.
     to_own
         Turns an Arrow table into the kind of frame that the user gave.
+    links
+        Groups of columns that tell each other. In a group with the household column the others count its
+        members.
     """
 
     kind: ClassVar[str] = "records"
@@ -64,10 +64,10 @@ class Microdata:
     engine: Engine
     quasi: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    links: Links = ()
     history: tuple[Action, ...] = ()
     source: str = "memory"
     to_own: Callable[[pa.Table], Any] = lambda table: table
+    links: Links = ()
 
     def __post_init__(self) -> None:
         for name in ("columns", "quasi", "hierarchies"):
