@@ -314,7 +314,7 @@ def suppression_claims(data: Microdata, done: Suppressed) -> Iterable[Claim]:
         yield Claim(
             "suppressed-together",
             {
-                "household": data.household,
+                **({} if data.household is None else {"household": data.household}),
                 "constant": list(done.constant),
                 "links": [list(group) for group in done.links],
                 "counting": list(done.counting),

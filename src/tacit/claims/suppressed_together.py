@@ -22,7 +22,7 @@ def is_missing_everywhere(frame: Frame, claim: Claim) -> bool:
     """
     given = claim.parameters
     there = set(frame.collect_schema().names())
-    home = given["household"]
+    home = given.get("household")
     if home in there:
         if any(c in there and shown_by_members(frame, home, c) for c in given["constant"]):
             return False

@@ -216,6 +216,8 @@ def profile(data: Microdata) -> ProfileResult:
     share = max(uniques.values(), default=0.0)
     numbers: dict[str, Any] = {"records": facts["n"], "columns": len(found)}
     numbers |= {role: len(names) if isinstance(names, list) else 1 for role, names in roles.items()}
+    if links:
+        numbers["links"] = "; ".join(", ".join(group) for group in links)
     numbers["unique on the proposed keys (share)"] = share
     return ProfileResult(
         "profile",

@@ -315,10 +315,10 @@ def link_groups(links: Sequence[str] | Sequence[Sequence[str]]) -> list[tuple[st
 
 
 def join_groups(groups: Sequence[tuple[str, ...]], home: str | None) -> Links:
-    """Return groups without a common column; the household does not join the others."""
+    """Return groups without a common column; those with the household stay apart, since they count members."""
     joined: list[tuple[str, ...]] = []
     for group in groups:
-        shared = [g for g in joined if (set(g) & set(group)) - {home}]
+        shared = [g for g in joined if set(g) & set(group) and (home in g) == (home in group)]
         joined = [g for g in joined if g not in shared]
         joined.append(tuple(dict.fromkeys(c for g in (*shared, group) for c in g)))
     return tuple(joined)
