@@ -26,6 +26,7 @@ from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
 from tacit.data.together import (
     SUPPRESSES,
+    Gone,
     Suppressed,
     Ways,
     carry_linked,
@@ -216,14 +217,14 @@ class Method(Spec, Generic[D]):
     def _protect(self, data: D, ctx: Context) -> tuple[D, tuple[Claim, ...]]:
         """Do the work, with households and linked columns looked after before and after it."""
         if not isinstance(data, Microdata):
-            result = self._apply(data, ctx)
-            return result, tuple(self._claims(data, result))
+            other = self._apply(data, ctx)
+            return other, tuple(self._claims(data, other))
         ways = self._ways(data, ctx.elsewhere)
         for sentence in open_ends(data, ways):
             warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
         if data.links:
             ctx.note(changed_columns=list(ways.changed))
-        result = cast("Any", self._apply(data, ctx))
+        result: Any = self._apply(cast("Any", data), ctx)
         done = Suppressed()
         if ways.links in SUPPRESSES and (data.links or data.household is not None):
             result, done = self._suppress_together(data, result, ways.changed, ctx)
@@ -256,12 +257,20 @@ class Method(Spec, Generic[D]):
             # The mark in the history tells that values may have been generalised already.
             marked = replace(result, history=(*data.history, Action(self.kind, {})))
             result = replace(cast("Any", self._apply(marked, ctx)), history=data.history)
+        self._tell_suppressed(gone, done, ctx)
+        return result, done
+
+    def _tell_suppressed(self, gone: Gone, done: Suppressed, ctx: Context) -> None:
+        """Correct what the method noted about its own cells by what went with them."""
+        noted = ctx.details.get("suppressed", {})
+        more = gone.cells > sum(noted.values()) if isinstance(noted, Mapping) else True
         told = {"suppressed": gone.columns, "cells": gone.cells, "records": gone.records}
+        # The search was the best for its own cells; of these cells nobody has shown it.
+        unproven = dict.fromkeys(("lightest_for_each_record", "proven"), False) if more else {}
         ctx.note(
             suppressed_together=list(done.columns),
-            **{name: value for name, value in told.items() if name in ctx.details},
+            **{n: value for n, value in {**told, **unproven}.items() if n in ctx.details},
         )
-        return result, done
 
     def cautions(self, data: Any, elsewhere: frozenset[str] = frozenset()) -> list[str]:
         """Return what this leaves open on households and linked columns, before any work.

@@ -72,10 +72,12 @@ def restored_by_link(before, after, column, other):
     )
 
 
+#: Without it the search would take no value of a household, as many cells go with each.
+DEAR = {"age": 30, "sex": 60}
 SUPPRESSING = {
-    "each": tacit.LocalSuppression(k=3),
-    "shared": tacit.LocalSuppression(k=3, rule="shared"),
-    "strict": tacit.LocalSuppression(k=3, rule="strict"),
+    "each": tacit.LocalSuppression(k=3, importance=DEAR),
+    "shared": tacit.LocalSuppression(k=3, rule="shared", importance=DEAR),
+    "strict": tacit.LocalSuppression(k=3, rule="strict", importance=DEAR),
     "mu_argus": tacit.MuArgus(k=3),
     "rare values": tacit.Suppress(columns=("size", "age", "region"), threshold=70),
     "a rule": tacit.Suppress(columns=("size", "region"), where="age > 80"),
@@ -103,10 +105,18 @@ def test_what_is_suppressed_stands_nowhere_else(how):
     assert told["suppressed"] == {c: n for c, n in missing.items() if n}
 
 
+def test_the_search_weighs_what_goes_with_a_cell():
+    told = [
+        tacit.LocalSuppression(k=3, importance=dear).apply(read()).history[-1].details
+        for dear in ({}, {"size": 0.1, "region": 0.1})
+    ]
+    assert told[0]["cells"] < told[1]["cells"]
+
+
 def test_without_the_declaration_a_warning_says_that_counting_restores_the_size():
     data = read(links=())
     with pytest.warns(WeakProtection, match="'size' counts the members of a household"):
-        result = tacit.LocalSuppression(k=3).apply(data)
+        result = tacit.LocalSuppression(k=3, importance=DEAR).apply(data)
     after = result.to_arrow().to_pydict()
     assert restored_by_counting(data.to_arrow().to_pydict(), after) > 0
     assert restored_by_members(data.to_arrow().to_pydict(), after, "region") == 0
@@ -179,6 +189,13 @@ def test_pram_of_both_columns_is_refused():
         tacit.Pram(columns=("region", "code")).apply(data)
     joint = tacit.Pram(columns=("region", "code"), joint=True).apply(data, seed=1)
     assert len(set(zip(*joint.to_arrow(["region", "code"]).to_pydict().values(), strict=True))) == 6
+
+
+def test_a_kept_column_is_not_suppressed_with_its_partner():
+    with pytest.raises(InputError, match="'region' is in 'keep' and linked with 'code'"):
+        tacit.LocalSuppression(k=3, keep=("region",)).apply(read(keys=["region", "code", "age"]))
+    with pytest.raises(InputError, match="Keep both, or neither"):
+        tacit.LocalSuppression(k=3, keep=("born",)).apply(read())
 
 
 def test_noise_on_two_linked_columns_is_warned_of():

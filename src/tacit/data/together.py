@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
 
 from tacit.data.in_blocks import constant_in_households
 from tacit.data.links import counts_members, determines, pairs_of
 from tacit.data.microdata import Microdata
+from tacit.data.values import Floats
 from tacit.engine.base import ROW
+from tacit.engine.relational import N, counts
 from tacit.treatment import OnHousehold, OnLinks
 
 #: A copy of the leading column, to be turned into the one that follows it.
@@ -205,7 +209,9 @@ def suppress_together(
     return result, Suppressed(constant, links, counting)
 
 
-def spread_to_members(frame: nw.LazyFrame, columns: Sequence[str], home: str) -> nw.LazyFrame:
+def spread_to_members(
+    frame: nw.LazyFrame[Any], columns: Sequence[str], home: str
+) -> nw.LazyFrame[Any]:
     """Return the frame with a value missing for all members of a household where one lacks it."""
     own = nw.col(home).is_null()
     expressions = []
@@ -213,6 +219,19 @@ def spread_to_members(frame: nw.LazyFrame, columns: Sequence[str], home: str) ->
         lacking = nw.col(c).is_null().cast(nw.Int64).max().over(home) > 0
         expressions.append(nw.when(own | ~lacking).then(nw.col(c)).alias(c))
     return frame.with_columns(*expressions)
+
+
+def count_going_together(data: Microdata, columns: Sequence[str]) -> Floats:
+    """Return how many cells go, on average, where one of each column does: linked ones, and those of members."""
+    constant = constant_in_households(data, columns)
+    counting = set(data.counting)
+    per_record = np.array([1.0 + len(data.linked_with(c)) + (c in counting) for c in columns])
+    if not constant or data.household is None:
+        return per_record
+    homes = counts(data.frame.filter(~nw.col(data.household).is_null()), [data.household])
+    size = homes.select(nw.col(N)).collect("pyarrow").get_column(N).to_numpy().astype(np.float64)
+    members = float((size**2).sum() / size.sum())
+    return per_record * np.array([members if c in constant else 1.0 for c in columns])
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.together import count_going_together
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat
 from tacit.protect.suppress.local_cells import (
@@ -62,7 +63,8 @@ class LocalSuppression(Method):
         A missing value is a value of its own: every combination, missing values included, is shared by
         k records, which is k-anonymity proper. A heuristic; it needs most cells.
 
-    The weight of a cell is the importance of its column. ``combinations`` asks for several sets of
+    The weight of a cell is the importance of its column, times the cells that go with it where households or
+    linked columns are declared. ``combinations`` asks for several sets of
     columns instead of the keys, each with its own k; suppression for one never harms another, except
     under ``strict``, where they are repeated until all hold.
 
@@ -146,6 +148,13 @@ class LocalSuppression(Method):
                     "local_suppression: every column of a combination is in 'keep', so nothing may be suppressed"
                 )
             )
+        torn = [(c, o) for c in self.keep for o in data.linked_with(c) if o in self.targets(data)]
+        if torn:
+            found.append(
+                InputError(
+                    f"local_suppression: {torn[0][0]!r} is in 'keep' and linked with {torn[0][1]!r}, which would be suppressed for nothing. Keep both, or neither."
+                )
+            )
         if any(len(columns) > 62 for columns, _ in asked):
             found.append(
                 InputError("local_suppression: at most 62 columns can be looked at together")
@@ -168,7 +177,9 @@ class LocalSuppression(Method):
         codes = np.column_stack(
             [np.where(v.codes == v.null, MISSING, v.codes).astype(np.int64) for v in coded.values()]
         )
-        hidden = self.hidden(codes, names, asked, ctx)
+        # A cell is as dear as all that go with it: linked ones, and those of members.
+        together = count_going_together(data, names)
+        hidden = self.hidden(codes, names, asked, together, ctx)
         self.tell(codes, hidden, names, asked, ctx)
         table = data.to_arrow(names)
         return data.replace(
@@ -184,6 +195,7 @@ class LocalSuppression(Method):
         codes: Ints,
         names: tuple[str, ...],
         asked: list[tuple[tuple[str, ...], int]],
+        together: Floats,
         ctx: Context,
     ) -> Flags:
         """Return the cells to make missing; repeated while one combination spoils another."""
@@ -192,7 +204,7 @@ class LocalSuppression(Method):
             before = int(hidden.sum())
             for columns, k in asked:
                 at = [names.index(c) for c in columns]
-                weights = self.weights(codes[:, at], columns)
+                weights = self.weights(codes[:, at], columns) * together[at]
                 fixed = np.array([c in self.keep for c in columns])
                 now = np.where(hidden[:, at], MISSING, codes[:, at])
                 match self.rule:
