@@ -63,7 +63,7 @@ class DecileChange(Measure):
     )
 
     on_household = "unused"
-    on_weight = "option"
+    on_weight = "used"
     on_stratum = "by"
     on_links = "unused"
     family: ClassVar[str] = "utility"

@@ -91,7 +91,7 @@ class DistanceTable(Measure):
     error: Error = Field(default="mae", description="the error that results are compared by")
 
     on_household = "unused"
-    on_weight = "used"
+    on_weight = "unused"
     on_stratum = "unused"
     on_links = "unused"
     family: ClassVar[str] = "utility"
