@@ -179,6 +179,8 @@ def check(plan: Path, /) -> int:
 
     loaded = Plan.load(plan)
     loaded.check()
+    for sentence in loaded.cautions():
+        console.note(sentence)
     console.say(
         f"{plan.name}: {format_count(loaded.steps, 'step')} and {format_count(loaded.measures, 'measure')}, ready to run"
     )

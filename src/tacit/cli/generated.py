@@ -188,6 +188,9 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         return act_on_table(spec, source, options)
     given = (*Roles.model_fields, *READING)
     reading = {name: split(options[name]) for name in given if options.get(name)}
+    if options.get("links"):
+        # Each entry is a group: --links region,nuts household,size
+        reading["links"] = [split([text]) for text in options["links"]]
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
     def read(path: Path) -> Any:

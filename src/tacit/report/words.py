@@ -73,6 +73,20 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             f"values of {c.parameters['sensitive']}."
         ),
     ),
+    "suppressed-together": (
+        "Suppressed together",
+        lambda c: (
+            f"A missing value of {join_column_names(c.columns)} can be read off neither other members of the household, "
+            "nor a linked column, nor the number of records of the household."
+        ),
+    ),
+    "constant-in-households": (
+        "Households kept whole",
+        lambda c: (
+            f"All members of a household show the same {join_column_names(c.columns)}: a vote among them tells nothing of "
+            "what was there before."
+        ),
+    ),
     "within-limits": (
         "Values within limits",
         lambda c: (

@@ -140,6 +140,10 @@ class DistanceLinkage(Measure):
         description="add the chance that each link is right, by the Gaussian likelihood",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}

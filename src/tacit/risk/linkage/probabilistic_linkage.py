@@ -169,6 +169,10 @@ class ProbabilisticLinkage(Measure):
     )
     iterations: PositiveInt = Field(default=10_000, description="most steps of the EM algorithm")
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "zip", "income"]}

@@ -117,6 +117,10 @@ class Reidentification(Measure):
         default=None, ge=2, description="attack only a random sample of this many original records"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "zip", "income"]}
