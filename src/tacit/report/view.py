@@ -219,10 +219,16 @@ def view_class(data: Any) -> type[View]:
 
 
 def view_of(release: Any) -> View:
-    """Return the view of a release."""
-    from tacit.report import records, tables  # noqa: F401 - they register themselves
-
-    return view_class(release.data)(release)
+    """Return the view of a release, one for all of its reports: what they share is worked out once."""
+    if release.data.kind == "records":
+        from tacit.report import records  # noqa: F401 - it registers itself
+    elif release.data.kind == "table":
+        from tacit.report import tables  # noqa: F401
+    known = vars(release)
+    if "_view" not in known:
+        known["_view"] = view_class(release.data)(release)
+    view: View = known["_view"]
+    return view
 
 
 # -- the judgement -----------------------------------------------------------------------------------
