@@ -319,6 +319,7 @@ class Release:
             "data_fingerprint": self.ledger.last_fingerprint,
             "studied": self.studied,
             "attention": list(self.attention),
+            "claims": [claim.to_dict() for claim in self.claims],
             **self.ledger.to_dict(),
             "before": [r.to_dict() for r in self.before],
             "after": [r.to_dict() for r in self.after],

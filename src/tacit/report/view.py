@@ -205,6 +205,10 @@ class View:
         del result
         return ""
 
+    def remarks(self) -> list[str]:
+        """Return what the board should know and the public must not, in sentences."""
+        return []
+
     def public_charts(self, result: Result) -> list[Chart]:
         """Return the charts of a result that the public may see."""
         del result
