@@ -122,6 +122,8 @@ def build(
     out: Path,
     force: bool = False,
     ready: bool = False,
+    encoding: str | None = None,
+    missing_codes: list[str] | None = None,
     **given: Any,
 ) -> int:
     """Build a table from records, or read a ready one, and keep it as a .table file."""
@@ -136,17 +138,29 @@ def build(
     with progress_bar(console) as progress:
         progress("reading", None)
         if ready:
+            if missing_codes:
+                raise InputError("--missing-codes is for records; a ready table has a status")
+            text = {"encoding": encoding} if encoding else {}
             table = tacit.tables.read_table(
-                source, dimensions=section.dimensions, **section.reading()
+                source, dimensions=section.dimensions, **section.reading(), **text
             )
         else:
+            records = read_records(source, section.separator, encoding, missing_codes)
             options = section.building()
             table = Table.from_microdata(
-                tacit.read(source), section.dimensions, options.pop("value", None), **options
+                records, section.dimensions, options.pop("value", None), **options
             )
     keep_table(table, out, force=force)
     console.say(f"{summary_line(table)}\nwrote {out}; it is confidential")
     return 0
+
+
+def read_records(
+    source: Path, separator: str | None, encoding: str | None, missing: list[str] | None
+) -> Any:
+    """Read records as the command line says."""
+    options = {"separator": separator, "encoding": encoding, "missing": missing}
+    return tacit.read(source, **{k: v for k, v in options.items() if v})
 
 
 def add_build() -> None:
@@ -163,6 +177,9 @@ def add_build() -> None:
             n: (int | None if n == "top" else str | None, i.description or "", None)
             for n, i in fields.items()
         },
+        "separator": (str | None, "separator of columns in text; guessed when not given", None),
+        "encoding": (str | None, "encoding of text; by default utf-8", None),
+        "missing_codes": (Many, "texts or codes in records that stand for a missing answer", None),
         "ready": (bool, "the source is a table and not records", False),
         "out": (Path, "the file to write (.table)", inspect.Parameter.empty),
         "force": (bool, "replace a file that is already there", False),

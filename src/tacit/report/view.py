@@ -109,7 +109,7 @@ class View:
     def lost(self) -> list[str]:
         """Return what the release lost against the original, in sentences."""
         return [
-            f"{result.title}: {label} {format_result_number(value)}."
+            f"{result.title}: {result.label(label)} {format_result_number(value)}."
             for result in self.release.utility.after.values()
             for label, value in itertools.islice(result.numbers.items(), 2)
         ]
@@ -281,7 +281,8 @@ def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str
     """Yield the numbers of a result for a table: name, before, after."""
     old = before.numbers if before else {}
     for name, value in result.numbers.items():
-        yield name, format_result_number(old.get(name)), format_result_number(value)
+        before_text = format_result_number(old.get(name))
+        yield result.label(name), before_text, format_result_number(value)
 
 
 def format_result_number(value: Any) -> str:
