@@ -620,7 +620,7 @@ def tables(
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}
     )
-    given = {"separator": separator, "encoding": encoding, "missing": missing}
+    given: dict[str, Any] = {"separator": separator, "encoding": encoding, "missing": missing}
     options = {k: v for k, v in given.items() if v}
 
     def load(path: Path) -> Any:

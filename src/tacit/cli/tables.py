@@ -159,7 +159,7 @@ def read_records(
     source: Path, separator: str | None, encoding: str | None, missing: list[str] | None
 ) -> Any:
     """Read records as the command line says."""
-    options = {"separator": separator, "encoding": encoding, "missing": missing}
+    options: dict[str, Any] = {"separator": separator, "encoding": encoding, "missing": missing}
     return tacit.read(source, **{k: v for k, v in options.items() if v})
 
 
