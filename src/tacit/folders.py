@@ -181,7 +181,7 @@ def scratch(target: Path) -> Iterator[Path]:
             f"the release could not be written: {error.strerror}. Nothing was changed."
         ) from error
     finally:
-        in_use.close()
+        os.close(in_use)
         shutil.rmtree(work, ignore_errors=True)
 
 

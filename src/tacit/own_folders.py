@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 try:
     import fcntl
@@ -21,8 +20,8 @@ except ImportError:  # pragma: no cover - Windows: nothing is cleared there
 LOCK = ".in-use"
 
 
-def make_own_folder(prefix: str, parent: Path) -> tuple[Path, IO[bytes]]:
-    """Return a new private folder and the handle that marks it as in use while it is open.
+def make_own_folder(prefix: str, parent: Path) -> tuple[Path, int]:
+    """Return a new private folder and the file descriptor that marks it as in use while it is open.
 
     Folders of the same prefix whose processes have died are cleared first.
     """
@@ -30,7 +29,7 @@ def make_own_folder(prefix: str, parent: Path) -> tuple[Path, IO[bytes]]:
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     # Locked under another name first: whoever finds the mark finds it locked.
     draft = folder / f"{LOCK}-draft"
-    handle = draft.open("wb")
+    handle = os.open(draft, os.O_RDWR | os.O_CREAT, 0o600)
     if fcntl is not None:
         # Some network folders have no locks: then nobody else clears this folder, and that is all.
         with suppress(OSError):

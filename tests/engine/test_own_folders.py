@@ -1,5 +1,6 @@
 """Folders of work in progress: kept while their process lives, cleared by the next when it was killed."""
 
+import os
 import subprocess
 import sys
 
@@ -30,7 +31,7 @@ def test_the_next_clears_what_a_killed_process_left(tmp_path, abandoned):
     folder, handle = make_own_folder("work-", tmp_path)
     assert not abandoned.exists()
     assert folder.stat().st_mode & 0o077 == 0
-    handle.close()
+    os.close(handle)
 
 
 def test_folders_in_use_and_folders_of_others_stay(tmp_path, abandoned):
@@ -45,7 +46,7 @@ def test_folders_in_use_and_folders_of_others_stay(tmp_path, abandoned):
     assert plain.exists()
     assert link.exists()
     assert not abandoned.exists()
-    handle.close()
+    os.close(handle)
     clear_abandoned("other-", tmp_path)
     assert not folder.exists()
 

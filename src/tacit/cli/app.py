@@ -620,8 +620,8 @@ def tables(
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}
     )
-    given: dict[str, Any] = {"separator": separator, "encoding": encoding, "missing": missing}
-    options = {k: v for k, v in given.items() if v}
+    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
+    options: dict[str, Any] = {name: value for name, value in given if value}
 
     def load(path: Path) -> Any:
         return tacit.read(path, **options).to_arrow() if options else path

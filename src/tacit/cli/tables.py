@@ -140,9 +140,11 @@ def build(
         if ready:
             if missing_codes:
                 raise InputError("--missing-codes is for records; a ready table has a status")
-            text = {"encoding": encoding} if encoding else {}
             table = tacit.tables.read_table(
-                source, dimensions=section.dimensions, **section.reading(), **text
+                source,
+                dimensions=section.dimensions,
+                encoding=encoding or "utf-8",
+                **section.reading(),
             )
         else:
             records = read_records(source, section.separator, encoding, missing_codes)
@@ -155,12 +157,21 @@ def build(
     return 0
 
 
+#: How text is read, in the words of the command line.
+READING: tuple[tuple[str, tuple[Any, str, Any]], ...] = (
+    ("separator", (str | None, "separator of columns in text; guessed when not given", None)),
+    ("encoding", (str | None, "encoding of text; by default utf-8", None)),
+    ("missing_codes", (Many, "texts or codes in records that stand for a missing answer", None)),
+)
+
+
 def read_records(
     source: Path, separator: str | None, encoding: str | None, missing: list[str] | None
 ) -> Any:
     """Read records as the command line says."""
-    options: dict[str, Any] = {"separator": separator, "encoding": encoding, "missing": missing}
-    return tacit.read(source, **{k: v for k, v in options.items() if v})
+    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
+    options: dict[str, Any] = {name: value for name, value in given if value}
+    return tacit.read(source, **options)
 
 
 def add_build() -> None:
@@ -177,9 +188,7 @@ def add_build() -> None:
             n: (int | None if n == "top" else str | None, i.description or "", None)
             for n, i in fields.items()
         },
-        "separator": (str | None, "separator of columns in text; guessed when not given", None),
-        "encoding": (str | None, "encoding of text; by default utf-8", None),
-        "missing_codes": (Many, "texts or codes in records that stand for a missing answer", None),
+        **dict(READING),
         "ready": (bool, "the source is a table and not records", False),
         "out": (Path, "the file to write (.table)", inspect.Parameter.empty),
         "force": (bool, "replace a file that is already there", False),

@@ -42,6 +42,7 @@ class Scratch:
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self.in_memory = in_memory
         place = Path(os.environ.get("TACIT_SCRATCH") or tempfile.gettempdir())
+        self._in_use: int | None
         self.folder, self._in_use = make_own_folder("tacit-", place)
         self._owner = os.getpid()
         self._numbers = itertools.count()
@@ -76,8 +77,9 @@ class Scratch:
 
     def close(self) -> None:
         """Remove the folder; a forked child leaves its parent's alone."""
-        if os.getpid() == self._owner:
-            self._in_use.close()
+        if os.getpid() == self._owner and self._in_use is not None:
+            os.close(self._in_use)
+            self._in_use = None
             shutil.rmtree(self.folder, ignore_errors=True)
 
 

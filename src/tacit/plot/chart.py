@@ -94,7 +94,8 @@ def draw_svg(spec: str) -> str:
     """Return a specification as SVG; several reports show the same charts."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec))
+    # As data, not as text: a value that is no number is then drawn as missing.
+    return str(vl_convert.vegalite_to_svg(json.loads(spec)))
 
 
 def drawable_text(text: str) -> str:
