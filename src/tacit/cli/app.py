@@ -490,6 +490,12 @@ def ru_map(
         console.say(
             f"\nThe map is in {out / 'map.html'}; it shows the settings, so keep it inside."
         )
+        chosen = out / "plan.yaml"
+        console.say(
+            f"The chosen plan is {chosen}: tacit run {chosen}"
+            if chosen.exists()
+            else "No candidate can be chosen, so there is no plan."
+        )
     return 0
 
 
@@ -601,6 +607,9 @@ def tables(
     rounded: int | None = None,
     impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
     max_risk: float | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     out: Path | None = None,
 ) -> int:
     """Compare protected versions of a table with the original: every loss, small-cell risk, the map.
@@ -623,6 +632,12 @@ def tables(
         What stands for suppressed cells.
     max_risk
         Largest share of unprotected small cells, in percent, for the recommendation.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text; by default utf-8.
+    missing
+        Texts that stand for a cell without a value.
     out
         Write the report (HTML) to this file.
     """
@@ -632,7 +647,14 @@ def tables(
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}
     )
-    result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
+    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
+    options: dict[str, Any] = {name: value for name, value in given if value}
+
+    def load(path: Path) -> Any:
+        return tacit.read(path, **options).to_arrow() if options else path
+
+    versions_by_name = {path.stem: load(path) for path in versions}
+    result = tacit.compare(load(original), versions_by_name, [measure])
     console.result(result)
     if out is not None:
         result.document(title=original.stem, max_risk=max_risk).to_html(out)

@@ -77,7 +77,9 @@ def make_group(verb: str, text: str, tokens: list[str]) -> App:
     for kind in kinds:
         cls = lookup(kind)
         if issubclass(cls, Method if verb == "apply" else Measure):
-            group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
+            # The shell writes dashes and plans underscores; either is understood.
+            names = dict.fromkeys([kind.replace("_", "-"), *([kind] if asked else [])])
+            group.command(make_command(cls), name=list(names), help=cls.title())
     return group
 
 

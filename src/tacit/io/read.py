@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.data.hierarchies.load import for_column
 from tacit.data.hierarchy import Hierarchy
@@ -17,7 +19,9 @@ from tacit.data.microdata import Microdata
 from tacit.data.paths import require_file
 from tacit.data.roles import SINGLE, Column, Links
 from tacit.engine import relational
+from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW, Engine, get_engine
+from tacit.engine.memory import held_table
 from tacit.errors import ColumnNotFound, InputError
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
@@ -195,12 +199,48 @@ def assemble(
         raise InputError(
             f"column {nested[0]!r} holds lists or structures, not single values; spread it over columns"
         )
-    small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
-    changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
-    if changes:
-        frame = frame.with_columns(*changes)
+    held = held_table(frame)
+    if held is not None:
+        frame = settle_table(frame, held, names, engine)
+    else:
+        small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
+        changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
+        if changes:
+            frame = frame.with_columns(*changes)
     described = {n: columns.get(n, Column(n)) for n in names}
     return Microdata(frame, described, engine, source=source, to_own=back)
+
+
+def settle_table(
+    frame: nw.LazyFrame[Any], held: pa.Table, names: Sequence[str], engine: Engine
+) -> nw.LazyFrame[Any]:
+    """Do the same to a table in memory, so that it stays there; most often nothing is to be done."""
+    columns = {n: held.column(n) for n in names}
+    settled = {n: settle_column(column) for n, column in columns.items()}
+    changed = {n: column for n, column in settled.items() if column is not columns[n]}
+    return engine.from_arrow(set_columns(held, changed)) if changed else frame
+
+
+def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in a type that every engine treats alike; itself when it is in one."""
+    kind = column.type
+    if pa.types.is_integer(kind):
+        return column if kind == pa.int64() else column.cast(pa.int64())
+    if not pa.types.is_floating(kind):
+        return column
+    if kind != pa.float64():
+        column = column.cast(pa.float64())
+    if pc.any(pc.is_nan(column)).as_py():
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+    return pc.add(column, 0.0) if has_negative_zero(column) else column
+
+
+def has_negative_zero(column: pa.ChunkedArray) -> bool:
+    """Return True when a zero is written with a minus sign."""
+    return any(
+        bool(((values == 0) & np.signbit(values)).any())
+        for values in (c.to_numpy(zero_copy_only=False) for c in column.chunks)
+    )
 
 
 def is_wide(kind: Any) -> bool:

@@ -109,7 +109,7 @@ class View:
     def lost(self) -> list[str]:
         """Return what the release lost against the original, in sentences."""
         return [
-            f"{result.title}: {label} {format_result_number(value)}."
+            f"{result.title}: {result.label(label)} {format_result_number(value)}."
             for result in self.release.utility.after.values()
             for label, value in itertools.islice(result.numbers.items(), 2)
         ]
@@ -205,6 +205,10 @@ class View:
         del result
         return ""
 
+    def remarks(self) -> list[str]:
+        """Return what the board should know and the public must not, in sentences."""
+        return []
+
     def public_charts(self, result: Result) -> list[Chart]:
         """Return the charts of a result that the public may see."""
         del result
@@ -219,10 +223,16 @@ def view_class(data: Any) -> type[View]:
 
 
 def view_of(release: Any) -> View:
-    """Return the view of a release."""
-    from tacit.report import records, tables  # noqa: F401 - they register themselves
-
-    return view_class(release.data)(release)
+    """Return the view of a release, one for all of its reports: what they share is worked out once."""
+    if release.data.kind == "records":
+        from tacit.report import records  # noqa: F401 - it registers itself
+    elif release.data.kind == "table":
+        from tacit.report import tables  # noqa: F401
+    known = vars(release)
+    if "_view" not in known:
+        known["_view"] = view_class(release.data)(release)
+    view: View = known["_view"]
+    return view
 
 
 # -- the judgement -----------------------------------------------------------------------------------
@@ -277,7 +287,8 @@ def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str
     """Yield the numbers of a result for a table: name, before, after."""
     old = before.numbers if before else {}
     for name, value in result.numbers.items():
-        yield name, format_result_number(old.get(name)), format_result_number(value)
+        before_text = format_result_number(old.get(name))
+        yield result.label(name), before_text, format_result_number(value)
 
 
 def format_result_number(value: Any) -> str:

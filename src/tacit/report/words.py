@@ -116,9 +116,15 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "channel-safety": (
         "Channel safety",
         lambda c: (
-            "Among the people of every output channel the share of each risky value stays within its "
-            f"limit, and their weighted sum within {c.parameters['b']:g}: knowing a person's channel "
-            "makes no value likelier than that."
+            "The share of each risky value that the counts by input channel let one expect among the people "
+            "of an output channel is within its limit"
+            + (
+                ""
+                if c.parameters["b"] is None
+                else f", and the weighted sum of these shares within {c.parameters['b']:g}"
+            )
+            + ". Who is dealt to which channel is drawn, so the shares among the people actually dealt "
+            "lie above or below what is expected, some of them perhaps above their limit."
         ),
     ),
     "additive": (

@@ -24,6 +24,7 @@ from pydantic import (
 
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.base import RANDOMISED
 from tacit.data.block import format_columns
 from tacit.data.in_blocks import (
     Change,
@@ -69,7 +70,6 @@ from tacit.protect.pram import (
     two_stage,
     without,
 )
-from tacit.protect.pram.bundle import NOTE
 from tacit.protect.pram.randomised import (
     as_numpy,
     cast_levels,
@@ -375,7 +375,7 @@ class Pram(Method):
             changed_share={
                 q.variable.name: compute_changed_share(tallies, q.stream) for q in prepared
             },
-            **{NOTE: [q.variable.to_dict() for q in prepared]},
+            **{RANDOMISED: [q.variable.to_dict() for q in prepared]},
         )
         return result
 
