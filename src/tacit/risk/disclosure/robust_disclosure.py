@@ -76,6 +76,10 @@ class RobustDisclosure(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"], "covariance": "classical"}
 
     def faults(self, data: Microdata) -> list[SdcError]:
