@@ -7,13 +7,15 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from tacit.engine.names import aggregate
+
 Frame = nw.LazyFrame[Any]
 SIZE = "__size__"
 
 
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the classes of equal records, with the number of records in each; null equals null."""
-    return frame.group_by(*columns).agg(nw.len().alias(SIZE))
+    return aggregate(frame, columns, nw.len().alias(SIZE))
 
 
 def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:

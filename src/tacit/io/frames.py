@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.exceptions import DuplicateError
 
-from tacit.engine.base import ROW, Engine
+from tacit.engine.base import Engine
+from tacit.engine.names import check_names as refuse_names
 from tacit.errors import InputError, UnreadableFile
 
 
@@ -47,6 +48,7 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:
     """Return a dict of columns as a table."""
+    refuse_names([str(name) for name in columns])
     try:
         return pa.table({str(name): column(values) for name, values in columns.items()})
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
@@ -65,21 +67,14 @@ def column(values: Any) -> Any:
 
 
 def check_names(native: Any) -> None:
-    """Refuse names that occur twice or are reserved."""
+    """Refuse names that occur twice."""
     if type(native).__name__ == "LazyFrame":
         names = native.collect_schema().names()
     else:
         names = list(native.column_names if isinstance(native, pa.Table) else native.columns)
     if not names:
         raise InputError("the data have no columns")
-    texts = [str(n) for n in names]
-    double = sorted({n for n in texts if texts.count(n) > 1})
-    if double:
-        raise InputError(
-            f"the frame has duplicate column names: {', '.join(map(repr, double[:5]))}. Rename them."
-        )
-    if ROW in texts:
-        raise InputError(f"the frame has a column {ROW!r}, a name that is reserved; rename it")
+    refuse_names([str(n) for n in names])
 
 
 def to_arrow(native: Any) -> pa.Table:

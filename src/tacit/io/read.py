@@ -17,6 +17,7 @@ from tacit.data.paths import require_file
 from tacit.data.roles import SINGLE, Column
 from tacit.engine import relational
 from tacit.engine.base import ROW, Engine, get_engine
+from tacit.engine.names import check_usable
 from tacit.errors import ColumnNotFound, InputError
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
@@ -181,6 +182,7 @@ def assemble(
     names = [n for n in schema.names() if n != ROW]
     if not names:
         raise InputError("the data have no columns")
+    check_usable(names, engine.name)
     nested = [n for n in names if isinstance(schema[n], nw.List | nw.Struct | nw.Array)]
     if nested:
         raise InputError(
