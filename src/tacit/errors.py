@@ -166,6 +166,20 @@ class Slow(SdcWarning):
     """The work will take long at this size."""
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return True for what Python, Arrow or an engine raises when memory does not suffice."""
+    named = type(error).__name__ in ("ArrowMemoryError", "OutOfMemoryException", "OutOfMemoryError")
+    return named or isinstance(error, MemoryError) or "OutOfMemoryError" in str(error)[:2000]
+
+
+def make_memory_error(what: str) -> EngineError:
+    """Return the error for work that needs more memory than there is."""
+    return EngineError(
+        f"{what} ran out of memory. Free some, raise the limit (TACIT_DUCKDB_MEMORY, TACIT_SPARK_MEMORY), "
+        "read fewer columns, or work on a larger machine or on Spark."
+    )
+
+
 def near_match(name: str, available: Iterable[str]) -> str:
     """Return ``Did you mean 'x'?`` for the closest available name, or an empty string."""
     folded = {str(a).casefold(): str(a) for a in available}

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
@@ -22,7 +25,14 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, InvalidParameter, SdcError
+from tacit.data.values import extreme_columns
+from tacit.errors import (
+    InputError,
+    InvalidParameter,
+    SdcError,
+    is_out_of_memory,
+    make_memory_error,
+)
 from tacit.result import Result
 
 Role = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "hierarchies"]
@@ -170,10 +180,11 @@ class Method(Spec, Generic[D]):
         ctx = context or Context.start(seed)
         ctx.tick(self.title(), 0.0)
         begun = time.perf_counter()
-        result = self._apply(data, ctx)
-        claims = tuple(self._claims(data, result))
-        for claim in claims:
-            claim.require(result.claim_view(), where=self.kind)
+        with explain_limits(self.kind, data):
+            result = self._apply(data, ctx)
+            claims = tuple(self._claims(data, result))
+            for claim in claims:
+                claim.require(result.claim_view(), where=self.kind)
         action = Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
@@ -232,7 +243,8 @@ class Measure(Spec, Generic[D]):
                 "plan's measure."
             )
         ctx = context or Context.start(seed)
-        return self._measure(data, Companions(original=original, register=register), ctx)
+        with explain_limits(self.kind, data):
+            return self._measure(data, Companions(original=original, register=register), ctx)
 
     def _measure(self, data: D, other: Companions[D], ctx: Context) -> Result:
         raise NotImplementedError
@@ -266,6 +278,41 @@ class Companions(Generic[D]):
     def has_register(self) -> bool:
         """Return True when a population register is at hand."""
         return self._register is not None
+
+
+@contextmanager
+def explain_limits(kind: str, data: Data) -> Iterator[None]:
+    """Say in a sentence that memory, or the range of a computer's numbers, did not suffice.
+
+    Numbers near the largest or smallest possible leave it when they are squared or summed, in ways that
+    no method can list beforehand; what is raised then may quote them, and what comes out may be nothing.
+    """
+    left: list[str] = []
+    try:
+        with np.errstate(over="call", invalid="call", call=lambda fault, _: left.append(fault)):
+            yield
+    except (ArithmeticError, ValueError, IndexError) as error:
+        if not isinstance(error, SdcError):
+            refuse_extremes(kind, data)
+        raise
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise make_memory_error(kind) from None
+    if left:
+        refuse_extremes(kind, data)
+        warnings.warn(f"{kind}: {left[0]} in a computation", RuntimeWarning, stacklevel=3)
+
+
+def refuse_extremes(kind: str, data: Data) -> None:
+    """Refuse data with numbers that are infinite or nearly so."""
+    extreme = extreme_columns(data)
+    if extreme:
+        raise InputError(
+            f"{kind} cannot work with the numbers in {', '.join(map(repr, extreme[:5]))}: some are infinite, or so "
+            "large or small that their squares leave the range of a computer's numbers. Rescale the column, or "
+            "make such values missing."
+        ) from None
 
 
 def is_risk(cls: type[Spec]) -> bool:

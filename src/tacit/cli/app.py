@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 
 import tacit
 from tacit.cli.render import Console, progress_bar
-from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError
+from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError, is_out_of_memory
 
 app = App(
     name="tacit",
@@ -45,12 +45,6 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, SpecError | ValueError) else 1
     except SystemExit as stop:
         return int(stop.code or 0)
-    except MemoryError:
-        console.error(
-            "not enough memory. Nothing was released. Use steps that run on the engine "
-            "('tacit methods' says which do), fewer columns, or a larger machine."
-        )
-        return 1
     except OSError as error:
         name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
         console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
@@ -93,6 +87,12 @@ def report_unexpected(error: Exception) -> int:
 
     if isinstance(error, CycloptsError):
         return 2
+    if is_out_of_memory(error):
+        console.error(
+            "not enough memory. Nothing was released. Use steps that run on the engine "
+            "('tacit methods' says which do), fewer columns, or a larger machine."
+        )
+        return 1
     if os.environ.get("TACIT_DEBUG"):
         traceback.print_exception(error)
         return 1

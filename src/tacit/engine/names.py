@@ -24,7 +24,9 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 def check_names(
     names: Sequence[str], source: str = "the frame", error: type[InputError] = InputError
 ) -> None:
-    """Refuse names that occur twice, differ in capitals alone (engines take them for one), or are reserved."""
+    """Refuse names that are empty, reserved, double, or differ in capitals alone, which engines take for one."""
+    if "" in names:
+        raise error(f"{source} has a column without a name. Give it one.")
     double = doubles(names)
     if double:
         raise error(
@@ -55,8 +57,6 @@ def check_usable(names: Sequence[str], engine: str) -> None:
 
 def fault_of(name: str, engine: str) -> str | None:
     """Return why an engine cannot hold a name, or None when it can."""
-    if not name:
-        return "a column needs a name"
     if name == "*":
         return "a star alone stands for all columns"
     if engine == "spark":
