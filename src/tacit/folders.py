@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import tacit
-from tacit.errors import DisclosureRefused, InputError, SdcError
+from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
 
 MANIFEST = "manifest.json"
 #: Files that speak of the manifest and so cannot stand in it.
@@ -167,13 +167,9 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
 @contextmanager
 def scratch(target: Path) -> Iterator[Path]:
     """Give a private folder beside the target that is gone afterwards, whatever happens."""
-    try:
+    with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise InputError(
-            f"cannot write to {str(target.parent)!r}: {error.strerror}. Choose a folder that you may write to."
-        ) from None
     try:
         yield work
     except OSError as error:

@@ -30,8 +30,9 @@ from tacit.errors import (
     InputError,
     InvalidParameter,
     SdcError,
+    is_out_of_disk,
     is_out_of_memory,
-    make_memory_error,
+    make_shortage_error,
 )
 from tacit.result import Result
 
@@ -128,8 +129,17 @@ class Spec(BaseModel):
             return [InputError(f"{self.kind} works on {wanted.made_by} (got {got}).")]
         return data.faults_for(self)
 
+    def check_type(self, data: Any, what: str = "") -> None:
+        """Refuse data of another kind, before anything asks them for what they do not have."""
+        wanted = self.data_type()
+        if not isinstance(data, wanted):
+            raise InputError(
+                f"{self.kind}{what} works on {wanted.made_by} (got {type(data).__name__})."
+            )
+
     def check(self, data: Any) -> None:
         """Raise the first fault, naming all of them."""
+        self.check_type(data)
         found = self.faults(data)
         if len(found) == 1:
             raise found[0]
@@ -242,6 +252,9 @@ class Measure(Spec, Generic[D]):
                 f"{self.kind} needs a population register: pass register=, or name the file in the "
                 "plan's measure."
             )
+        for what, companion in (("original", original), ("register", register)):
+            if companion is not None:
+                self.check_type(companion, f" with {what}=")
         ctx = context or Context.start(seed)
         with explain_limits(self.kind, data):
             return self._measure(data, Companions(original=original, register=register), ctx)
@@ -296,9 +309,9 @@ def explain_limits(kind: str, data: Data) -> Iterator[None]:
             refuse_extremes(kind, data)
         raise
     except Exception as error:
-        if not is_out_of_memory(error):
+        if not is_out_of_memory(error) and not is_out_of_disk(error):
             raise
-        raise make_memory_error(kind) from None
+        raise make_shortage_error(kind, error) from None
     if left:
         refuse_extremes(kind, data)
         warnings.warn(f"{kind}: {left[0]} in a computation", RuntimeWarning, stacklevel=3)

@@ -49,7 +49,7 @@ SINGLE = {
     "dots": lambda n: f"{n}.x",
     "paths": lambda n: f"main.t.{n}",
     "outer spaces": lambda n: f" {n} ",
-    "quotes": lambda n: f"{n}'s \"own\"",
+    "quotes": lambda n: f'{n}\'s "own"',
     "quoted": lambda n: f'"{n}"',
     "backticks": lambda n: f"`{n}`",
     "brackets": lambda n: f"{n}[0](x){{y}}",
@@ -197,9 +197,9 @@ def test_hostile_names_change_nothing_on_spark(kind):
 )
 def test_names_that_cannot_be_held_are_refused_on_reading(names, said, tmp_path):
     with pytest.raises(InputError, match=said):
-        tacit.read(dict.fromkeys(names, [1, 2]))
+        tacit.read({n: [1, 2] for n in names})
     if all(isinstance(n, str) for n in names):
-        pa.parquet.write_table(pa.table(dict.fromkeys(names, [1, 2])), tmp_path / "x.parquet")
+        pa.parquet.write_table(pa.table({n: [1, 2] for n in names}), tmp_path / "x.parquet")
         with pytest.raises(InputError, match=said):
             tacit.read(tmp_path / "x.parquet")
     assert len(tacit.read({"a": [1], "__index_level_0__": [0]})) == 1

@@ -15,7 +15,14 @@ from cyclopts import App, Parameter
 
 import tacit
 from tacit.cli.render import Console, progress_bar
-from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError, is_out_of_memory
+from tacit.errors import (
+    DisclosureRefused,
+    SdcError,
+    SdcWarning,
+    SpecError,
+    explain_target,
+    is_out_of_memory,
+)
 
 app = App(
     name="tacit",
@@ -241,7 +248,8 @@ def schema(*, out: Path | None = None) -> int:
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        with explain_target(out):
+            out.write_text(text + "\n", encoding="utf-8")
     return 0
 
 
@@ -311,7 +319,8 @@ def profile(
         if out.exists() and not force:
             raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
         path = os.path.relpath(file.absolute(), out.absolute().parent)
-        out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
+        with explain_target(out):
+            out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
     return 0
 
@@ -524,7 +533,8 @@ def agreement(
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        with explain_target(out):
+            out.write_text(text + "\n", encoding="utf-8")
         console.say(f"wrote the draft to {out}")
     return 0
 

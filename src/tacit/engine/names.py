@@ -27,6 +27,11 @@ def check_names(
     """Refuse names that are empty, reserved, double, or differ in capitals alone, which engines take for one."""
     if "" in names:
         raise error(f"{source} has a column without a name. Give it one.")
+    unwritable = [n for n in names if not is_writable(n)]
+    if unwritable:
+        raise error(
+            f"{source} has column names with characters that no file can hold: {listed(unwritable)}. Rename them."
+        )
     double = doubles(names)
     if double:
         raise error(
@@ -60,7 +65,9 @@ def fault_of(name: str, engine: str) -> str | None:
     if name == "*":
         return "a star alone stands for all columns"
     if engine == "spark":
-        return "Spark reads dots and backticks as parts of a path" if set(name) & set(".`") else None
+        return (
+            "Spark reads dots and backticks as parts of a path" if set(name) & set(".`") else None
+        )
     return None if PLAIN.match(name) else fault_in_duckdb(name)
 
 
@@ -73,15 +80,18 @@ def fault_in_duckdb(name: str) -> str | None:
     return None if written in (name, quoted) else "this version of DuckDB reads it as a path"
 
 
-def aggregate(
-    frame: nw.LazyFrame[Any], keys: Sequence[str], *what: nw.Expr
-) -> nw.LazyFrame[Any]:
+def aggregate(frame: nw.LazyFrame[Any], keys: Sequence[str], *what: nw.Expr) -> nw.LazyFrame[Any]:
     """Group by columns of any name and aggregate; an engine may take ``a.b`` for b of a table a."""
     held = {k: f"__key{i}__" for i, k in enumerate(keys) if not PLAIN.match(k)}
     if held:
         frame = frame.with_columns(*[nw.col(k).alias(v) for k, v in held.items()])
     found = frame.group_by(*[held.get(k, k) for k in keys]).agg(*what)
     return found.rename({v: k for k, v in held.items()}) if held else found
+
+
+def is_writable(name: str) -> bool:
+    """Return True for text without null characters and halves of characters."""
+    return "\0" not in name and not any("\ud800" <= c <= "\udfff" for c in name)
 
 
 def doubles(names: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ import narwhals.stable.v2 as nw
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.engine.relational import fetch_distinct
-from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
+from tacit.errors import DisclosureRefused, InputError, UnreadableFile, explain_target, near_match
 from tacit.io.options import Options as Options
 
 FORMATS: Mapping[str, str] = {
@@ -153,9 +153,9 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
             f"cannot write {target.name!r}: known extensions are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
         )
     chosen = clean(options, "write")
-    for file in (target, *companions(target)):
-        refuse_target(file, data.source, overwrite=overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    with explain_target(target):
+        for file in (target, *companions(target)):
+            refuse_target(file, data.source, overwrite=overwrite)
     module = format_of_ending(ending)
     with open_beside(target, overwrite=overwrite) as temporary:
         module.write(with_used_labels(data), temporary, chosen)
@@ -283,16 +283,18 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
 def open_beside(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a temporary folder beside the target; on success move what was written into place."""
     room = target.parent / f".{target.stem}-{secrets.token_hex(4)}.partial"
-    room.mkdir(mode=0o700)
-    try:
-        yield room / target.name
-        for made in room.iterdir():
-            refuse_target(target.parent / made.name, "memory", overwrite=overwrite)
-        # The data file goes last: when it is there, all is there.
-        for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
-            final = target.parent / made.name
-            if final.is_dir():
-                shutil.rmtree(final)
-            made.replace(final)
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
+    with explain_target(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        room.mkdir(mode=0o700)
+        try:
+            yield room / target.name
+            for made in room.iterdir():
+                refuse_target(target.parent / made.name, "memory", overwrite=overwrite)
+            # The data file goes last: when it is there, all is there.
+            for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
+                final = target.parent / made.name
+                if final.is_dir():
+                    shutil.rmtree(final)
+                made.replace(final)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)

@@ -83,13 +83,24 @@ def to_arrow(native: Any) -> pa.Table:
         return native
     if type(native).__module__.startswith("pandas"):
         try:
-            texts = native.rename(columns=str)
+            texts = spell_ranges(native.rename(columns=str))
             return pa.Table.from_pandas(texts, preserve_index=False).replace_schema_metadata(None)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except (pa.ArrowException, TypeError, OverflowError) as error:
             raise make_mixed_column_error(error, list(native.columns)) from None
     frame = nw.from_native(native)
     eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
     return eager.to_arrow()
+
+
+def spell_ranges(frame: Any) -> Any:
+    """Return a pandas frame with intervals (``pd.cut``) and periods as text."""
+    spelled = {}
+    for name in frame.columns:
+        values = frame[name]
+        kind = getattr(values.dtype, "categories", values).dtype
+        if type(kind).__name__ in ("IntervalDtype", "PeriodDtype"):
+            spelled[name] = values.astype(str).where(values.notna(), None)
+    return frame.assign(**spelled) if spelled else frame
 
 
 def make_mixed_column_error(error: Exception, names: Sequence[Any]) -> InputError:
@@ -98,7 +109,7 @@ def make_mixed_column_error(error: Exception, names: Sequence[Any]) -> InputErro
     name = next((str(n) for n in names if f"column {n} " in context), None)
     where = f"column {name!r}" if name else "a column"
     return InputError(
-        f"{where} mixes types that do not go together (numbers and text?); convert it to one type"
+        f"{where} mixes types that do not go together (numbers and text?), or is of a type that cannot be read; convert it"
     )
 
 

@@ -152,7 +152,12 @@ def refuse_mismatch(table: Table, file: Path) -> None:
     for name in wanted.columns if same else ():
         if name in (table.response, "low", "high"):
             shown = back.column(name).cast(pa.float64(), safe=False).to_numpy()
-            meant = wanted[name].to_arrow().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            meant = (
+                wanted[name]
+                .to_arrow()
+                .cast(pa.float64(), safe=False)
+                .to_numpy(zero_copy_only=False)
+            )
             same &= bool(np.allclose(shown, meant, rtol=1e-9, atol=1e-9, equal_nan=True))
     if not same:
         raise DisclosureRefused(

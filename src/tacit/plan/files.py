@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tacit.errors import InputError, PlanError, near_match
+from tacit.errors import InputError, PlanError, explain_target, near_match
 
 #: A plan is a page or two; a file beyond this is something else.
 LARGEST = 4_000_000
@@ -91,10 +91,8 @@ def write_document(document: Mapping[str, Any], target: Path) -> None:
         text = tomli_w.dumps(without_null(document))
     else:
         text = to_yaml(document)
-    try:
+    with explain_target(target):
         target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {target.name!r}: {error.strerror}") from None
 
 
 def without_null(value: Any) -> Any:

@@ -112,6 +112,8 @@ class Plan(BaseModel):
     @classmethod
     def _specs(cls, value: Any, info: Any) -> Any:
         entries = [value] if isinstance(value, Method | Measure | str | Mapping) else value
+        if entries is not None and not isinstance(entries, list | tuple):
+            raise ValueError("it must be a list of kinds and their parameters")
         base, noun = (Method, "step") if info.field_name == "steps" else (Measure, "measure")
         faults: list[str] = []
         built = collect(list(entries or ()), base, noun, faults)

@@ -16,13 +16,19 @@ from pydantic import (
 )
 
 from tacit.errors import InvalidParameter
+from tacit.fields import name_as_text
 from tacit.io.options import Options
 from tacit.spec import parameter_faults
 
 
 def as_list(value: Any) -> Any:
-    """Return a single name as a list of one."""
-    return (value,) if isinstance(value, str) else value
+    """Return a single name as a list of one; a number is the name of a column."""
+    if isinstance(value, list | tuple):
+        return tuple(name_as_text(v) for v in value)
+    if isinstance(value, Mapping):
+        return {name_as_text(k): as_list(v) for k, v in value.items()}
+    name = name_as_text(value)
+    return (name,) if isinstance(name, str) else value
 
 
 def rule_to_plain(rule: Any) -> Any:

@@ -501,10 +501,12 @@ def best_links(candidates: Candidates, how: Scores, tick: Tick = ignore_progress
     def work(begin: int) -> None:
         tick("weighing pairs", begin / max(n, 1))
         at = slice(begin, begin + CHUNK)
-        run(
-            c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
-            number, amount, MARGIN, link[at], best[at], ties[at],
-        )  # fmt: skip
+        # Infinity less infinity is unknown, and weighs nothing: compiled or not.
+        with np.errstate(invalid="ignore"):
+            run(
+                c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
+                number, amount, MARGIN, link[at], best[at], ties[at],
+            )  # fmt: skip
 
     with ThreadPoolExecutor(WORKERS) as pool:
         for _ in pool.map(work, range(0, n, CHUNK)):
