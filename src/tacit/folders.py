@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EACCES, ENOTDIR
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -162,6 +163,15 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
         raise DisclosureRefused(
             f"there is a release in {target.name!r} already; use --force (force=True) to replace it"
         )
+
+
+def require_writable(target: Path) -> None:
+    """Raise where a target cannot be made: a file stands in its path, or nobody may write there."""
+    place = next(p for p in (target, *target.parents) if p.exists())
+    if not place.is_dir():
+        raise NotADirectoryError(ENOTDIR, f"{place.name!r} is a file")
+    if not os.access(place, os.W_OK):
+        raise PermissionError(EACCES, "permission denied")
 
 
 @contextmanager

@@ -302,7 +302,9 @@ def explain_limits(kind: str, data: Data) -> Iterator[None]:
     """
     left: list[str] = []
     try:
-        with np.errstate(over="call", invalid="call", call=lambda fault, _: left.append(fault)):
+        with np.errstate(
+            over="call", invalid="call", divide="call", call=lambda fault, _: left.append(fault)
+        ):
             yield
     except (ArithmeticError, ValueError, IndexError) as error:
         if not isinstance(error, SdcError):

@@ -13,9 +13,10 @@ import pyarrow as pa
 from tacit.claims import table_gate
 from tacit.data.base import Data
 from tacit.data.fingerprint import table_fingerprint
+from tacit.data.hierarchies.load import load as load_hierarchy
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
-from tacit.errors import DisclosureRefused, PlanError
+from tacit.errors import DisclosureRefused, PlanError, SdcError
 from tacit.io import TABLE_FORMATS, read_any
 from tacit.io.read import read
 from tacit.io.released import write_released
@@ -74,9 +75,20 @@ class Tables(Kind[Table]):
         if plan.table is None or not plan.table.dimensions:
             return ["table: name the dimensions, such as {dimensions: {region: regions.hrc}}"]
         named = plan.table.columns_named()
-        return [
+        found = [
             f"table: there is no column {c!r} in the data" for c in named if c not in other.columns
         ]
+        value, schema = plan.table.value, other.frame.collect_schema()
+        if value in other.columns and not schema[value].is_numeric():
+            found.append(f"table: column {value!r} does not hold numbers")
+        dimensions = resolve_dimensions(plan)
+        for column, rule in dimensions.items() if isinstance(dimensions, Mapping) else ():
+            try:
+                if rule is not None:
+                    load_hierarchy(rule)
+            except SdcError as error:
+                found.append(f"table: dimension {column!r}: {error}")
+        return found
 
     # -- looking -------------------------------------------------------------------------------
 

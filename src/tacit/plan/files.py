@@ -31,7 +31,11 @@ class PlanLoader(yaml.SafeLoader):
         """Refuse a key that stands twice."""
         seen: set[Any] = set()
         for key_node, _ in node.value:
-            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else id(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a key must be a single word", key_node.start_mark
+                )
+            key = key_node.value
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {str(key)!r} stands twice", key_node.start_mark
