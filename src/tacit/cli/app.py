@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     except OSError as error:
-        name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
+        name = f" {Path(str(error.filename)).name[:60]!r}" if error.filename else ""
         console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
         return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record

@@ -83,9 +83,13 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "channel-safety": (
         "Channel safety",
         lambda c: (
-            "Among the people of every output channel the share of each risky value stays within its "
-            f"limit, and their weighted sum within {c.parameters['b']:g}: knowing a person's channel "
-            "makes no value likelier than that."
+            "Among the people of every output channel the share of each risky value stays within its limit"
+            + (
+                f", and their weighted sum within {c.parameters['b']:g}"
+                if c.parameters.get("b") is not None
+                else ""
+            )
+            + ": knowing a person's channel makes no value likelier than that."
         ),
     ),
     "additive": (
