@@ -34,6 +34,7 @@ _HOMES = {
     "profile": "tacit.data.profile",
     "get_engine": "tacit.engine",
     "register": "tacit.registry",
+    "show_values": "tacit.reveal",
     "Method": "tacit.spec",
     "Measure": "tacit.spec",
     "Result": "tacit.result",

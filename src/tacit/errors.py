@@ -29,7 +29,8 @@ The whole tree::
       Slow                        this will take long at this size
 
 A message says what is wrong, where, and what to do next. It never quotes a confidential value, a
-record or a small count.
+record or a small count; which values it is about, ``tacit.show_values()`` prints for the person who holds
+the data (see :mod:`tacit.reveal`).
 """
 
 from __future__ import annotations

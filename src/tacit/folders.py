@@ -142,6 +142,8 @@ def confidential_folder(target: Path) -> Path:
 
 def refuse_target(target: Path, source: str, *, force: bool) -> None:
     """Refuse a target that would destroy the source, somebody's files, or an earlier release."""
+    with explain_target(target):
+        there = target.exists()
     if target.is_file():
         raise DisclosureRefused(
             f"{target.name!r} is a file; a release is a folder. Choose another name."
@@ -153,7 +155,7 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
             raise DisclosureRefused(
                 "the release folder holds the source data; choose another folder"
             )
-    if not target.exists() or not any(target.iterdir()):
+    if not there or not any(target.iterdir()):
         return
     if not (target / "manifest.json").exists():
         raise DisclosureRefused(

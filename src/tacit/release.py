@@ -29,7 +29,7 @@ import numpy as np
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data, claims_of
-from tacit.errors import DisclosureRefused, explain_target
+from tacit.errors import DisclosureRefused
 from tacit.folders import Manifest, refuse_target, write_folders
 from tacit.kinds import Kind, kind_of
 from tacit.ledger import Ledger
@@ -280,8 +280,7 @@ class Release:
         if form not in self.kind.formats:
             listed = ", ".join(self.kind.formats)
             raise DisclosureRefused(f"{self.kind.noun} are released as {listed} (got {form!r})")
-        with explain_target(target):
-            refuse_target(target, self.ledger.source, force=force)
+        refuse_target(target, self.ledger.source, force=force)
         refusals = [*self.unmet, *self.kind.check(self.data)]
         if self.for_study and self.plan.access in PUBLIC and not study_seed:
             refusals.append(STUDY_REFUSAL)

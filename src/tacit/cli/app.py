@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sized
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,16 +18,19 @@ import tacit
 from tacit.cli.render import Console, progress_bar
 from tacit.errors import (
     DisclosureRefused,
+    InvalidParameter,
     SdcError,
     SdcWarning,
     SpecError,
     explain_target,
     is_out_of_memory,
 )
+from tacit.reveal import show_values
 
 app = App(
     name="tacit",
-    help="Statistical disclosure control: protect data about people and firms, and show that it worked.",
+    help="Statistical disclosure control: protect data about people and firms, and show that it worked. "
+    "Every command takes --show-values: where an error is about values of the data, list them on this terminal.",
     version=tacit.__version__,
     result_action="return_value",
     suppress_keyboard_interrupt=False,
@@ -42,8 +46,10 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        add_groups(tokens)
-        code = app(tokens, exit_on_error=False, print_error=True)
+        with asked_for_values(tokens):
+            tokens = [t for t in tokens if t != SHOW_VALUES]
+            add_groups(tokens)
+            code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
         return 130
@@ -59,6 +65,21 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return report_unexpected(error)
     return code if isinstance(code, int) else 0
+
+
+#: Taken by every command.
+SHOW_VALUES = "--show-values"
+
+
+def asked_for_values(tokens: list[str]) -> AbstractContextManager[None]:
+    """List the values that an error is about where the person asked and sits at a terminal."""
+    if SHOW_VALUES not in tokens:
+        return nullcontext()
+    if not sys.stderr.isatty():
+        raise InvalidParameter(
+            f"{SHOW_VALUES} prints values of the data, and does so on a terminal alone: not into a file or a log"
+        )
+    return show_values()
 
 
 #: Groups of commands that are made when they are asked for: other commands need not wait for them.

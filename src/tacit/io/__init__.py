@@ -153,9 +153,8 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
             f"cannot write {target.name!r}: known extensions are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
         )
     chosen = clean(options, "write")
-    with explain_target(target):
-        for file in (target, *companions(target)):
-            refuse_target(file, data.source, overwrite=overwrite)
+    for file in (target, *companions(target)):
+        refuse_target(file, data.source, overwrite=overwrite)
     module = format_of_ending(ending)
     with open_beside(target, overwrite=overwrite) as temporary:
         module.write(with_used_labels(data), temporary, chosen)
@@ -265,6 +264,8 @@ def companions(target: Path) -> tuple[Path, ...]:
 
 def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
     """Refuse to write over the source, or over anything unless told to."""
+    with explain_target(target):
+        there = target.exists()
     origin = Path(source)
     if source != "memory" and "://" not in source and origin.exists():
         origins = {origin.resolve(), *(p.resolve() for p in companions(origin))}
@@ -273,7 +274,7 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
             raise DisclosureRefused(
                 f"{target.name!r} is the file the data were read from; write to another name"
             )
-    if target.exists() and not overwrite:
+    if there and not overwrite:
         raise DisclosureRefused(
             f"{target.name!r} exists; choose another name, or pass overwrite=True to replace it"
         )

@@ -26,6 +26,7 @@ from tacit.engine.base import ROW
 from tacit.engine.names import aggregate
 from tacit.engine.ranking import keep_largest
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
+from tacit.reveal import reveal
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -449,9 +450,9 @@ def require_ground(dimension: Dimension, codes: Sequence[str]) -> None:
     """Raise when the data have values that are no ground codes of the dimension."""
     unknown = [c for c in codes if c not in dimension.position]
     if unknown:
-        shown = ", ".join(map(repr, unknown[:5]))
         raise HierarchyError(
-            f"the dimension {dimension.name!r} lacks {len(unknown):,} values of the data: {shown}"
+            f"the dimension {dimension.name!r} lacks {len(unknown):,} values of the data. "
+            + reveal(f"Values that the dimension {dimension.name!r} lacks", unknown)
         )
     sums = [c for c in codes if dimension.position[c] in dimension.parents]
     if sums:
