@@ -40,12 +40,12 @@ MIXED = {
     "paths and spaces": spread(
         "no.id", " sex ", "main.t.age", "`zip`", 'the "job"', "in'come", "*disease"
     ),
-    "words and signs": spread(
-        "select", "n", "1st age", "^zip.*$", "年возраст😀", "income[0](x){y}; --", "d\nis\tease"
-    ),
 }
 #: One kind of hostility at a time, for all columns.
 SINGLE = {
+    "words and signs": spread(
+        "select", "n", "1st age", "^zip.*$", "年возраст😀", "income[0](x){y}; --", "d\nis\tease"
+    ),
     "dots": lambda n: f"{n}.x",
     "paths": lambda n: f"main.t.{n}",
     "outer spaces": lambda n: f" {n} ",
@@ -133,14 +133,14 @@ def check_names(kind, case, engine="duckdb"):
             assert [c.to_pylist() for c in got.columns] == [
                 c.to_pylist() for c in want.to_arrow().columns
             ]
-        check_step_after(result, name, data)
+        check_step_after(result, name)
     else:
         assert result.value == pytest.approx(want.value, nan_ok=True, rel=1e-9)
         assert result.summary()
         assert repr(result)
 
 
-def check_step_after(result, name, data):
+def check_step_after(result, name):
     """The claims hold, and a measure and another method work on what came out."""
     for claim in (c for a in result.history for c in a.claims):
         assert claim.holds(result.frame)
@@ -150,11 +150,8 @@ def check_step_after(result, name, data):
         if name("income") in result.columns:
             after = tacit.RoundValues(columns=[name("income")], base=5).apply(result, seed=3)
             assert len(after) == len(result)
-        if result.keys:
-            assert len(tacit.Deidentify().apply(result, seed=3)) == len(result)
     except SdcError as error:
         check_sentence(error)
-    del data
 
 
 def check_sentence(error):
@@ -224,23 +221,26 @@ def some(values, bad, every=4):
 
 
 INF = math.inf
+STRANGE = {
+    "id": [f"=p{i}" for i in range(12)],
+    "job": some(some(some(COLUMNS["job"], "", 3), " 1e5", 5), "\u202e'\"\\\n", 4),
+    "disease": some(some(COLUMNS["disease"], "", 3), "NULL", 5),
+}
 VALUES = {
     "nulls everywhere": lambda: {
         n: [None if i % 5 == j % 5 else v for i, v in enumerate(values)]
         for j, (n, values) in enumerate(COLUMNS.items())
     },
-    "infinities": lambda: with_values(income=some(some(COLUMNS["income"], INF), -INF, 6)),
+    "infinities and strange texts": lambda: with_values(
+        income=some(some(COLUMNS["income"], INF), -INF, 6), **STRANGE
+    ),
+}
+MORE_VALUES = {
+    "strange texts": lambda: with_values(**STRANGE),
     "extremes": lambda: with_values(
         income=some(some(some(COLUMNS["income"], 1e300), -0.0, 5), 5e-324, 7),
         age=some(COLUMNS["age"], 2**53 + 1, 6),
     ),
-    "strange texts": lambda: with_values(
-        id=[f"=p{i}" for i in range(12)],
-        job=some(some(some(COLUMNS["job"], "", 3), " 1e5", 5), "\u202e'\"\\\n", 4),
-        disease=some(some(COLUMNS["disease"], "", 3), "NULL", 5),
-    ),
-}
-MORE_VALUES = {
     "one row": lambda: {n: v[:1] for n, v in COLUMNS.items()},
     "two rows": lambda: {n: v[:2] for n, v in COLUMNS.items()},
     "all equal": lambda: {n: [v[0]] * 12 for n, v in COLUMNS.items()},
@@ -276,7 +276,7 @@ def check_values(kind, case, engine="duckdb"):
     old, new = data.to_arrow(), result.to_arrow()
     for name in set(old.column_names) & set(new.column_names):
         check_column(old.column(name), new.column(name))
-    check_step_after(result, lambda n: n, data)
+    check_step_after(result, lambda n: n)
 
 
 def check_column(old, new):

@@ -18,6 +18,7 @@ from tacit.errors import (
     SdcError,
     is_out_of_memory,
 )
+from tacit.io.released import write_released
 from tacit.registry import specs
 
 FRAME = pd.DataFrame({"a": [1, 1, 2, 2], "b": ["x", "x", "y", "y"], "c": [1.0, 2.0, 3.0, 4.0]})
@@ -199,7 +200,7 @@ def test_no_text_is_a_formula_in_a_sheet(tmp_path):
     tacit.io.write_frame(columns, tmp_path / "frame.xlsx", more_sheets={"s": [FORMULAS]})
     table = tacit.Table.from_microdata(data, ["=a", "+b"])
     judged = tacit.SuppressModular().apply(tacit.MinimumFrequency(n=1).apply(table))
-    tacit.io.released.write_released(judged, tmp_path / "table.xlsx")
+    write_released(judged, tmp_path / "table.xlsx")
     for name in ("records", "frame", "table"):
         book = openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
         cells = [c for sheet in book for row in sheet.iter_rows() for c in row]
