@@ -206,3 +206,12 @@ def test_no_text_is_a_formula_in_a_sheet(tmp_path):
         cells = [c for sheet in book for row in sheet.iter_rows() for c in row]
         assert sum(str(c.value) in FORMULAS for c in cells) >= 4
         assert not [c for c in cells if c.data_type == "f"]
+
+
+def test_blanks_around_names_are_not_lost_in_files(tmp_path):
+    data = tacit.read({" a ": [1, 2], "b": [1, 2]})
+    for ending in ("csv", "xlsx"):
+        with pytest.raises(InputError, match="blanks at its ends"):
+            tacit.io.write(data, tmp_path / f"x.{ending}")
+    tacit.io.write(data, tmp_path / "x.parquet")
+    assert list(tacit.read(tmp_path / "x.parquet").columns) == [" a ", "b"]

@@ -129,6 +129,10 @@ def format_of(path: Path) -> Format:
     return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
 
+#: Formats whose titles are read without blanks at their ends.
+STRIPPED = (".csv", ".tsv", ".txt", ".xlsx")
+
+
 def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: Any) -> Path:
     """Write data to a file in the format of its ending; labels and missing codes go along where they can.
 
@@ -153,6 +157,12 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
             f"cannot write {target.name!r}: known extensions are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
         )
     chosen = clean(options, "write")
+    blank = [n for n in data.columns if n != n.strip()]
+    if blank and ending in STRIPPED:
+        raise InputError(
+            f"the column name {blank[0]!r} has blanks at its ends, and {ending} files are read without them: "
+            "rename the column, or write Parquet"
+        )
     for file in (target, *companions(target)):
         refuse_target(file, data.source, overwrite=overwrite)
     module = format_of_ending(ending)
