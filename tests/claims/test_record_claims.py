@@ -128,3 +128,26 @@ def test_claims_of_random_steps_hold_or_are_seen_to_fail(seed):
     columns = data.to_arrow().to_pydict()
     for claim in (c for a in data.history for c in a.claims):
         assert claim.holds(data.frame) == recomputed(claim, columns)
+
+
+def test_many_combinations_are_judged_as_few_are():
+    """Counted once on all columns or one combination after another: the same answer."""
+    from itertools import combinations
+
+    rng = np.random.default_rng(4)
+    import pyarrow as pa
+
+    names = list("abcdef")
+    for n in (0, 30, 300):
+        table = pa.table(
+            {c: pa.array(rng.choice([0, 1, 2, None], n).tolist(), pa.int64()) for c in names}
+        )
+        frame = tacit.read(table).frame
+        sets = [list(c) for c in combinations(names, 3)]
+        for k in (1, 2, 4):
+            single = [
+                Claim("k-combinations", {"k": k, "combinations": [c]}, "q", tuple(c)).holds(frame)
+                for c in sets
+            ]
+            many = Claim("k-combinations", {"k": k, "combinations": sets}, "q", tuple(names))
+            assert many.holds(frame) == all(single)

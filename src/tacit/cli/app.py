@@ -18,6 +18,7 @@ import tacit
 from tacit.cli.render import Console, progress_bar
 from tacit.errors import (
     DisclosureRefused,
+    InputError,
     InvalidParameter,
     SdcError,
     SdcWarning,
@@ -207,6 +208,8 @@ def check(plan: Path, /) -> int:
 
     loaded = Plan.load(plan)
     loaded.check()
+    for sentence in loaded.cautions():
+        console.note(sentence)
     console.say(
         f"{plan.name}: {format_count(loaded.steps, 'step')} and {format_count(loaded.measures, 'measure')}, ready to run"
     )
@@ -306,6 +309,8 @@ def profile(
     /,
     *,
     out: Path | None = None,
+    users: Annotated[Literal["researcher", "public"] | None, Parameter(name="--for")] = None,
+    population: int | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     separator: str | None = None,
     encoding: str = "utf-8",
@@ -313,12 +318,19 @@ def profile(
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
 
+    With ``--for researcher`` or ``--for public`` the plan follows the rules that Statistics Netherlands
+    published with mu-ARGUS for files under contract and for public ones.
+
     Parameters
     ----------
     file
         The data.
     out
         The plan to write; by default nothing is written.
+    users
+        Who is to get the file: researchers under contract, or the public.
+    population
+        People in the population, from which thresholds in the sample follow.
     missing
         Texts that stand for a missing answer.
     separator
@@ -328,10 +340,15 @@ def profile(
     force
         Replace a plan that is already there.
     """
+    from tacit.data.presets import preset_notes, preset_plan
     from tacit.data.profile import profile as profile_data
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
+    if out is None and users is not None:
+        raise InputError("--for writes a plan: say where with --out plan.yaml")
+    if users is None and population is not None:
+        raise InputError("--population goes with --for researcher or --for public")
     found = profile_data(
         tacit.read(file, missing=missing or (), separator=separator, encoding=encoding)
     )
@@ -340,9 +357,17 @@ def profile(
         if out.exists() and not force:
             raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
         path = os.path.relpath(file.absolute(), out.absolute().parent)
+        if users is None:
+            plan = starting_plan(found, path)
+        else:
+            plan = preset_plan(found, path, users, population=population)
         with explain_target(out):
-            out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
+            out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
+        if users is not None:
+            console.say("The rules ask for more than a plan can decide:")
+            for note in preset_notes(found, users):
+                console.say(f"- {note}")
     return 0
 
 
@@ -562,7 +587,7 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
     /,
     *,
     out: Path,
@@ -575,6 +600,10 @@ def experiment(
     ----------
     name
         ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
+        ``swap-or-shuffle``: both simulations of Muralidhar, Sarathy and Dandekar (2006).
+        ``blanking``: the four designs of Flossmann and Lechner (2006).
+        ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
+        ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
     out
         Folder for the tables (csv) and charts (svg).
     size
@@ -582,11 +611,10 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.studies import load_study
+    from tacit.cli.studies import run_study
 
-    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = study.run(out, size=size, seed=seed, progress=progress)
+        tables = run_study(name, out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")

@@ -242,6 +242,10 @@ def judge(view: View) -> Callout:
     return Callout(mood, title, (*view.cautions(), *view.missed(), *view.noted()), points, note)
 
 
+#: Claims that keep others from being undone, and protect nobody by themselves.
+SUPPORTING = frozenset({"absent-columns", "suppressed-together", "constant-in-households"})
+
+
 def choose_verdict(view: View) -> tuple[Any, str]:
     """Return the mood and the heading of the judgement."""
     claims = view.claims
@@ -252,6 +256,8 @@ def choose_verdict(view: View) -> tuple[Any, str]:
     if all(judged.claim.model == "absent-columns" for judged in claims):
         # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
         return "attention", "Identifiers are removed; no anonymity is claimed"
+    if all(judged.claim.model in SUPPORTING for judged in claims):
+        return "attention", "Nothing was undone; no anonymity is claimed"
     heading = {1: "The claim holds", 2: "Both claims hold"}.get(
         len(claims), f"All {len(claims)} claims hold"
     )

@@ -116,6 +116,10 @@ class ChannelExpansion(Method):
     )
     time_limit: PositiveFloat = Field(default=60.0, description="seconds that the search may take")
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("channel expansion",)
@@ -163,6 +167,10 @@ class ChannelExpansion(Method):
         """Return the confidential columns."""
         one = self.confidential
         return (one,) if isinstance(one, str) else tuple(one)
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns made into sets, and those withheld."""
+        return (*self.related, *self.withheld(data))
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the related and the confidential columns."""

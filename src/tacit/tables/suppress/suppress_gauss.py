@@ -14,6 +14,7 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
+from tacit.tables.suppress.differences import claim_differences, protect_differences
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_gauss import Choice, choose_hidden_cells
 from tacit.tables.suppress.propose_modular import repair_proposal
@@ -41,13 +42,16 @@ class SuppressGauss(Suppression):
         default=True,
         description="reach the protection levels too; else unsafe cells are only not deducible exactly",
     )
-    clean_seconds: Annotated[float, Field(ge=0)] = Field(
-        default=60.0,
-        description="seconds for publishing again what the levels do not need; 0: none",
+    clean_work: Annotated[float, Field(ge=0)] = Field(
+        default=1.0,
+        description="work for publishing again what the levels do not need, as a multiple of the usual; "
+        "0: none. Not counted in seconds, so that every machine gives the same pattern",
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
-        return repair_proposal(problem, self._choose(problem, ctx).hidden, ctx, self.clean_seconds)
+        return repair_proposal(
+            problem, self._choose(problem, ctx).hidden, ctx, work=self.clean_work
+        )
 
     def _choose(self, problem: Problem, ctx: Context) -> Choice:
         choice = choose_hidden_cells(problem, ctx)
@@ -67,6 +71,7 @@ class SuppressGauss(Suppression):
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
         problem, pattern = protect_from_respondents(problem, choice.hidden, ctx)
+        pattern = protect_differences(table, problem, pattern, ctx)
         hidden = pattern & ~problem.primary
         ctx.note(
             primary=int(problem.primary.sum()),
@@ -79,6 +84,7 @@ class SuppressGauss(Suppression):
         if self.intervals:
             yield from super()._claims(table, result)
             return
+        yield from claim_differences(table, result)
         yield Claim(
             "not-deducible",
             {"singletons": self.singletons},

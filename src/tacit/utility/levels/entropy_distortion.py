@@ -55,6 +55,10 @@ class EntropyDistortion(Measure):
         description="the columns compared; by default the keys, or all but the weight when no keys are declared",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

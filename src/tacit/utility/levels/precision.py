@@ -78,6 +78,10 @@ class Precision(Measure):
         description="the columns to count (N_A of them); by default every key of the original",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
 

@@ -144,6 +144,10 @@ class InformationLoss(Measure):
         description="groups of records left out in turn for standard errors of the measures; 0: no standard errors",
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
