@@ -44,8 +44,26 @@ class Claim:
 
         A table is the confidential one with the published part (hidden cells, changed values, intervals)
         as published.
+
+        Raises
+        ------
+        DisclosureRefused
+            When the claim is about a column that is no longer there.
         """
+        self.refuse_lost_columns(view)
         return bool(find_check(self.model)(view, self))
+
+    def refuse_lost_columns(self, view: Any) -> None:
+        """Refuse records without a column that the claim is about; that it is absent is a claim of its own."""
+        if self.model == "absent-columns" or not hasattr(view, "collect_schema"):
+            return
+        names = view.collect_schema().names()
+        lost = [c for c in self.columns if c not in names]
+        if lost:
+            raise DisclosureRefused(
+                f"the claim '{self.sentence()}' is about {', '.join(map(repr, lost))}, which a later step "
+                "removed. Remove such columns first, and protect what is left."
+            )
 
     def require(self, view: Any, where: str) -> None:
         """Refuse to go on when the claim does not hold."""
