@@ -1,1 +1,0 @@
-"""A seeded fuzzer: random data, roles, Specs, tables and plans, judged by a second pair of eyes."""
