@@ -21,13 +21,32 @@ NAMES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta")
 ODD_NAMES = ("two words", "Größe", "select", "a-b", "1st", "per%", "quote'd")
 #: Parameters that would only make a case slow, with the value that they get.
 QUICK = {
-    **{"time_limit": 2.0, "block_seconds": 0.5, "exact_seconds": 1.0, "clean_seconds": 1.0},
-    **{"restarts": 2, "draws": 3, "bootstrap": 5, "repeats": 20, "n_permutations": 5},
-    **{"random_patterns": 3, "jackknife": 0, "runs": 1, "tries": 20},
+    "time_limit": 2.0,
+    "block_seconds": 0.5,
+    "exact_seconds": 1.0,
+    "clean_seconds": 1.0,
+    "restarts": 2,
+    "draws": 3,
+    "bootstrap": 5,
+    "repeats": 20,
+    "n_permutations": 5,
+    "random_patterns": 3,
+    "jackknife": 0,
+    "runs": 1,
+    "tries": 20,
 }
 #: Parameters that name files, other processes or other Specs, and stay as they are.
 LEFT_OUT = frozenset(
-    {"ptable", "small_ptable", "key_file", "key_env", "matrices", "processes", "previous", "partition"}
+    {
+        "ptable",
+        "small_ptable",
+        "key_file",
+        "key_env",
+        "matrices",
+        "processes",
+        "previous",
+        "partition",
+    }
     | {"engine", "adjust", "parameters", "max_iter", "tol", "iterations", "max_records", "size"}
     | {"rows", "contributors", "subtotals", "population", "model", "target", "most", "ratios"}
 )
@@ -93,8 +112,14 @@ def arrow(columns, sorts):
     import pyarrow as pa
 
     types = {
-        **{"text": pa.string(), "id": pa.string(), "amount": pa.float64(), "whole": pa.int64()},
-        **{"small": pa.int64(), "flag": pa.bool_(), "day": pa.date32(), "weight": pa.float64()},
+        "text": pa.string(),
+        "id": pa.string(),
+        "amount": pa.float64(),
+        "whole": pa.int64(),
+        "small": pa.int64(),
+        "flag": pa.bool_(),
+        "day": pa.date32(),
+        "weight": pa.float64(),
     }
     return pa.table({c: pa.array(v, types[sorts[c]]) for c, v in columns.items()})
 
@@ -113,9 +138,9 @@ def draw_frame(rng):
     sorts += rng.choice(["text", "small", "flag", "day", "amount", "whole"], 4).tolist()
     sorts = dict(zip(names[: int(rng.integers(4, 9))], sorts, strict=False))
     columns = {c: draw_column(rng, s, n) for c, s in sorts.items()}
-    for c in columns:
-        share = rng.choice([0.0, 0.0, 0.0, 0.1, 0.4])
-        columns[c] = [None if m else v for v, m in zip(columns[c], rng.random(n) < share, strict=True)]
+    for c, full in columns.items():
+        gone = rng.random(n) < rng.choice([0.0, 0.0, 0.0, 0.1, 0.4])
+        columns[c] = [None if m else v for v, m in zip(full, gone, strict=True)]
     if rng.random() < 0.5:
         columns["person"], sorts["person"] = [f"ID{word(rng)}" for _ in range(n)], "id"
     if rng.random() < 0.3:
@@ -165,7 +190,11 @@ def draw_roles(rng, frame):
         roles["keys"] = filled
         if len(filled) > 1 and rng.random() < 0.2:
             roles["keys"] = {"first": filled[:2], "second": filled[1:]}
-    taken = set(itertools.chain(*roles.get("keys", {}).values())) if isinstance(roles.get("keys"), dict) else set(roles.get("keys", ()))
+    taken = (
+        set(itertools.chain(*roles.get("keys", {}).values()))
+        if isinstance(roles.get("keys"), dict)
+        else set(roles.get("keys", ()))
+    )
     free = [c for c in [*frame.groups, *frame.numbers] if c not in taken and c != "home"]
     if free and rng.random() < 0.5:
         roles["sensitive"] = [str(rng.choice(free))]
@@ -249,7 +278,9 @@ class Grid:
             cells |= dict.fromkeys(itertools.product(*codes), 0.0)
         lines = {n: self.above(n) for n in names}
         for r in self.records:
-            amount = (1.0 if self.value is None else r[self.value]) * (r["w"] if self.weighted else 1.0)
+            amount = (1.0 if self.value is None else r[self.value]) * (
+                r["w"] if self.weighted else 1.0
+            )
             for cell in itertools.product(*(lines[n][r[n]] for n in names)):
                 if cell in cells:
                     cells[cell] += amount
@@ -309,7 +340,9 @@ def put(others, at, code):
 def draw_grid(rng):
     """Records of firms by one to three dimensions, some of them trees, sometimes as linked tables."""
     size = int(rng.choice([1, 2, 2, 2, 3]))
-    trees = {n: draw_tree(rng, most=5 if size < 3 else 3) for n in ("region", "trade", "size")[:size]}
+    trees = {
+        n: draw_tree(rng, most=5 if size < 3 else 3) for n in ("region", "trade", "size")[:size]
+    }
     n = int(rng.choice([0, 1, *rng.integers(5, 70, 10)]))
     leaves = {name: leaf_codes(tree) for name, tree in trees.items()}
     amounts = rng.lognormal(6, 1.2, n).round(int(rng.choice([0, 2])))
@@ -326,7 +359,15 @@ def draw_grid(rng):
     if size > 1 and rng.random() < 0.25:
         parts = ((names[0], names[1]), (names[0], names[2])) if size == 3 else (names, names[:1])
     value = None if lower == 0 and rng.random() < 0.45 else "x"
-    return Grid(trees, records, parts, value, lower, int(rng.choice([3, 6])), weighted=bool(rng.random() < 0.15))
+    return Grid(
+        trees,
+        records,
+        parts,
+        value,
+        lower,
+        int(rng.choice([3, 6])),
+        weighted=bool(rng.random() < 0.15),
+    )
 
 
 def draw_tree(rng, most):
@@ -369,7 +410,7 @@ class Parameters:
         needed = {*schema.get("required", ()), *cls.example} - {"matrices"}
         chosen = {"kind": kind}
         for name, part in schema["properties"].items():
-            if name == "kind" or name in LEFT_OUT and name not in needed:
+            if name == "kind" or (name in LEFT_OUT and name not in needed):
                 continue
             if name in QUICK:
                 chosen[name] = QUICK[name]
@@ -469,7 +510,11 @@ class Parameters:
     def rule(self):
         frame = self.frame
         if frame.numbers and self.rng.random() < 0.7:
-            return f"`{self.rng.choice(frame.numbers)}` > 100000" if self.rng.random() < 0.1 else f"{self.rng.choice(frame.numbers)} > 90000"
+            return (
+                f"`{self.rng.choice(frame.numbers)}` > 100000"
+                if self.rng.random() < 0.1
+                else f"{self.rng.choice(frame.numbers)} > 90000"
+            )
         return f"{self.rng.choice(frame.groups)} == 'N'"
 
     def draw_array(self, part, name, columns, defs):
@@ -495,7 +540,9 @@ class Parameters:
         if self.grid is not None:
             codes = [c for t in self.grid.trees.values() for _, c in t]
         else:
-            codes = [v for c in self.frame.named("text") for v in self.frame.columns[c] if v is not None]
+            codes = [
+                v for c in self.frame.named("text") for v in self.frame.columns[c] if v is not None
+            ]
         return list(dict.fromkeys(self.rng.choice(codes, n).tolist())) if codes else None
 
     def draw_object(self, part, name, columns, defs):

@@ -71,7 +71,10 @@ def rows_of(columns, names):
 
 @judges("k-anonymity")
 def k_anonymity(columns, claim):
-    return min(Counter(rows_of(columns, claim["columns"])).values(), default=10**9) >= claim["parameters"]["k"]
+    return (
+        min(Counter(rows_of(columns, claim["columns"])).values(), default=10**9)
+        >= claim["parameters"]["k"]
+    )
 
 
 @judges("k-combinations")
@@ -86,7 +89,10 @@ def k_combinations(columns, claim):
 @judges("k-agreement")
 def k_agreement(columns, claim):
     rows = rows_of(columns, claim["columns"])
-    agree = [sum(all(a is None or b is None or a == b for a, b in zip(r, s, strict=True)) for s in rows) for r in rows]
+    agree = [
+        sum(all(a is None or b is None or a == b for a, b in zip(r, s, strict=True)) for s in rows)
+        for r in rows
+    ]
     return min(agree, default=10**9) >= claim["parameters"]["k"]
 
 
@@ -118,7 +124,9 @@ def within_limits(columns, claim):
 def channel_safety(columns, claim):
     given = claim["parameters"]
     people = Counter(columns[claim["columns"][0]])
-    table = np.array([[Fraction(n) for n in line["counts"]] for line in given["inputs"]], dtype=object)
+    table = np.array(
+        [[Fraction(n) for n in line["counts"]] for line in given["inputs"]], dtype=object
+    )
     size = [Fraction(line["subjects"]) for line in given["inputs"]]
     u = [Fraction(str(v)) for v in given["u"].values()]
     c = [Fraction(str(v)) for v in given["c"].values()]
@@ -227,7 +235,11 @@ def enough(t, m, unknown, down, up, *, levels=True):
         far_down = reach(m, unknown, down, up, cell, -1)
         far_up = reach(m, unknown, down, up, cell, 1)
         slack = 1e-7 * max(1.0, abs(t.value[cell]))
-        if far_down + slack < below * keep or far_up + slack < above * keep or far_down + far_up + slack < width * keep:
+        if (
+            far_down + slack < below * keep
+            or far_up + slack < above * keep
+            or far_down + far_up + slack < width * keep
+        ):
             return False
     return True
 
@@ -277,7 +289,9 @@ def protected(t, claim, unknown, down, up, *, far=True, levels=True, rows=None):
         return False
     if not claim["parameters"].get("singletons"):
         return True
-    return not found_by_neighbours(t, m, unknown, down, up) and not (far and found_by_sums(t, m, unknown))
+    return not found_by_neighbours(t, m, unknown, down, up) and not (
+        far and found_by_sums(t, m, unknown)
+    )
 
 
 @judges("protected-intervals")
@@ -310,7 +324,15 @@ def protected_in_subtables(t, claim):
             inside = np.zeros(len(t.value), dtype=bool)
             inside[[c for row in rows for c in row]] = True
             t.unsafe = whole & inside
-            if not protected(t, claim, t.hidden & inside, *narrowed(t, claim), far=False, levels=levels, rows=rows):
+            if not protected(
+                t,
+                claim,
+                t.hidden & inside,
+                *narrowed(t, claim),
+                far=False,
+                levels=levels,
+                rows=rows,
+            ):
                 return False
     finally:
         t.unsafe = whole
@@ -435,7 +457,9 @@ def cell_keys(t, claim):
         if n == 0:
             expected = 0.0
         else:
-            expected = moves[own][np.flatnonzero(keys[cell] < np.append(bounds[own][:-1], np.inf))[0]]
+            expected = moves[own][
+                np.flatnonzero(keys[cell] < np.append(bounds[own][:-1], np.inf))[0]
+            ]
         if abs(change - expected) > NEAR * max(1.0, n):
             return False
     return True

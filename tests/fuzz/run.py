@@ -36,7 +36,9 @@ class Outcome:
 
     def __str__(self):
         lines = [f"python -m fuzz {self.what} {self.seed}: {self.end} {self.sentence[:300]}"]
-        return "\n".join([*lines, *(f"  step: {json.dumps(s, default=str)}" for s in self.plan), *self.faults])
+        return "\n".join(
+            [*lines, *(f"  step: {json.dumps(s, default=str)}" for s in self.plan), *self.faults]
+        )
 
 
 def run_case(what, seed, *, papers=True):
@@ -53,7 +55,9 @@ def run_case(what, seed, *, papers=True):
             out.faults.append("raw exception:\n" + traceback.format_exc(limit=-8))
     for w in caught:
         if not issubclass(w.category, SdcWarning):
-            out.faults.append(f"raw warning: {w.category.__name__} {w.message} ({w.filename}:{w.lineno})")
+            out.faults.append(
+                f"raw warning: {w.category.__name__} {w.message} ({w.filename}:{w.lineno})"
+            )
     tokens = getattr(out, "tokens", frozenset()) - given_tokens(out.plan)
     for text in [out.sentence, *(str(w.message) for w in caught)]:
         out.faults += message_faults(text, tokens)
@@ -106,23 +110,28 @@ def write(release, target, *, papers):
 
 def claim_faults(target, view):
     """Claims that the judge finds broken on what was written."""
-    found = []
-    for claim in json.loads((target / "statement.json").read_text())["claims"]:
-        if not judge.JUDGES[claim["model"]](view, claim):
-            found.append(f"refuted claim: {json.dumps(claim)[:600]}")
-    return found
+    claims = json.loads((target / "statement.json").read_text())["claims"]
+    return [
+        f"refuted claim: {json.dumps(claim)[:600]}"
+        for claim in claims
+        if not judge.JUDGES[claim["model"]](view, claim)
+    ]
 
 
 def size_faults(ledger, n):
     """Whether every record is accounted for from step to step."""
-    found = [] if ledger["records"] == n else [f"{n} records drawn, {ledger['records']} in the ledger"]
+    found = (
+        [] if ledger["records"] == n else [f"{n} records drawn, {ledger['records']} in the ledger"]
+    )
     for step in ledger["steps"]:
         change = step["changes"]
         before, after = change["records_before"], change["records_after"]
         if before != n:
             found.append(f"{step['kind']}: {before} records before, {n} after the step before it")
         if not change.get("links_lost") and before - change["dropped"] + change["added"] != after:
-            found.append(f"{step['kind']}: dropped and added do not account for {before} -> {after}")
+            found.append(
+                f"{step['kind']}: dropped and added do not account for {before} -> {after}"
+            )
         n = after
     return found
 
@@ -133,11 +142,15 @@ def column_faults(ledger, frame, columns):
     n, moved = len(frame), False
     for step in ledger["steps"]:
         change = step["changes"]
-        moved |= change.get("links_lost", False) or change["records_before"] != change["records_after"]
+        moved |= (
+            change.get("links_lost", False) or change["records_before"] != change["records_after"]
+        )
         moved |= bool(change.get("dropped") or change.get("added"))
         touched |= set(change.get("cells", ()))
         if not change.get("links_lost"):
-            names = [c for c in names if c not in change["columns_removed"]] + change["columns_added"]
+            names = [c for c in names if c not in change["columns_removed"]] + change[
+                "columns_added"
+            ]
         n = change["records_after"]
     found = []
     sizes = {len(v) for v in columns.values()}
@@ -231,7 +244,9 @@ def look(grid, table, file):
     order = [own.index(c) for c in cells]
 
     def numbers(name):
-        return np.array([np.nan if v is None else float(v) for v in file.get(name, [None] * len(cells))])
+        return np.array(
+            [np.nan if v is None else float(v) for v in file.get(name, [None] * len(cells))]
+        )
 
     def located(rows):
         return [{place[c]: s for c, s in row.items()} for row in rows]
@@ -252,7 +267,10 @@ def look(grid, table, file):
         counts=table.frequency,
         rows=located(grid.relations),
         subtables=[located(s) for s in grid.subtables()] if len(grid.parts) == 1 else None,
-        extra={k: v[order] if isinstance(v, np.ndarray) and len(v) == len(order) else v for k, v in table.extra.items()},
+        extra={
+            k: v[order] if isinstance(v, np.ndarray) and len(v) == len(order) else v
+            for k, v in table.extra.items()
+        },
         count=table.count[order],
         fixed=((table.status == 10) | (table.status >= 13))[order],
     )
@@ -313,7 +331,10 @@ def masked_column(rng, frame, c):
     if frame.sorts[c] in ("amount", "whole") and rng.random() < 0.5:
         noise = rng.normal(0, 2000, len(values)).round(1)
         whole = frame.sorts[c] == "whole"
-        values = [None if v is None else (int(v + e) if whole else v + float(e)) for v, e in zip(values, noise, strict=True)]
+        values = [
+            None if v is None else (int(v + e) if whole else v + float(e))
+            for v, e in zip(values, noise, strict=True)
+        ]
     elif frame.sorts[c] == "text" and rng.random() < 0.3:
         values = [None if rng.random() < 0.2 else v for v in values]
     return values
@@ -336,6 +357,11 @@ def measure_table(rng, out):
     out.faults += result_faults(first, again)
 
 
+#: Measures of risk whose value is a share or a probability; those of others are counts and sizes.
+SHARES = frozenset(
+    {"distance_linkage", "probabilistic_linkage", "conditional_linkage", "reidentification"}
+    | {"series_linkage", "interval_disclosure", "global_risk", "noise_ellipsoid", "t_closeness"}
+)
 MEASURED = (measure_records, measure_table)
 
 
@@ -348,11 +374,14 @@ def result_faults(first, again):
         found.append(f"the value is {first.value}")
     if np.isnan(first.value) and not first.explanation:
         found.append("the value is not a number, and nothing is said about it")
-    shares = first.numbers.items() if specs()[first.kind].family == "risk" else ()
-    for name, number in shares:
-        if isinstance(number, float) and name.lower().startswith("share") and not np.isnan(number):
-            if not -1e-9 <= number <= 1 + 1e-9:
-                found.append(f"{name} is {number}")
+    if specs()[first.kind].family == "risk":
+        shares = {k: v for k, v in first.numbers.items() if k.lower().startswith("share")}
+        shares |= {"the value": first.value} if first.kind in SHARES else {}
+        found += [
+            f"{name} is {v}"
+            for name, v in shares.items()
+            if isinstance(v, float) and not (np.isnan(v) or -1e-9 <= v <= 1 + 1e-9)
+        ]
     repr(first)
     return found
 

@@ -50,20 +50,22 @@ class Claim:
         DisclosureRefused
             When the claim is about a column that is no longer there.
         """
-        self.refuse_lost_columns(view)
-        return bool(find_check(self.model)(view, self))
+        check = find_check(self.model)
+        try:
+            return bool(check(view, self))
+        except Exception:
+            self.refuse_lost_columns(view)
+            raise
 
     def refuse_lost_columns(self, view: Any) -> None:
-        """Refuse records without a column that the claim is about; that it is absent is a claim of its own."""
-        if self.model == "absent-columns" or not hasattr(view, "collect_schema"):
-            return
-        names = view.collect_schema().names()
+        """Refuse records without a column that could not be checked for want of it."""
+        names = view.collect_schema().names() if hasattr(view, "collect_schema") else self.columns
         lost = [c for c in self.columns if c not in names]
         if lost:
             raise DisclosureRefused(
                 f"the claim '{self.sentence()}' is about {', '.join(map(repr, lost))}, which a later step "
                 "removed. Remove such columns first, and protect what is left."
-            )
+            ) from None
 
     def require(self, view: Any, where: str) -> None:
         """Refuse to go on when the claim does not hold."""
