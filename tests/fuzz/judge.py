@@ -153,6 +153,39 @@ def channel_safety(columns, claim):
     return dealt == size and +seen == Counter({str(k): v for k, v in people.items()})
 
 
+@judges("constant-in-households")
+def constant_in_households(columns, claim):
+    home = columns.get(claim["parameters"]["household"], [])
+    shown = {}
+    for c in set(claim["columns"]) & set(columns):
+        for h, v in zip(home, columns[c], strict=bool(home)):
+            shown.setdefault((c, h), set()).add(v)
+    return all(len(values) == 1 for (_, h), values in shown.items() if h is not None)
+
+
+@judges("suppressed-together")
+def suppressed_together(columns, claim):
+    given = claim["parameters"]
+    home = columns.get(given["household"])
+    for c in set(given["constant"]) & set(columns) if home else ():
+        gone = {}
+        for h, v in zip(home, columns[c], strict=True):
+            gone.setdefault(h, set()).add(v is None)
+        if any(len(g) > 1 for h, g in gone.items() if h is not None):
+            return False
+    for c in set(given["counting"]) & set(columns) if home else ():
+        if any(v is None and h is not None for h, v in zip(home, columns[c], strict=True)):
+            return False
+    for group in given["links"]:
+        for one, other in itertools.permutations([c for c in group if c in columns], 2):
+            pairs = list(zip(columns[one], columns[other], strict=True))
+            for v, beside in pairs:
+                told = {a for a, b in pairs if b == beside and a is not None}
+                if v is None and beside is not None and len(told) <= 1:
+                    return False
+    return True
+
+
 # -- tables ------------------------------------------------------------------------------------------
 
 

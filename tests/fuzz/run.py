@@ -19,6 +19,7 @@ import numpy as np
 
 import tacit
 from fuzz import draw, judge
+from fuzz.parameters import Parameters
 from tacit.errors import SdcError, SdcWarning
 from tacit.registry import specs
 
@@ -308,7 +309,7 @@ def measure_records(rng, out):
     before = frame.read()
     masked = {c: masked_column(rng, frame, c) for c in frame.columns}
     after = frame.read(columns=masked)
-    draws = draw.Parameters(rng, frame=frame)
+    draws = Parameters(rng, frame=frame)
     out.plan = [draw.sound(draws, kind, after)]
     spec = specs()[kind](**{k: v for k, v in out.plan[0].items() if k != "kind"})
     first = spec.measure(after, original=before, register=before, seed=1)
@@ -349,7 +350,7 @@ def measure_table(rng, out):
     table = tacit.MinimumFrequency(n=3).apply(before)
     if rng.random() < 0.6:
         table = tacit.SuppressLinear().apply(table)
-    out.plan = [draw.sound(draw.Parameters(rng, grid=grid), kind, table)]
+    out.plan = [draw.sound(Parameters(rng, grid=grid), kind, table)]
     spec = specs()[kind](**{k: v for k, v in out.plan[0].items() if k != "kind"})
     first = spec.measure(table, original=before, seed=1)
     again = spec.measure(table, original=before, seed=1)
