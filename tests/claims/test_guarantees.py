@@ -10,9 +10,13 @@ FILES = Path(tacit.claims.__file__).parent
 
 
 def entries():
-    rows = re.findall(r"^\| `([a-z-]+)`.*$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
-    lines = re.findall(r"^\| `[a-z-]+`.*$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
-    return dict(zip(rows, lines, strict=True))
+    """Lines of tables by the model that they begin with, in words or as code."""
+    lines = re.findall(r"^\| .*$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {
+        re.split(r" \(| \|", line[2:])[0].strip("` ").replace(" ", "-"): line for line in lines
+    }
+    named.pop("model")
+    return named
 
 
 def own_models():
