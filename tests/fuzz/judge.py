@@ -88,12 +88,39 @@ def k_combinations(columns, claim):
 
 @judges("k-agreement")
 def k_agreement(columns, claim):
-    rows = rows_of(columns, claim["columns"])
-    agree = [
-        sum(all(a is None or b is None or a == b for a, b in zip(r, s, strict=True)) for s in rows)
-        for r in rows
+    p = claim["parameters"]
+    for names in p.get("combinations") or [claim["columns"]]:
+        rows = rows_of(columns, names)
+        if min((len(agreeing(r, rows)) for r in rows), default=10**9) < p["k"]:
+            return False
+        whole = Counter(r for r in rows if None not in r)
+        if p.get("in_full") and min(whole.values(), default=10**9) < p["k"]:
+            return False
+    return True
+
+
+def agreeing(row, rows):
+    """Places of the rows that agree with one, a missing value agreeing with everything."""
+    return [
+        i
+        for i, other in enumerate(rows)
+        if all(a is None or b is None or a == b for a, b in zip(row, other, strict=True))
     ]
-    return min(agree, default=10**9) >= claim["parameters"]["k"]
+
+
+@judges("l-diversity")
+def l_diversity(columns, claim):
+    p = claim["parameters"]
+    secret = columns[p["sensitive"]]
+    for names in p.get("combinations") or [claim["columns"]]:
+        rows = rows_of(columns, names)
+        for row in set(rows):
+            same = [i for i, other in enumerate(rows) if other == row]
+            whole = p["missing"] == "value" or (p.get("in_full") and None not in row)
+            seen = {secret[i] for i in (same if whole else agreeing(row, rows))} - {None}
+            if len(seen) < p["l"]:
+                return False
+    return True
 
 
 @judges("absent-columns")
@@ -214,6 +241,8 @@ class Published:
     extra: dict
     count: np.ndarray
     fixed: np.ndarray
+    cells: list
+    names: list
 
     @property
     def hidden(self):
@@ -243,7 +272,8 @@ def reach(m, unknown, down, up, cell, sign, still=()):
     a = m[:, cells]
     a = a[np.abs(a).sum(axis=1) > 0]
     bounds = [(0, 0) if c in still else (-down[c], up[c]) for c in cells.tolist()]
-    bounds = [(None if lo == -np.inf else lo, None if hi == np.inf else hi) for lo, hi in bounds]
+    # Bounds far beyond the values count as none: programs lose their digits there.
+    bounds = [(None if lo < -1e7 else lo, None if hi > 1e7 else hi) for lo, hi in bounds]
     cost = np.where(cells == cell, -float(sign), 0.0)
     if not len(a):
         lo, hi = bounds[list(cells).index(cell)]
@@ -496,3 +526,34 @@ def cell_keys(t, claim):
         if abs(change - expected) > NEAR * max(1.0, n):
             return False
     return True
+
+
+@judges("k-disclosure")
+def k_disclosure(t, claim):
+    p, m = claim["parameters"], matrix(t.rows, len(t.value))
+    k, most = p["k"], p.get("up_to")
+    axes = [t.names.index(d) for d in p.get("dimensions") or ()]
+    down, up = within(t)
+    for row in t.rows:
+        total = next(c for c, s in row.items() if s < 0)
+        for part in [c for c, s in row.items() if s > 0] if len(row) > 2 else ():
+            rest = t.value[total] - t.value[part]
+            if t.value[part] <= 0 or rest > k or (most is not None and t.value[part] > most):
+                continue
+            if axes and all(t.cells[total][i] == t.cells[part][i] for i in axes):
+                continue
+            if rest + reach_apart(m, t.hidden, down, up, total, part) < (k + 1) * (1 - 2 * NEAR):
+                return False
+    return True
+
+
+def reach_apart(m, unknown, down, up, total, part):
+    """How far a total can move away from one of its parts, given all relations."""
+    cells = np.flatnonzero(unknown)
+    cost = np.where(cells == part, 1.0, 0.0) - np.where(cells == total, 1.0, 0.0)
+    if not len(cells) or not cost.any():
+        return 0.0
+    bounds = [(-down[c], None if up[c] > 1e7 else up[c]) for c in cells.tolist()]
+    bounds = [(None if lo < -1e7 else lo, hi) for lo, hi in bounds]
+    found = linprog(cost, A_eq=m[:, cells], b_eq=np.zeros(len(m)), bounds=bounds, method="highs")
+    return np.inf if found.status == 3 else -found.fun

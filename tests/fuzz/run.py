@@ -274,6 +274,8 @@ def look(grid, table, file):
         },
         count=table.count[order],
         fixed=((table.status == 10) | (table.status >= 13))[order],
+        cells=cells,
+        names=list(grid.trees),
     )
     return view, []
 

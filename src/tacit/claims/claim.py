@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from tacit.claims.registry import data_of, find_check
 from tacit.errors import DisclosureRefused
 
@@ -44,31 +46,25 @@ class Claim:
 
         A table is the confidential one with the published part (hidden cells, changed values, intervals)
         as published.
-
-        Raises
-        ------
-        DisclosureRefused
-            When the claim is about a column that is no longer there.
         """
-        check = find_check(self.model)
-        try:
-            return bool(check(view, self))
-        except Exception:
-            self.refuse_lost_columns(view)
-            raise
+        return not self.lost_columns(view) and bool(find_check(self.model)(view, self))
 
-    def refuse_lost_columns(self, view: Any) -> None:
-        """Refuse records without a column that could not be checked for want of it."""
-        names = view.collect_schema().names() if hasattr(view, "collect_schema") else self.columns
-        lost = [c for c in self.columns if c not in names]
-        if lost:
-            raise DisclosureRefused(
-                f"the claim '{self.sentence()}' is about {', '.join(map(repr, lost))}, which a later step "
-                "removed. Remove such columns first, and protect what is left."
-            ) from None
+    def lost_columns(self, view: Any) -> list[str]:
+        """Return the columns that the claim is about and released records no longer have."""
+        if not isinstance(view, nw.LazyFrame) or self.model == "absent-columns":
+            return []
+        held = set(view.collect_schema().names())
+        return [c for c in self.columns if c not in held]
 
     def require(self, view: Any, where: str) -> None:
         """Refuse to go on when the claim does not hold."""
+        lost = self.lost_columns(view)
+        if lost:
+            raise DisclosureRefused(
+                f"{where}: the claim '{self.sentence()}' is about columns that are no longer there "
+                f"({', '.join(map(repr, lost))}), so that nobody could check it. Leave columns out before the step "
+                "that protects them."
+            )
         if not self.holds(view):
             raise DisclosureRefused(
                 f"{where}: the claim '{self.sentence()}' does not hold on the output. Nothing was "
