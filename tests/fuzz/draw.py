@@ -52,11 +52,8 @@ class Frame:
         held = self.columns if columns is None else columns
         if order is not None:
             held = {c: [v[i] for i in order] for c, v in held.items()}
-        roles = {
-            r: n if isinstance(n, str | dict) else [c for c in n if c in held]
-            for r, n in self.roles.items()
-        }
-        return tacit.read(arrow(held, self.sorts), **roles, hierarchies=dict(self.hierarchies))
+        table = arrow(held, self.sorts)
+        return tacit.read(table, **self.roles, hierarchies=dict(self.hierarchies))
 
     @functools.cached_property
     def tokens(self):
