@@ -137,3 +137,8 @@ def test_a_claim_about_a_column_that_is_gone_is_refused_in_a_sentence():
     (claim,) = masked.history[-1].claims
     with pytest.raises(SdcError, match="no longer there"):
         claim.require(left.claim_view(), where="release")
+
+
+def test_limits_of_a_column_that_became_text_do_not_hold():
+    data = tacit.read({"a": ["100 or more", "-20"]})
+    assert not Claim("within-limits", {"low": None, "high": 500}, "a", ("a",)).holds(data.frame)

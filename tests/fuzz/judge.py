@@ -143,8 +143,18 @@ def plain(value):
 @judges("within-limits")
 def within_limits(columns, claim):
     low, high = claim["parameters"]["low"], claim["parameters"]["high"]
+    if not all(is_number(v) for c in claim["columns"] for v in columns[c] if v is not None):
+        return False
     x = np.array([float(v) for c in claim["columns"] for v in columns[c] if v is not None])
     return bool((low is None or (x >= low).all()) and (high is None or (x <= high).all()))
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 @judges("channel-safety")
