@@ -26,6 +26,7 @@ from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
 from tacit.protect import channels as channels
 from tacit.protect import pram as pram
+from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
 from tacit.protect.channels.channel_expansion import ChannelExpansion as ChannelExpansion
 from tacit.protect.generalise.datafly import Datafly as Datafly
 from tacit.protect.generalise.generalise import Generalise as Generalise
@@ -153,6 +154,7 @@ from tacit.tables.rules.p_percent import PPercent as PPercent
 from tacit.tables.rules.pq import Pq as Pq
 from tacit.tables.rules.recode_table import RecodeTable as RecodeTable
 from tacit.tables.rules.request import Request as Request
+from tacit.tables.rules.select_cells import SelectCells as SelectCells
 from tacit.tables.rules.set_status import SetStatus as SetStatus
 from tacit.tables.rules.zero_cells import ZeroCells as ZeroCells
 from tacit.tables.structure.block_structure import BlockStructure as BlockStructure

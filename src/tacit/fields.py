@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 ColumnName = Annotated[str, Field(min_length=1, json_schema_extra={"widget": "column"})]
 ColumnNames = Annotated[tuple[ColumnName, ...], Field(min_length=1)]
@@ -12,6 +12,12 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 PositiveInt = Annotated[int, Field(ge=1)]
 NaturalInt = Annotated[int, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
+
+#: One sensitive column or several; ``column`` is the older name of the parameter.
+SensitiveColumns = Annotated[
+    ColumnName | Annotated[tuple[ColumnName, ...], Field(min_length=1)] | None,
+    Field(validation_alias=AliasChoices("sensitive", "column")),
+]
 
 #: A class-size requirement. 1 means no protection and is refused where a guarantee is claimed.
 ClassSize = Annotated[int, Field(ge=1)]

@@ -99,7 +99,7 @@ class Spec(BaseModel):
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns that the parameters name, so that they can be checked before work."""
         names: list[str] = []
-        for field in ("column", "columns"):
+        for field in ("column", "columns", "sensitive"):
             value = getattr(self, field, None)
             if isinstance(value, str):
                 names.append(value)

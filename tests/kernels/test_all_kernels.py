@@ -13,6 +13,7 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import roll_up
 from tacit.errors import WeakProtection
 from tacit.kernels import REGISTERED, Kernels, run_kernels
+from tacit.protect.anonymise.grouping import add_prices, merge_classes
 from tacit.protect.generalise import clusters_greedy, clusters_local
 from tacit.protect.generalise.clusters_space import build
 from tacit.protect.microaggregate.grouping import blocking, mdav_groups
@@ -187,6 +188,16 @@ def improved():
     return improve(x - x.mean(axis=0), start, 3, rng=rng(), tick=quiet)
 
 
+def merged_rows():
+    """Rows that fit into one number, and rows that do not."""
+    codes = rng().integers(0, 3, size=(60, 4)).astype(np.int32)
+    n, weight = np.ones(60, dtype=np.int64), rng(2).random(60)
+    narrow = merge_classes(codes, [3] * 4, n, weight)
+    wide = merge_classes(codes, [2**20] * 4, n, weight)
+    prices = add_prices(codes, np.array([0, 3, 6, 9]), rng(3).random(12), 0.5)
+    return [*narrow, *wide, prices]
+
+
 #: What drives the kernels of each module.
 ALGORITHMS = {
     "hypercube": lambda: tacit.SuppressHypercube().apply(judged((6, 4, 3)), seed=1).hidden,
@@ -213,6 +224,7 @@ ALGORITHMS = {
     "k-Similar": k_similar,
     "swapping": swapped,
     "local suppression": hidden_cells,
+    "lattice": merged_rows,
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
     "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
     "improvement": improved,

@@ -466,3 +466,17 @@ def test_code_value_round_trip(tmp_path_factory, codes, quotes):
     )
     order = [again.index(table.codes(i)) for i in range(len(table))]
     np.testing.assert_allclose(again.value[order], table.value)
+
+
+def test_repeated_codes_of_a_hierarchy_file_as_tau_argus_reads_them(tmp_path):
+    path = tmp_path / "region.hrc"
+    # N2 stands twice without children: records belong to the first place. S is its own only child.
+    path.write_text("N\n@N1\n@N2\nS\n@S\nW\n@N2\n@W1\n")
+    found = hrc_dimension(path)
+    assert found.codes == ("Total", "N", "N1", "N2", "S", "W", "W1")
+    sums = {found.codes[s.parent]: [found.codes[c] for c in s.children] for s in found.sums}
+    assert sums == {"Total": ["N", "S", "W"], "N": ["N1", "N2"], "W": ["W1"]}
+    # A group that is listed twice has no meaning.
+    path.write_text("N\n@N1\nS\n@S1\nN\n@N3\n")
+    with pytest.raises(tacit.errors.HierarchyError, match="line 5"):
+        hrc_dimension(path)

@@ -91,7 +91,7 @@ def test_the_loss_is_the_least(kind, seed):
     except Infeasible:
         assert expected in (None, -1)
         return
-    assert found.proven
+    assert found.finished
     assert expected is not None
     if expected >= 0:
         assert found.loss == pytest.approx(expected, rel=1e-5, abs=1e-6)

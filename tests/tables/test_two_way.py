@@ -130,3 +130,61 @@ def test_rounding_far_enough_takes_disclosure_away():
     assert base is not None
     assert base > 1
     assert smallest_base(Margins.of([5, 5], [5, 5]), "existence", 0.0) == 1
+
+
+def test_zeros_are_known_in_all_tables_or_in_none():
+    cells = np.array([[5, 0, 2], [0, 4, 1]])
+    flat = tacit.Table.from_array(cells, totals=False)
+    # Bounds that say nothing: linear programs in place of the closed form.
+    deep = flat.with_(upper=np.full(len(flat), 1e6))
+    cube = tacit.Table.from_array(np.stack([cells, cells + 1], axis=2), totals=False)
+    for known in (False, True):
+        spec = tacit.MarginDisclosure(tau_approx=3, known_zeros=known)
+        one, two = spec.measure(flat), spec.measure(deep)
+        assert one.counts == two.counts
+        assert one.numbers == two.numbers
+        assert spec.measure(cube).numbers["cells not published"] == (10 if known else 12)
+        assert one.frame["low"].to_list() == pytest.approx(two.frame["low"].to_list())
+        assert one.frame["high"].to_list() == pytest.approx(two.frame["high"].to_list())
+    # With the zeros known, every other cell is its row or column total less one other.
+    assert one.numbers["cells not published"] == 4
+    assert one.counts["approximation"] == 4
+
+
+def test_thresholds_by_cell_and_a_choice_of_cells():
+    cells = np.array([[38, 26, 16], [1, 6, 5], [1, 3, 4]])
+    table = tacit.Table.from_array(cells, totals=False)
+    margins = Margins.of(cells.sum(axis=1), cells.sum(axis=0))
+    low, high = margins.all_bounds()
+    each = np.arange(1, 10).reshape(3, 3) * 3.0
+    found = tacit.MarginDisclosure(tau_up=each, tau_down=each, tau_approx=each).measure(table)
+    assert found.counts["upward"] == int((low > each).sum())
+    assert found.counts["downward"] == int((high < each).sum())
+    assert found.counts["approximation"] == int((high - low < each).sum())
+    some = tacit.MarginDisclosure(tau_down=9, protected=[("2", "1"), ("1", "1")]).measure(table)
+    assert some.numbers["cells not published"] == 2
+    assert some.counts["downward"] == int(high[1, 0] < 9) + int(high[0, 0] < 9)
+    assert "protected" not in tacit.MarginDisclosure(protected=[("2", "1")]).to_dict(public=True)
+    with pytest.raises(InputError, match="9 inner"):
+        tacit.MarginDisclosure(tau_up=[1.0, 2.0]).measure(table)
+    with pytest.raises(InputError, match="name inner cells"):
+        tacit.MarginDisclosure(protected=[("Total", "1")]).measure(table)
+    with pytest.raises(InputError, match="method='lines'"):
+        tacit.MarginDisclosure(tau_up=each, method="lines").measure(table)
+
+
+def test_the_curve_counts_cells_for_every_threshold():
+    cells = np.array([[38, 26, 16], [1, 6, 5], [1, 3, 4]])
+    table = tacit.Table.from_array(cells, totals=False)
+    found = tacit.MarginDisclosure().measure(table)
+    for kind, name in (
+        ("upward", "tau_up"),
+        ("downward", "tau_down"),
+        ("approximation", "tau_approx"),
+    ):
+        for tau in (1.0, 4.0, 8.0, 12.0, 30.0):
+            one = tacit.MarginDisclosure(**{name: tau}).measure(table)
+            assert found.curve(kind, [tau]) == [(tau, one.counts[kind])]
+    assert found.plot_curve()
+    with pytest.raises(InputError, match="no curve"):
+        found.curve("existence")

@@ -68,13 +68,7 @@ def magnitudes_agree(table: TableView, plan: Mapping[str, Any], keys: Any, cells
     """Return True when changes stay within their limits, and a sample of cells is as defined."""
     parts = scaling_parts(table, plan["scale_by"], len(plan["scaling"]["epsilon"]) + 1)
     change = np.asarray(table.changed) - table.value
-    reach = max(abs(v) for name in ("main", "small") if plan[name] for v in plan[name]["v"])
-    # The share peaks at most at sigma0 + sigma1 x / xstar (2 xstar / (xstar + x))^q <= sigma0 + 2 sigma1.
-    most = plan["scaling"]["sigma1"]
-    if plan["scaling"]["xstar"] is not None:
-        most = 2 * most + plan["scaling"]["sigma0"]
-    widest = np.abs(parts) * most + (1.0 if plan["small"] else 0.0)
-    limit = (widest * (reach + plan["mu_c"])).sum(axis=1)
+    limit = limit_magnitudes(plan, parts)
     if (np.abs(change[cells]) > limit[cells] * (1 + 1e-9) + 1e-6).any():
         return False
     if keys is None:
@@ -91,6 +85,35 @@ def magnitudes_agree(table: TableView, plan: Mapping[str, Any], keys: Any, cells
         if abs(change[c] - expected) > 1e-7 * max(1.0, abs(float(table.value[c]))):
             return False
     return True
+
+
+def limit_magnitudes(plan: Mapping[str, Any], parts: Floats) -> Floats:
+    """Return how far the magnitudes of cells can move at most."""
+    reach = max(abs(v) for name in ("main", "small") if plan[name] for v in plan[name]["v"])
+    # The share peaks at most at sigma0 + sigma1 x / xstar (2 xstar / (xstar + x))^q <= sigma0 + 2 sigma1.
+    most = plan["scaling"]["sigma1"]
+    if plan["scaling"]["xstar"] is not None:
+        most = 2 * most + plan["scaling"]["sigma0"]
+    widest = np.abs(parts) * most + (1.0 if plan["small"] else 0.0)
+    return np.asarray((widest * (reach + plan["mu_c"])).sum(axis=1), dtype=np.float64)
+
+
+def key_reach(table: TableView) -> Floats:
+    """Return how far the truth may lie from each published value for someone who knows the method's numbers."""
+    facts = table.extra.get("perturbation")
+    if facts is None:
+        return np.zeros(len(table.value))
+    plan = json.loads(facts)
+    if not table.frequency:
+        top = len(plan["scaling"]["epsilon"]) + 1
+        return limit_magnitudes(plan, scaling_parts(table, plan["scale_by"], top))
+    most = max(abs(v) for v in plan["main"]["v"])
+    mean = np.divide(
+        table.value, table.count, out=np.ones(len(table.value)), where=np.asarray(table.count) > 0
+    )
+    return np.asarray(
+        most * (mean if "weighted_count" in table.extra else 1.0) * np.ones(len(mean))
+    )
 
 
 def scaling_parts(table: TableView, scale_by: str, top: int) -> Floats:

@@ -4,7 +4,9 @@ Every unsafe cell of the table as published must be covered by what protects it 
 
 - a cell that is hidden, or is published with an interval, by a claim about patterns; without one, an attacker
   is sent at the table here;
-- a cell that is published rounded, by an interval around the published value that reaches its levels;
+- a cell that is published rounded, by an interval around the published value that reaches its levels, alone and,
+  in tables that are not too large, with all relations together;
+- a cell that was changed by its cell key, by an interval of the largest change that is as wide as its levels;
 - a cell that is published changed in another way, by the claim of the method that changed it.
 
 Claims are recomputed beside this, on the same table, so a claim that is named here is one that holds.
@@ -36,9 +38,15 @@ PATTERNS = frozenset(
     }
 )
 #: Claims of methods that promise a change, and no interval that outsiders could know.
-CHANGES = frozenset({"moved-far-enough", "cell-keys"})
+CHANGES = frozenset({"moved-far-enough"})
+#: The claim of a method whose largest change is known, at least inside.
+KEYS = "cell-keys"
 #: Claims that tell outsiders how near the truth is to the published value.
 ROUNDINGS = frozenset({"rounded", "adjacent-multiples"})
+#: Cells of a rounded table up to which an attacker uses all relations together.
+ATTACKED = 5_000
+#: The first status of cells that are empty.
+EMPTY = 13
 
 
 def table_gate(table: TableView) -> list[str]:
@@ -60,8 +68,12 @@ def claims_of(table: TableView) -> list[Claim]:
 
 def refuse_unjudged(table: TableView) -> Iterator[str]:
     """Refuse a table that is published as it is though nobody has looked for unsafe cells."""
+    import numpy as np
+
     judged = any(RULE in action.techniques for action in table.history)
-    as_it_is = table.changed is None and table.interval is None and not table.hidden.any()
+    # What is left out of the publication hides nothing of what is in it.
+    hidden = table.hidden & ~np.asarray(table.extra.get("unpublished", False), dtype=bool)
+    as_it_is = table.changed is None and table.interval is None and not hidden.any()
     if as_it_is and not judged:
         yield (
             "no rule has judged this table, and all of it would be published as it is; apply a rule "
@@ -102,12 +114,25 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
     if not shown.any() or models & CHANGES:
         return
     if models & ROUNDINGS:
-        short = int((shown & ~find_cells_covered_by_rounding(table)).sum())
-        if short:
+        down, up = rounding_steps(table)
+        bare = shown & ~find_cells_covered_by_steps(table, down, up, wide=table.frequency)
+        if len(table.value) <= ATTACKED:
+            bare |= shown & find_cells_rounded_too_closely(table, down, up)
+        if bare.any():
             yield (
-                f"{short:,} unsafe cells would be published rounded, and the interval that the base "
-                "leaves does not reach their protection levels; take a larger base, "
+                f"{int(bare.sum()):,} unsafe cells would be published rounded, and the interval that "
+                "the base leaves does not reach their protection levels; take a larger base, "
                 "controlled_rounding with protection, or hide them"
+            )
+    elif KEYS in models:
+        from tacit.claims.cell_keys import key_reach
+
+        reach = key_reach(table)
+        bare = shown & ~find_cells_covered_by_steps(table, reach, reach, wide=True)
+        if bare.any():
+            yield (
+                f"{int(bare.sum()):,} unsafe cells would be published with noise, and the largest change "
+                "does not reach their protection levels; take more noise, or hide them"
             )
     elif "no-small-counts" in models:
         short = int((find_attacked_cells(table, veiled) & shown).sum())
@@ -188,28 +213,50 @@ def small_count_room(table: TableView, base: float) -> tuple[Floats, Floats]:
     return down, up
 
 
-def find_cells_covered_by_rounding(table: TableView) -> Flags:
-    """Return the unsafe cells whose levels the interval around the rounded value reaches.
+def find_cells_covered_by_steps(table: TableView, down: Floats, up: Floats, *, wide: bool) -> Flags:
+    """Return the unsafe cells whose levels the interval around the published value reaches.
 
-    A reader knows that the truth lies within some bases of the published value, and its bounds. In a
-    magnitude table that interval must reach both levels; a count can lie anywhere in it, whatever was
-    published, so there it must be as wide as both levels together.
+    A reader knows that the truth lies within some steps below and above it, and its bounds. That interval must
+    reach both levels; with ``wide`` the truth can lie anywhere in it, whatever was published, so that it must be as
+    wide as both levels together.
     """
     import numpy as np
 
     from tacit.claims.attack.attacker import levels_of
 
-    reach = rounding_reach(table)
     needs = levels_of(table)
     at = needs.cells
-    low = np.maximum(table.published[at] - reach[at], table.lower[at])
-    high = np.minimum(table.published[at] + reach[at], table.upper[at])
-    if table.frequency:
+    low = np.maximum(table.published[at] - down[at], table.lower[at])
+    high = np.minimum(table.published[at] + up[at], table.upper[at])
+    if wide:
         enough = high - low >= levels_together(needs) * (1 - 1e-9)
     else:
         enough = needs.met_by(table.value[at] - low, high - table.value[at])
     flags = np.zeros(len(table.value), dtype=bool)
     flags[at[enough]] = True
+    return flags
+
+
+def find_cells_rounded_too_closely(table: TableView, down: Floats, up: Floats) -> Flags:
+    """Return the unsafe cells that rounded values and all relations together place too closely."""
+    import numpy as np
+
+    from tacit.claims.attack.attacker import levels_of, room_of
+    from tacit.claims.attack.movements import System
+    from tacit.claims.attack.needs import Needs, find_unmet_needs
+
+    below, above = room_of(table)
+    shown = ~table.hidden
+    low = np.where(shown, np.maximum(table.value - table.published + down, 0.0), np.inf)
+    high = np.where(shown, np.maximum(table.published + up - table.value, 0.0), np.inf)
+    below, above = np.minimum(below, low), np.minimum(above, high)
+    needs = levels_of(table)
+    if table.frequency:
+        needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
+    # An empty cell is known to be so.
+    unknown = (below + above > 0) & (table.status < EMPTY)
+    flags = np.zeros(len(table.value), dtype=bool)
+    flags[find_unmet_needs(System.over(table.equations, unknown, below, above), needs)[0]] = True
     return flags
 
 
@@ -220,15 +267,34 @@ def levels_together(needs: Needs) -> Floats:
     return np.maximum(needs.down + needs.up, needs.width)
 
 
-def rounding_reach(table: TableView) -> Floats:
-    """Return how far the truth may lie from each rounded value, as the last claim of rounding says."""
+def rounding_steps(table: TableView) -> tuple[Floats, Floats]:
+    """Return how far below and above each rounded value the truth may lie, as the last rounding says."""
     import numpy as np
 
     from tacit.claims.rounded import is_total
 
-    claim = [c for c in claims_of(table) if c.model in ROUNDINGS][-1]
+    action, claim = [
+        (action, claim)
+        for action in table.history
+        for claim in action.claims
+        if claim.model in ROUNDINGS
+    ][-1]
     base = float(claim.parameters["base"])
-    shift, y = int(claim.parameters.get("max_shift", 1)), int(claim.parameters.get("y", 0))
     whole = table.frequency and base.is_integer()
-    steps = np.where(is_total(table.equations), y + 1, shift)
-    return steps * base - (1.0 if whole else 0.0)
+    # A multiple that may leave its place can be a whole base away.
+    edge = 1.0 if whole and not claim.parameters.get("free_zeros") else 0.0
+    total = is_total(table.equations)
+    shift, y = int(claim.parameters.get("max_shift", 1)), int(claim.parameters.get("y", 0))
+    bases = np.where(total, y + 1, shift)
+    below = above = bases * base - edge
+    rule = action.parameters.get("rule", action.parameters.get("mode"))
+    alone = (bases == 1) & ~(total & (action.parameters.get("totals") == "sum"))
+    if rule == "conventional":
+        # Halves go up: of counts, [-2, 2] around a multiple of 5 and [-2, 1] around one of 4.
+        low, high = (base // 2, -(-base // 2) - 1) if edge else (base / 2, base / 2)
+        return np.where(alone, low, below), np.where(alone, high, above)
+    if rule == "up":
+        return below, np.where(alone, 0.0, above)
+    if rule == "down":
+        return np.where(alone, 0.0, below), above
+    return below, above

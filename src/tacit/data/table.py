@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+#: Techniques that publish every cell with another value, and claim something of all of them.
+CHANGING = frozenset(
+    {"rounding", "controlled rounding", "cell keys", "controlled tabular adjustment"}
+)
 #: One cell: its position, its codes, or its array index (one number per dimension).
 CellName = int | Sequence[str] | Sequence[int] | Mapping[str, str]
 
@@ -303,11 +307,16 @@ class Table:
         return tabulate(data, dimensions, value, **options)
 
     @classmethod
-    def link(cls, *tables: Table) -> Table:
+    def link(
+        cls,
+        *tables: Table,
+        variables: Mapping[str, Dimension] | None = None,
+        data: Microdata | None = None,
+    ) -> Table:
         """Join tables that share cells into one system; see :func:`tacit.tables.link`."""
         from tacit.data.cells.linked import link
 
-        return link(*tables)
+        return link(*tables, variables=variables, data=data)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the table with everything known of it (``.table``): confidential, for work in steps."""
@@ -475,14 +484,22 @@ class Table:
     @property
     def hidden(self) -> Flags:
         """Return which cells are not published (a published interval still hides the value)."""
-        return is_hidden(self.status) if self.changed is None else np.isnan(self.changed)
+        own = is_hidden(self.status) if self.changed is None else np.isnan(self.changed)
+        return np.asarray(own | self.unpublished)
+
+    @property
+    def unpublished(self) -> Flags:
+        """Return which cells are left out of what is published, whatever protects the table."""
+        gone = self.extra.get("unpublished")
+        return np.zeros(len(self), dtype=bool) if gone is None else np.asarray(gone, dtype=bool)
 
     @property
     def published(self) -> Floats:
         """Return what is published: the changed or true values, NaN where a cell is hidden."""
-        if self.changed is not None:
-            return self.changed
-        return np.where(is_hidden(self.status), np.nan, self.value)
+        if self.changed is None:
+            return np.where(self.hidden, np.nan, self.value)
+        gone = self.unpublished
+        return np.where(gone, np.nan, self.changed) if gone.any() else self.changed
 
     @property
     def singleton(self) -> Flags:
@@ -635,7 +652,13 @@ class Table:
 
     def faults_for(self, spec: Any) -> list[SdcError]:
         """Return why a Spec cannot work on this table: its own ``faults`` know more."""
-        del spec
+        if self.unpublished.any() and not CHANGING.isdisjoint(getattr(spec, "techniques", ())):
+            return [
+                InputError(
+                    f"{spec.kind} changes and publishes every cell, and cells of this table are left out; "
+                    "protect it by suppression, or leave out select_cells"
+                )
+            ]
         return []
 
     def with_action(self, action: Action) -> Table:
@@ -748,7 +771,8 @@ class Table:
             columns["low"] = pa.array(self.interval[:, 0], from_pandas=True)
             columns["high"] = pa.array(self.interval[:, 1], from_pandas=True)
         columns["mark"] = np.where(self.hidden, "x", np.where(self.empty, "-", "")).tolist()
-        return nw.from_native(pa.table(columns), eager_only=True)
+        shown = pa.table(columns).filter(pa.array(~self.unpublished))
+        return nw.from_native(shown, eager_only=True)
 
     def tally(self) -> dict[str, int]:
         """Return how many cells have each status."""
@@ -765,12 +789,14 @@ class Table:
         return "\n".join(lines)
 
     def grid(self) -> str:
-        """Return a small one- or two-way table as text; hidden cells are x, empty ones -."""
+        """Return a small one- or two-way table as text; hidden cells are x, empty ones -, others not there."""
         form = f",.{decimals_shown(self.published)}f"
         shown = np.array(
             [
-                "x" if h else "-" if e else f"{v:{form}}"
-                for v, h, e in zip(self.published, self.hidden, self.empty, strict=True)
+                "" if u else "x" if h else "-" if e else f"{v:{form}}"
+                for v, h, e, u in zip(
+                    self.published, self.hidden, self.empty, self.unpublished, strict=True
+                )
             ],
             dtype=object,
         ).reshape(self.shape if len(self.shape) == 2 else (1, -1))

@@ -125,6 +125,13 @@ def released_columns(table: Table, hidden: str, empty: str) -> dict[str, Any]:
     if table.interval is not None:
         columns["low"], columns["high"] = table.interval.T
     columns["mark"] = np.where(table.hidden, hidden, np.where(table.empty, empty, "")).tolist()
+    gone = table.unpublished
+    if gone.any():
+        at = np.flatnonzero(~gone)
+        columns = {
+            n: v[at] if isinstance(v, np.ndarray) else [v[i] for i in at]
+            for n, v in columns.items()
+        }
     return columns
 
 
@@ -163,13 +170,15 @@ def wide_columns(table: Table, hidden: str, empty: str, *, mixed: bool) -> dict[
         for d, at in zip(down, places, strict=True)
     }
     values = tidy_numbers(table.published).reshape(size, len(across))
-    gone, none = (f.reshape(size, len(across)) for f in (table.hidden, table.empty))
+    gone, none, out = (
+        f.reshape(size, len(across)) for f in (table.hidden, table.empty, table.unpublished)
+    )
     for j, code in enumerate(across.codes):
         name = code if code not in columns else f"{across.name}: {code}"
         columns[name] = (
             [
-                hidden if h else empty if e else float(v)
-                for v, h, e in zip(values[:, j], gone[:, j], none[:, j], strict=True)
+                None if o else hidden if h else empty if e else float(v)
+                for v, h, e, o in zip(values[:, j], gone[:, j], none[:, j], out[:, j], strict=True)
             ]
             if mixed
             else values[:, j]

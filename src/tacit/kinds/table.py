@@ -90,19 +90,20 @@ class Tables(Kind[Table]):
 
     def describe(self, data: Table) -> dict[str, Any]:
         """Return cells and columns."""
-        return {"cells": len(data), "columns": [*data.names, data.response]}
+        return {"cells": count_published(data), "columns": [*data.names, data.response]}
 
     def outline(self, before: int, data: Table) -> dict[str, str]:
         """Return dimensions, cells and how many have each status."""
         del before
         by = " x ".join(f"{d.name} ({len(d)})" for d in data.dimensions) or "equations"
         states = ", ".join(f"{n:,} {word}" for word, n in data.tally().items())
-        return {"table": by, "cells": f"{len(data):,}", "status": states}
+        return {"table": by, "cells": f"{count_published(data):,}", "status": states}
 
     def size(self, before: int, data: Table) -> str:
         """Return how large the table is and how much of it is hidden, in words."""
         del before
-        return f"{len(data):,} cells, {int(data.hidden.sum()):,} of them hidden"
+        hidden = int((data.hidden & ~data.unpublished).sum())
+        return f"{count_published(data):,} cells, {hidden:,} of them hidden"
 
     def default_measures(self, data: Table) -> list[str]:
         """Return the audit and what was lost."""
@@ -137,6 +138,11 @@ class Tables(Kind[Table]):
         return Table.load(folder / FULL) if (folder / FULL).exists() else None
 
 
+def count_published(table: Table) -> int:
+    """Return how many cells are part of the publication, hidden ones included."""
+    return len(table) - int(table.unpublished.sum())
+
+
 def resolve_dimensions(plan: Any) -> Any:
     """Return the dimensions with file names relative to the plan."""
     dimensions = plan.table.dimensions
@@ -148,7 +154,7 @@ def resolve_dimensions(plan: Any) -> Any:
 def refuse_mismatch(table: Table, file: Path) -> None:
     """Read the released file again: it must show what the table publishes, and nothing else."""
     back, wanted = read(file), table.released()
-    same = len(back) == len(table) and list(back.columns) == wanted.columns
+    same = len(back) == len(wanted) and list(back.columns) == wanted.columns
     for name in wanted.columns if same else ():
         if name in (table.response, "low", "high"):
             shown = back.column(name).cast(pa.float64()).to_numpy()

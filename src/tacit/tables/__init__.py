@@ -28,6 +28,7 @@ _HOMES = {
     "existence_interval": "tacit.tables.rounding.controlled_rounding",
     "graver_basis": "tacit.tables.margins.nfold",
     "graver_complexity": "tacit.tables.margins.nfold",
+    "implied_relations": "tacit.tables.rules.select_cells",
     "independent_rows": "tacit.tables.structure.detection",
     "information_loss": "tacit.tables.suppress.pattern_reports",
     "link": "tacit.data.cells.linked",

@@ -254,20 +254,6 @@ class Dimension:
         """Return, for each code, its expansion into ground codes (codes x leaves)."""
         return expand(self)
 
-    def merged(self, other: Dimension) -> Dimension:
-        """Return the union of two dimensions of one variable: codes by name, relations once."""
-        codes = tuple(dict.fromkeys((*self.codes, *other.codes)))
-        position = {c: i for i, c in enumerate(codes)}
-        sums: dict[tuple[int, frozenset[tuple[int, int]]], Sum] = {}
-        for dimension in (self, other):
-            for s in dimension.sums:
-                parent = position[dimension.codes[s.parent]]
-                children = tuple(position[dimension.codes[c]] for c in s.children)
-                signs = s.signs or (1,) * len(children)
-                key = (parent, frozenset(zip(children, signs, strict=True)))
-                sums.setdefault(key, Sum(parent, children, s.signs))
-        return Dimension(self.name, codes, tuple(sums.values()), {**other.labels, **self.labels})
-
     def __repr__(self) -> str:
         shape = "flat" if self.is_flat else "a tree" if self.is_tree else "several groupings"
         return f"Dimension({self.name!r}: {len(self)} codes, {len(self.sums)} sums, {shape})"

@@ -3,75 +3,152 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.data.cells.classifications import Joint, join_dimensions
 from tacit.data.cells.dimension import Dimension, Sum
-from tacit.data.cells.status import is_primary
+from tacit.data.cells.status import Status, is_primary
+from tacit.data.cells.unpublished import add_overlaps, fit_overlaps
+from tacit.data.microdata import Microdata
 from tacit.data.table import Contributors, Table
 from tacit.errors import InputError
 
 Ints = npt.NDArray[np.int64]
+#: What stands for the contributors of cells that no table has.
+UNKNOWN = {"count": -1, "who": -1}
 
 
-def link(*tables: Table) -> Table:
+def link(
+    *tables: Table,
+    variables: Mapping[str, Dimension] | None = None,
+    data: Microdata | None = None,
+) -> Table:
     """Join tables into one whose cells are named by all their dimensions together.
 
     A dimension that a table lacks stands at its total. Cells of the same name are one cell: their
     values must agree; a cell that is unsafe in one table is unsafe in all, with the largest levels.
     ``extra["parts"]`` holds, for each table, the positions of its cells in the joined table.
 
+    Tables may classify one variable differently (regions by county, groups of regions, counties).
+    Dimensions of one name are one variable, and so is a dimension whose codes and margins are all found
+    in another; what else belongs together is said by ``variables`` or seen in ``data``. Where codes overlap, what they
+    have in common is added as cells that are hidden in any case (``extra["unpublished"]``).
+
+    Parameters
+    ----------
+    tables
+        Two or more tables of one response.
+    variables
+        The name of a table's dimension to a dimension that holds its codes: names with the same dimension
+        are classifications of one variable.
+    data
+        The records, with columns of the dimensions' names: a column whose codes tell those of another is
+        a classification of the same variable.
+
     Raises
     ------
     InputError
-        When tables are of different responses, or a shared cell has two values.
+        When tables are of different responses, a shared cell has two values, or classifications of one
+        variable cannot be brought together.
     """
     if len(tables) < 2:
         raise InputError("link needs at least two tables")
     if len({t.response for t in tables}) > 1:
         raise InputError("linked tables must have the same response")
-    merged: dict[str, Dimension] = {}
-    for table in tables:
-        for d in table.dimensions:
-            merged[d.name] = merged[d.name].merged(d) if d.name in merged else d
-    dimensions = tuple(merged.values())
-    keys = [locate_in_joint(table, dimensions) for table in tables]
-    every = np.concatenate(keys)
-    sizes = [len(d) for d in dimensions]
-    ids = np.ravel_multi_index(tuple(every.T), sizes)
+    joints = join_dimensions(tables, variables, data)
+    places = np.concatenate([locate_in_joint(table, joints) for table in tables])
+    sizes = [len(j.dimension) for j in joints]
+    ids = np.ravel_multi_index(tuple(places.T), sizes)
     unique, first, own = np.unique(ids, return_index=True, return_inverse=True)
+    n = len(unique)
     ends = np.cumsum([len(t) for t in tables])
     parts = tuple(np.split(own, ends[:-1]))
-    refuse_differences(tables, parts, len(unique))
+    refuse_differences(tables, parts, n)
+    overlaps = add_overlaps(
+        [j.dimension for j in joints], places[first], coarse_axes(tables, joints)
+    )
+    more = overlaps.added
     pick = functools.partial(merge_arrays, tables, first)
-    status = merge_status(tables, parts, len(unique))
     levels = {
-        name: largest([getattr(t, name) for t in tables], parts, len(unique))
+        name: pad(largest([getattr(t, name) for t in tables], parts, n), more, 0.0)
         for name in ("lower_level", "upper_level", "sliding_level")
     }
-    blocks = [
-        move_relations(t.equations, p, len(unique)) for t, p in zip(tables, parts, strict=True)
+    blocks = [move_relations(t.equations, p, n + more) for t, p in zip(tables, parts, strict=True)]
+    value = pick("value")
+    # Whoever has all tables knows the best of what each of them says.
+    lower = largest([t.lower for t in tables], parts, n)
+    upper = -largest([-np.asarray(t.upper) for t in tables], parts, n)
+    # Sums of one table's cells may be cells of another.
+    mixed = [
+        axis
+        for axis, j in enumerate(joints)
+        if len({(d.codes, d.sums) for t in tables for d in t.dimensions if d.name in j.codes}) > 1
     ]
+    blocks.append(equations_of(overlaps.dimensions, overlaps.places, complete=mixed))
+    blocks.append(overlaps.equations)
+    equations = distinct_rows(sparse.csr_array(sparse.vstack(blocks, format="csr")))
+    if more:
+        value = np.concatenate([value, fit_overlaps(overlaps, equations, value, lower)])
+    weight = None if any(t.weight is None for t in tables) else pad(pick("weight"), more, 0.0)
     return Table.from_cells(
-        dimensions,
-        pick("value"),
-        count=largest([t.count for t in tables], parts, len(unique)).astype(np.int64),
-        status=status,
-        weight=None if any(t.weight is None for t in tables) else pick("weight"),
-        lower=pick("lower"),
-        upper=pick("upper"),
-        coordinates=every[first],
-        equations=distinct_rows(sparse.csr_array(sparse.vstack(blocks, format="csr"))),
-        contributors=merge_contributors([t.contributors for t in tables], first),
-        holdings=merge_contributors([t.holdings for t in tables], first),
+        overlaps.dimensions,
+        value,
+        count=pad(largest([t.count for t in tables], parts, n), more, -1).astype(np.int64),
+        status=pad(merge_status(tables, parts, n), more, Status.SECONDARY),
+        weight=weight,
+        lower=pad(lower, more, -np.inf if (lower < 0).any() else 0.0),
+        upper=pad(upper, more, np.inf),
+        coordinates=overlaps.places,
+        equations=equations,
+        contributors=merge_contributors([t.contributors for t in tables], first, more),
+        holdings=merge_contributors([t.holdings for t in tables], first, more),
         response=tables[0].response,
         frequency=tables[0].frequency,
-        extra={"parts": parts},
+        extra={
+            "parts": parts,
+            "unpublished": np.arange(n + more) >= n,
+            "variables": {j.dimension.name: tuple(j.codes) for j in joints},
+            "apart": () if variables or data else dimensions_apart(tables, joints),
+        },
         **levels,
     )
+
+
+def dimensions_apart(tables: Sequence[Table], joints: Sequence[Joint]) -> tuple[str, ...]:
+    """Return pairs of dimensions that no table has together: nothing says whether one classifies the other."""
+    names = [set(j.codes) for j in joints]
+    return tuple(
+        f"{one.dimension.name} and {two.dimension.name}"
+        for (i, one), (k, two) in itertools.combinations(enumerate(joints), 2)
+        if not any(names[i] & set(t.names) and names[k] & set(t.names) for t in tables)
+    )
+
+
+def coarse_axes(tables: Sequence[Table], joints: Sequence[Joint]) -> list[int]:
+    """Return the dimensions of which some table has not all ground codes: only there codes can overlap."""
+    found = []
+    for axis, j in enumerate(joints):
+        ground = {j.dimension.codes[i] for i in j.dimension.leaves}
+        each = [
+            {j.codes[d.name][c] for c in d.codes}
+            for t in tables
+            for d in t.dimensions
+            if d.name in j.codes
+        ]
+        if any(not ground <= codes for codes in each):
+            found.append(axis)
+    return found
+
+
+def pad(array: npt.NDArray[Any], more: int, by: float) -> npt.NDArray[Any]:
+    """Return an array over cells with entries for cells that no table has."""
+    return np.concatenate([array, np.full(more, by, dtype=array.dtype)])
 
 
 def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
@@ -91,17 +168,18 @@ def split(linked: Table, tables: Sequence[Table]) -> tuple[Table, ...]:
     )
 
 
-def locate_in_joint(table: Table, dimensions: Sequence[Dimension]) -> npt.NDArray[np.int64]:
+def locate_in_joint(table: Table, joints: Sequence[Joint]) -> npt.NDArray[np.int64]:
     """Return each cell's place in the joined dimensions; absent ones stand at the total."""
     columns = []
-    own = {d.name: i for i, d in enumerate(table.dimensions)}
-    for d in dimensions:
-        if d.name in own:
-            mine = table.dimensions[own[d.name]]
-            at = np.array([d.position[c] for c in mine.codes], dtype=np.int64)
-            columns.append(at[table.places[:, own[d.name]]])
+    for j in joints:
+        own = [i for i, d in enumerate(table.dimensions) if d.name in j.codes]
+        if own:
+            mine = table.dimensions[own[0]]
+            codes = j.codes[mine.name]
+            at = np.array([j.dimension.position[codes[c]] for c in mine.codes], dtype=np.int64)
+            columns.append(at[table.places[:, own[0]]])
         else:
-            columns.append(np.full(len(table), d.total, dtype=np.int64))
+            columns.append(np.full(len(table), j.dimension.total, dtype=np.int64))
     return np.stack(columns, axis=1)
 
 
@@ -155,7 +233,9 @@ def largest(
     return out
 
 
-def merge_contributors(given: Sequence[Contributors | None], first: Ints) -> Contributors | None:
+def merge_contributors(
+    given: Sequence[Contributors | None], first: Ints, more: int
+) -> Contributors | None:
     """Return the contributors of joined cells, when every table knows its own."""
     known = [c for c in given if c is not None]
     if len(known) < len(given):
@@ -166,7 +246,9 @@ def merge_contributors(given: Sequence[Contributors | None], first: Ints) -> Con
         parts = [getattr(c, name) for c in known]
         if any(p is None for p in parts):
             return None
-        return np.concatenate([p if p.ndim == 1 else p[:, :t] for p in parts])[first]
+        stacked = np.concatenate([p if p.ndim == 1 else p[:, :t] for p in parts])[first]
+        rest = np.full((more, *stacked.shape[1:]), UNKNOWN.get(name, 0), dtype=stacked.dtype)
+        return np.concatenate([stacked, rest])
 
     return Contributors(*(stack(n) for n in ("count", "top", "who", "weight", "asked", "waived")))  # type: ignore[arg-type]
 
@@ -189,11 +271,15 @@ def distinct_rows(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def equations_of(
-    dimensions: Sequence[Dimension], coordinates: npt.NDArray[np.int32]
+    dimensions: Sequence[Dimension],
+    coordinates: npt.NDArray[np.integer[Any]],
+    *,
+    complete: Sequence[int] | None = None,
 ) -> sparse.csr_array:
     """Return the relations among listed cells: a sum is taken where its parent is a cell.
 
-    Children that are not listed are empty cells.
+    Children that are not listed are empty cells. With ``complete``, only sums over these dimensions are taken,
+    and none that lacks a child.
     """
     sizes = [len(d) for d in dimensions]
     ids = np.ravel_multi_index(tuple(coordinates.T.astype(np.int64)), sizes)
@@ -201,8 +287,12 @@ def equations_of(
     strides = np.array([int(np.prod(sizes[i + 1 :])) for i in range(len(sizes))], dtype=np.int64)
     rows, columns, values, n_rows = [], [], [], 0
     for axis, d in enumerate(dimensions):
+        if complete is not None and axis not in complete:
+            continue
         for s in d.sums:
             parents = np.flatnonzero(coordinates[:, axis] == s.parent)
+            if complete is not None and len(parents):
+                parents = parents[has_children(ids, order, parents, s, int(strides[axis]))]
             if not len(parents):
                 continue
             own = n_rows + np.arange(len(parents))
@@ -223,6 +313,18 @@ def equations_of(
         (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))),
         shape=(n_rows, len(ids)),
     )
+
+
+def has_children(
+    ids: Ints, order: Ints, parents: Ints, s: Sum, stride: int
+) -> npt.NDArray[np.bool_]:
+    """Return which parents have all children of a sum among the cells."""
+    every = np.ones(len(parents), dtype=bool)
+    for child in s.children:
+        target = ids[parents] + (child - s.parent) * stride
+        at = np.searchsorted(ids[order], target).clip(max=len(ids) - 1)
+        every &= ids[order[at]] == target
+    return every
 
 
 __all__ = ["Sum", "equations_of", "link", "split"]

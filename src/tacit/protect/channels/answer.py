@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -60,8 +60,23 @@ class Answer:
 
     @property
     def gap(self) -> float:
-        """Distance between the cost and the proven bound, as a share of the cost."""
-        return max(0.0, self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
+        """Distance between the cost and the proven bound, as a share of the cost; 0 when proven."""
+        if self.proven or self.cost <= 0:
+            return 0.0
+        return max(0.0, self.cost - self.bound) / self.cost
+
+    def with_whole_bound(self) -> Answer:
+        """Return a whole answer with bound and proof of its own; others come back as they are.
+
+        Whole subjects cost whole numbers, so a bound on fractions of subjects may be rounded up, and an
+        answer that meets it is the best. Of a proven answer the cost itself is the bound.
+        """
+        if not self.integer:
+            return self
+        bound = max(self.bound, float(np.ceil(self.bound * (1 - TOLERANCE) - TOLERANCE)))
+        if self.proven or self.cost <= bound:
+            return replace(self, bound=self.cost, proven=True)
+        return replace(self, bound=bound)
 
     @property
     def loss(self) -> float:

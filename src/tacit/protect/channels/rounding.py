@@ -167,9 +167,9 @@ def finish_rounding(answer: Answer, columns: Sequence[Column], x: sparse.csr_arr
         x=held,
         cost=cost,
         integer=True,
-        proven=answer.proven and cost < answer.bound + 1,
+        proven=False,
         method=f"{answer.method}, rounded",
-    )
+    ).with_whole_bound()
 
 
 def largest_remainders(values: Floats, total: int | None, most: int) -> Floats:

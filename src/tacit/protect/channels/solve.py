@@ -122,7 +122,7 @@ def solve(
         answer = _solve_given_sets(
             problem, columns, integer, need_safe, time_limit, _method(candidates)
         )
-    answer = replace(answer, seconds=time.monotonic() - begun)
+    answer = replace(answer, seconds=time.monotonic() - begun).with_whole_bound()
     failed = [name for name, passed in answer.checks().items() if not passed]
     if failed:
         raise SolverError(

@@ -75,7 +75,7 @@ class StudyAnswer:
 
     @property
     def bound(self) -> float:
-        """Return the lower bound: no assignment of fractions of subjects costs less."""
+        """Return the lower bound: no assignment of this kind (of fractions, or of whole subjects) costs less."""
         return self.answer.bound
 
     @property

@@ -93,19 +93,23 @@ def class_starts(columns: Sequence[npt.NDArray[Any]], n_rows: int) -> npt.NDArra
     return starts
 
 
-def columns_of_interest(data: Microdata, column: str | None) -> tuple[str, ...]:
-    """Return the one column asked for, or every sensitive column."""
-    return data.sensitive if column is None else (column,)
+def columns_of_interest(data: Microdata, asked: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns asked for, or every sensitive column."""
+    if asked is None:
+        return data.sensitive
+    return (asked,) if isinstance(asked, str) else tuple(asked)
 
 
-def sensitive_faults(data: Microdata, column: str | None, kind: str) -> list[SdcError]:
+def sensitive_faults(
+    data: Microdata, asked: str | Sequence[str] | None, kind: str
+) -> list[SdcError]:
     """Return the fault of having no column to look at."""
-    if column is not None or data.sensitive:
+    if asked is not None or data.sensitive:
         return []
     return [
         RoleMissing(
             f"{kind} needs sensitive columns, and the data declare none. Declare them with "
-            "tacit.read(..., sensitive=...), or name one with column=."
+            "tacit.read(..., sensitive=...), or name one with sensitive=."
         )
     ]
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
-from tacit.fields import ColumnName, PositiveFloat
+from tacit.fields import PositiveFloat, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import SIZE_BINS, columns
 from tacit.registry import register
@@ -27,13 +27,10 @@ from tacit.risk.classes.class_values import (
     columns_of_interest,
     sensitive_faults,
     shortfall,
-    sums,
     values_in_classes,
 )
 from tacit.spec import Companions, Measure, Role
-
-#: Room for the last binary digit: two values with equal counts have entropy diversity 2.
-TOLERANCE = 1e-9
+from tacit.stats import class_models
 
 Variant = Literal["distinct", "entropy", "recursive"]
 
@@ -72,8 +69,9 @@ class LDiversity(Measure):
         default=3.0,
         description="recursive only: the most frequent value stays below c times the records from the l-th value on",
     )
-    column: ColumnName | None = Field(
-        default=None, description="one column to look at; by default every sensitive column"
+    sensitive: SensitiveColumns = Field(
+        default=None,
+        description="the column or columns to look at; by default every sensitive column",
     )
     quasi: str | None = Field(
         default=None, description="one named quasi-identifier; by default every one"
@@ -88,13 +86,13 @@ class LDiversity(Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no sensitive column."""
-        return [*super().faults(data), *sensitive_faults(data, self.column, self.kind)]
+        return [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> LDiversityResult:
         del other
         parts = []
         for name, keys in data.quasi_identifiers(self.quasi).items():
-            for column in columns_of_interest(data, self.column):
+            for column in columns_of_interest(data, self.sensitive):
                 ctx.tick(f"diversity of {column} on {name}")
                 found = values_in_classes(data, keys, column, self.missing)
                 parts.append(self.part(name, column, found))
@@ -132,8 +130,10 @@ class LDiversity(Measure):
     def part(self, quasi: str, column: str, found: ClassValues) -> Diversity:
         """Return the diversity of one column on one quasi-identifier."""
         diversity = class_diversity(found, self.variant, self.c)
-        share = top_counts(found) / np.maximum(found.sizes, 1)
-        below = diversity < self.l - TOLERANCE
+        share = class_models.largest_amounts(found.of_class, found.n, found.n_classes) / np.maximum(
+            found.sizes, 1
+        )
+        below = diversity < self.l - class_models.TOLERANCE
         return Diversity(
             quasi=quasi,
             column=column,
@@ -212,43 +212,12 @@ class LDiversityResult(Result):
 
 def class_diversity(found: ClassValues, variant: Variant, c: float = 3.0) -> Floats:
     """Return the diversity of each class."""
+    rows = found.of_class, found.n, found.n_classes
     if variant == "entropy":
-        return entropy_diversity(found)
+        return class_models.entropy_diversity(*rows)
     if variant == "recursive":
-        return recursive_diversity(found, c)
-    return np.bincount(found.of_class, minlength=found.n_classes).astype(np.float64)
-
-
-def entropy_diversity(found: ClassValues) -> Floats:
-    """Return exp(entropy) of the values in each class (definition 4.1 of the paper)."""
-    share = found.n / found.sizes[found.of_class]
-    entropy = sums(found.of_class, -share * np.log(share), found.n_classes)
-    return np.exp(entropy)
-
-
-def recursive_diversity(found: ClassValues, c: float) -> Floats:
-    """Return the largest l with r_1 < c (r_l + ... + r_m) in each class, at least 1.
-
-    The tail only shrinks as l grows, so the largest l is one more than the number of positions after
-    the first at which the inequality holds.
-    """
-    order = np.lexsort([-found.n, found.of_class])
-    n, of_class = found.n[order], found.of_class[order]
-    before = np.cumsum(n) - n
-    starts = np.searchsorted(of_class, np.arange(found.n_classes))
-    tail = found.sizes[of_class] - (before - before[starts][of_class])
-    first = n[starts][of_class]
-    after_first = np.arange(len(n)) > starts[of_class]
-    # With c = 1.1 the product 1.1 * 10 exceeds 11 in binary; equality must not pass for less.
-    holds = after_first & (c * tail - first > TOLERANCE * first)
-    return 1 + np.bincount(of_class[holds], minlength=found.n_classes).astype(np.float64)
-
-
-def top_counts(found: ClassValues) -> Ints:
-    """Return the count of the most frequent value of each class."""
-    top = np.zeros(found.n_classes, dtype=np.int64)
-    np.maximum.at(top, found.of_class, found.n)
-    return top
+        return class_models.recursive_diversity(*rows, c)
+    return class_models.distinct_diversity(found.of_class, found.n_classes)
 
 
 def tidy_diversities(smallest: float) -> float:
@@ -256,12 +225,12 @@ def tidy_diversities(smallest: float) -> float:
     if np.isinf(smallest):
         return 0
     near = round(smallest)
-    return near if abs(smallest - near) <= TOLERANCE * near else float(smallest)
+    return near if abs(smallest - near) <= class_models.TOLERANCE * near else float(smallest)
 
 
 def diversity_bins(diversity: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:
     """Return (label, records, below the limit) for whole diversities, binned as class sizes are."""
-    whole = np.floor(diversity + TOLERANCE)
+    whole = np.floor(diversity + class_models.TOLERANCE)
     rows = []
     for label, low, high in SIZE_BINS:
         inside = (whole >= low) & (whole <= (np.inf if high is None else high))

@@ -14,9 +14,8 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import densify
 from tacit.errors import InputError, SdcError
-from tacit.fields import ColumnName, Probability
+from tacit.fields import Probability, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.registry import register
@@ -30,12 +29,10 @@ from tacit.risk.classes.class_values import (
     columns_of_interest,
     sensitive_faults,
     shortfall,
-    sums,
     values_in_classes,
 )
 from tacit.spec import Companions, Measure, Role
-
-TOLERANCE = 1e-9
+from tacit.stats import class_models
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
@@ -74,8 +71,9 @@ class TCloseness(Measure):
         default="equal",
         description="how far two values are apart: equally, by rank, or by the column's hierarchy",
     )
-    column: ColumnName | None = Field(
-        default=None, description="one column to look at; by default every sensitive column"
+    sensitive: SensitiveColumns = Field(
+        default=None,
+        description="the column or columns to look at; by default every sensitive column",
     )
     order: tuple[str, ...] | None = Field(
         default=None,
@@ -93,8 +91,8 @@ class TCloseness(Measure):
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no sensitive column, no hierarchy, no order."""
-        found = [*super().faults(data), *sensitive_faults(data, self.column, self.kind)]
-        columns = [c for c in columns_of_interest(data, self.column) if c in data.columns]
+        found = [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
+        columns = [c for c in columns_of_interest(data, self.sensitive) if c in data.columns]
         if self.distance == "hierarchical":
             found += [f for c in columns if (f := hierarchy_fault(data, c)) is not None]
         if self.distance == "ordered":
@@ -104,9 +102,9 @@ class TCloseness(Measure):
     def order_faults(self, data: Microdata, columns: Sequence[str]) -> list[SdcError]:
         """Return the columns whose values have no order."""
         if self.order is not None:
-            several = self.column is None and len(columns) > 1
+            several = len(columns) > 1
             return (
-                [InputError("t_closeness: order= is for one column: name it with column=.")]
+                [InputError("t_closeness: order= is for one column: name it with sensitive=.")]
                 if several
                 else []
             )
@@ -124,7 +122,7 @@ class TCloseness(Measure):
         del other
         parts = []
         for name, keys in data.quasi_identifiers(self.quasi).items():
-            for column in columns_of_interest(data, self.column):
+            for column in columns_of_interest(data, self.sensitive):
                 ctx.tick(f"closeness of {column} on {name}")
                 parts.append(self.part(data, name, keys, column))
         worst = max(parts, key=lambda part: part.largest)
@@ -162,20 +160,28 @@ class TCloseness(Measure):
         found = values_in_classes(data, keys, column, "ignore" if ordered else self.missing)
         if ordered:
             ranked = found if self.order is None else in_order(found, self.order, column)
-            distances = ordered_distance(ranked)
+            distances = class_models.ordered_distance(
+                ranked.of_class, ranked.value, ranked.n, ranked.n_classes, len(ranked.values)
+            )
         elif self.distance == "hierarchical":
-            distances = hierarchical_distance(
-                found, labels_by_level(data.hierarchy(column), found.values, column)
+            distances = class_models.hierarchical_distance(
+                found.of_class,
+                found.value,
+                found.n,
+                found.n_classes,
+                labels_by_level(data.hierarchy(column), found.values, column),
             )
         else:
-            distances = equal_distance(found.of_class, found.value, found.n)
+            distances = class_models.equal_distance(
+                found.of_class, found.value, found.n, found.n_classes
+            )
         return Closeness(
             quasi=quasi,
             column=column,
             keys=tuple(keys),
             sizes=found.sizes,
             distances=distances,
-            violations=int(found.sizes[distances > self.t + TOLERANCE].sum()),
+            violations=int(found.sizes[distances > self.t + class_models.TOLERANCE].sum()),
             frame=class_table(found, {"distance": distances}),
         )
 
@@ -246,60 +252,6 @@ class TClosenessResult(Result):
             )
 
 
-def equal_distance(of_class: Ints, value: Ints, n: Ints) -> Floats:
-    """Return 1/2 sum |p - q| of each class: the sum of the positive parts of p - q.
-
-    Rows may repeat a class and value. Only values that occur in a class can have a positive part, so
-    the work is in the rows and not in classes times values.
-    """
-    if not len(n):
-        return np.zeros(0)
-    totals, sizes = sums(value, n), sums(of_class, n)
-    pair, n_pairs = densify(of_class * len(totals) + value)
-    row = np.zeros(n_pairs, dtype=np.int64)
-    row[pair] = np.arange(len(pair))
-    p = sums(pair, n, n_pairs) / sizes[of_class[row]]
-    q = totals[value[row]] / totals.sum()
-    return sums(of_class[row], np.maximum(p - q, 0.0), len(sizes))
-
-
-def ordered_distance(found: ClassValues) -> Floats:
-    """Return 1/(m - 1) sum_i |P(i) - Q(i)| of each class, P and Q cumulative.
-
-    Between two values that occur in a class P is constant, so each stretch is summed at once: Q is
-    below P up to one place, found by bisection, and above it after.
-    """
-    m = len(found.values)
-    if m < 2:
-        return np.zeros(found.n_classes)
-    totals = np.cumsum(sums(found.value, found.n, m))
-    q = totals / totals[-1]
-    q_sum = np.concatenate([[0.0], np.cumsum(q)])
-    starts = np.searchsorted(found.of_class, np.arange(found.n_classes))
-    upto = np.cumsum(found.n)
-    p = (upto - (upto - found.n)[starts][found.of_class]) / found.sizes[found.of_class]
-    stop = np.full(len(p), m)
-    same = found.of_class[1:] == found.of_class[:-1]
-    stop[:-1][same] = found.value[1:][same]
-    cross = np.clip(np.searchsorted(q, p), found.value, stop)
-    below = p * (cross - found.value) - (q_sum[cross] - q_sum[found.value])
-    above = (q_sum[stop] - q_sum[cross]) - p * (stop - cross)
-    before_first = q_sum[found.value[starts]]
-    work: Floats = sums(found.of_class, below + above, found.n_classes) + before_first
-    return np.maximum(work, 0.0) / (m - 1)
-
-
-def hierarchical_distance(found: ClassValues, labels: Sequence[Ints]) -> Floats:
-    """Return the mean over the levels below the top of the equal distance at that level.
-
-    ``labels`` gives, for each level, the label of each value; null has one of its own throughout.
-    """
-    total = np.zeros(found.n_classes)
-    for level in labels[:-1]:
-        total += equal_distance(found.of_class, level[found.value], found.n)
-    return total / (len(labels) - 1)
-
-
 def labels_by_level(hierarchy: Hierarchy, values: pa.Array, column: str) -> list[Ints]:
     """Return for each level the label code of each value, null's last.
 
@@ -367,9 +319,13 @@ def hierarchy_fault(data: Microdata, column: str) -> SdcError | None:
 
 def distance_bins(distances: Floats, sizes: Ints, limit: float) -> list[tuple[str, int, bool]]:
     """Return (label, records, beyond the limit) for tenths of the range of distances."""
-    tenth = np.minimum((distances * 10 + TOLERANCE).astype(np.int64), 9)
+    tenth = np.minimum((distances * 10 + class_models.TOLERANCE).astype(np.int64), 9)
     records = np.bincount(tenth, weights=sizes, minlength=10).astype(np.int64)
     return [
-        (f"{i / 10:.1f}-{(i + 1) / 10:.1f}", int(records[i]), i / 10 >= limit - TOLERANCE)
+        (
+            f"{i / 10:.1f}-{(i + 1) / 10:.1f}",
+            int(records[i]),
+            i / 10 >= limit - class_models.TOLERANCE,
+        )
         for i in range(10)
     ]

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from tacit.context import Context
 from tacit.data.base import Action
+from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.linked import link, split
 from tacit.data.cells.status import Flags, Status
+from tacit.data.microdata import Microdata
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.registry import lookup
 from tacit.spec import Method
 from tacit.tables.suppress.problem import problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
+from tacit.tables.suppress.suppression import Suppression, count_secondary, protect_from_respondents
 
 LEVELS = ("lower_level", "upper_level", "sliding_level")
 
@@ -26,6 +28,8 @@ LEVELS = ("lower_level", "upper_level", "sliding_level")
 def protect_linked(
     *tables: Table,
     method: Method[Table] | None = None,
+    variables: Mapping[str, Dimension] | None = None,
+    data: Microdata | None = None,
     seed: int | None = None,
     context: Context | None = None,
 ) -> tuple[Table, ...]:
@@ -42,6 +46,8 @@ def protect_linked(
         Two or more tables of one response, judged by rules where a method needs that.
     method
         How to protect; by default :class:`~tacit.tables.suppress.suppress_linear.SuppressLinear`.
+    variables, data
+        What tells how tables classify one variable differently, as in :func:`~tacit.tables.link`.
     seed, context
         As in ``apply``.
 
@@ -54,15 +60,21 @@ def protect_linked(
     Raises
     ------
     InputError
-        When shared cells have different values, or the method cannot work on linked tables.
+        When shared cells have different values, classifications cannot be linked, or the method cannot work on linked tables.
     Infeasible
         When no pattern protects every unsafe cell.
     """
     how = method or lookup("suppress_linear")()
     if not isinstance(how, Method):
         raise InputError("protect_linked needs a method for tables, e.g. tacit.SuppressLinear()")
-    joint = link(*tables)
+    joint = link(*tables, variables=variables, data=data)
     ctx = context or Context.start(seed)
+    together = {k: list(names) for k, names in joint.extra["variables"].items() if len(names) > 1}
+    ctx.note(
+        linked_tables=len(tables),
+        linked_classifications=together,
+        taken_as_different_variables=list(joint.extra["apart"]),
+    )
     faults = how.faults(joint)
     if faults and not isinstance(how, Suppression):
         raise faults[0]
@@ -91,7 +103,7 @@ def in_turn(method: Suppression, joint: Table, tables: Sequence[Table], ctx: Con
     problem, pattern = protect_from_respondents(problem, pattern, quiet)
     ctx.note(
         primary=int(problem.primary.sum()),
-        secondary=int((pattern & ~problem.primary).sum()),
+        secondary=count_secondary(joint, pattern),
         price=problem.price(pattern),
         repaired=int((pattern & ~proposed).sum()),
         sweeps=sweeps,

@@ -14,6 +14,7 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.fields import Secret
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
@@ -62,11 +63,11 @@ class EntryUniqueness(Measure[Table]):
         description="the dimensions of each released margin; by default all margins that sum over one "
         "dimension; published: the cells that the table's own pattern does not hide, for any table",
     )
-    entries: Literal["all", "protected"] | tuple[Cell, ...] = Field(
+    entries: Literal["all", "protected"] | tuple[Cell, ...] = Secret(
         default="all",
         description="the entries to bound: all, the protected ones, or a list of their codes",
     )
-    protected: Literal["unsafe"] | tuple[Cell, ...] = Field(
+    protected: Literal["unsafe"] | tuple[Cell, ...] = Secret(
         default="unsafe",
         description="entries that must not be unique: unsafe cells, or a list of their codes",
     )

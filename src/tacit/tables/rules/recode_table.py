@@ -78,6 +78,10 @@ class RecodeTable(Method[Table]):
                     "is a list of equations"
                 )
             ]
+        if data.unpublished.any():
+            found.append(
+                InputError(f"{self.kind}: cells of the table are left out already; recode it first")
+            )
         names = [*data.names, *range(len(data.names))]
         if self.dimension not in names:
             found.append(

@@ -13,6 +13,7 @@ from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
 from tacit.errors import InputError
+from tacit.fields import Secret
 from tacit.registry import register
 from tacit.spec import Method, Where
 
@@ -24,7 +25,7 @@ class SetStatus(Method[Table]):
     What is known beforehand: cells that others publish must be published, cells that were hidden last
     year are cheap to hide again, a respondent's complaint makes a cell unsafe, a waiver makes it safe.
     A cell called unsafe gets levels of ``range`` per cent of its value, at least 1, or those that are
-    given.
+    given. Which cells these are stays out of public plans and statements, as do their levels and costs.
 
     References
     ----------
@@ -38,7 +39,7 @@ class SetStatus(Method[Table]):
     techniques: ClassVar[tuple[str, ...]] = (RULE,)
     example: ClassVar[Mapping[str, Any]] = {"cells": [[0, 1]], "status": "safe"}
 
-    cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Field(
+    cells: tuple[tuple[str | int, ...] | dict[str, str], ...] = Secret(
         description="the cells: their codes in the order of the dimensions, or dimension to code"
     )
     status: Literal["safe", "unsafe", "protect", "keep"] = Field(
@@ -48,13 +49,13 @@ class SetStatus(Method[Table]):
     range: Annotated[float, Field(ge=0)] = Field(
         default=20.0, description="levels of an unsafe cell in per cent of its value"
     )
-    lower: Annotated[float, Field(ge=0)] | None = Field(
+    lower: Annotated[float, Field(ge=0)] | None = Secret(
         default=None, description="the lower protection level, in units of the table"
     )
-    upper: Annotated[float, Field(ge=0)] | None = Field(
+    upper: Annotated[float, Field(ge=0)] | None = Secret(
         default=None, description="the upper protection level, in units of the table"
     )
-    cost: Annotated[float, Field(gt=0)] | None = Field(
+    cost: Annotated[float, Field(gt=0)] | None = Secret(
         default=None, description="the cost of hiding each of the cells"
     )
 

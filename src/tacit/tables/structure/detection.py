@@ -264,7 +264,7 @@ def detect_structure(
         Imbalance that is allowed.
     method
         ``single_level`` works on the whole matrix without coarsening; ``exact`` tries every bipartition
-        (at most 20 rows or columns; for k > 2 each bisection is optimal, their sequence need not be);
+        (at most 20 rows or columns with entries, empty ones as many as there are; for k > 2 each bisection is optimal, their sequence need not be);
         ``mtkahypar`` asks that package, where it is installed.
     coarsest
         Number of merged rows at which coarsening stops.
@@ -395,15 +395,20 @@ def blocks_of(
 ) -> tuple[Ints, Ints]:
     """Return the block of each row of a pattern and of each column, -1 for linking ones.
 
-    Empty rows and columns go to the smallest blocks.
+    Empty rows count as rows, and may lie anywhere; empty columns go to the smallest blocks.
     """
     degree = np.diff(pattern.indptr)
-    full = np.flatnonzero(degree)
+    full = (
+        np.arange(len(degree))
+        if vertex_weight == "unit" or options.way == "exact"
+        else np.flatnonzero(degree)
+    )
     inner = sparse.csr_array(pattern[full])
     weight = degree[full].astype(np.int64) if vertex_weight == "nonzeros" else None
-    if options.way == "exact" and len(full) > EXACT:
+    entries = int(np.count_nonzero(degree))
+    if options.way == "exact" and entries > EXACT:
         raise InvalidParameter(
-            f"method 'exact' takes at most {EXACT} rows or columns (got {len(full):,}); "
+            f"method 'exact' takes at most {EXACT} rows or columns with entries (got {entries:,}); "
             "use method='multilevel'"
         )
     graph = Hypergraph.of(inner, weight)

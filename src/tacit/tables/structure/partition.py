@@ -373,25 +373,50 @@ def induce_subhypergraph(h: Hypergraph, vertices: Ints) -> tuple[Hypergraph, Int
 
 
 def best_bipartition(h: Hypergraph, cap: Ints) -> Ints:
-    """Return the cheapest bipartition of all; at most 20 vertices."""
-    if h.n > EXACT:
+    """Return the cheapest bipartition of all in which no side is empty; at most 20 vertices with nets.
+
+    Vertices of no net that weigh 1 or nothing fill up whichever side has room.
+    """
+    filler = (np.bincount(h.pins, minlength=h.n) == 0) & (h.weight <= 1)
+    tried = np.flatnonzero(~filler)
+    n = len(tried)
+    if n > EXACT:
         raise InputError(
             f"method 'exact' tries every bipartition and takes at most {EXACT} vertices; "
-            f"here are {h.n:,}. Use method='multilevel'."
+            f"here are {n:,}. Use method='multilevel'."
         )
-    sides = np.arange(2**h.n, dtype=np.int64)
+    sides = np.arange(2**n, dtype=np.int64)
     heavy = np.zeros(len(sides), dtype=np.int64)
-    for v in range(h.n):
-        heavy += (sides >> v & 1) * h.weight[v]
+    bit = np.zeros(h.n, dtype=np.int64)
+    for place, v in enumerate(tried.tolist()):
+        bit[v] = 1 << place
+        heavy += (sides >> place & 1) * h.weight[v]
     cut = np.zeros(len(sides), dtype=np.int64)
     for e in range(len(h.cost)):
-        mask = int(sum(1 << int(v) for v in h.pins[h.begin[e] : h.begin[e + 1]]))
+        mask = int(bit[h.pins[h.begin[e] : h.begin[e + 1]]].sum())
         touched = sides & mask
         cut += h.cost[e] * ((touched != 0) & (touched != mask))
-    total = int(h.weight.sum())
+    total = int(h.weight[tried].sum())
+    bare = ((sides == 0) | (sides == len(sides) - 1)) & (not filler.any())
     excess = np.maximum(heavy - cap[1], 0) + np.maximum(total - heavy - cap[0], 0)
-    order = np.lexsort((np.abs(heavy * cap.sum() - total * cap[1]), cut, excess))
-    return (int(sides[order[0]]) >> np.arange(h.n) & 1).astype(np.int64)
+    order = np.lexsort((np.abs(heavy * cap.sum() - total * cap[1]), cut, excess, bare))
+    side = np.zeros(h.n, dtype=np.int64)
+    side[tried] = int(sides[order[0]]) >> np.arange(n) & 1
+    fill_up(side, np.flatnonzero(filler), h.weight, cap)
+    return side
+
+
+def fill_up(side: Ints, fillers: Ints, weight: Ints, cap: Ints) -> None:
+    """Give light vertices to the side that has most room, an empty one first (changes ``side``)."""
+    rest = np.ones(len(side), dtype=bool)
+    rest[fillers] = False
+    held = np.bincount(side[rest], weights=weight[rest], minlength=2)
+    number = np.bincount(side[rest], minlength=2)
+    for v in fillers.tolist():
+        goes = int(np.argmin(number)) if number.min() == 0 else int(np.argmax(cap - held))
+        side[v] = goes
+        held[goes] += weight[v]
+        number[goes] += 1
 
 
 def by_mtkahypar(h: Hypergraph, cap: Ints, options: Options) -> Ints:

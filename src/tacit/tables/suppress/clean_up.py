@@ -11,7 +11,12 @@ from tacit.tables.suppress.problem import Problem
 
 
 def clean(
-    problem: Problem, pattern: Flags, ctx: Context, *, limit_seconds: float | None = None
+    problem: Problem,
+    pattern: Flags,
+    ctx: Context,
+    *,
+    limit_seconds: float | None = None,
+    work: float = 1.0,
 ) -> Flags:
     """Return a safe part of a safe pattern from which cells that are not needed are gone.
 
@@ -29,11 +34,13 @@ def clean(
         The context.
     limit_seconds
         Time after which the best safe pattern so far is returned.
+    work
+        The same as a multiple of the usual number of columns of linear programs, whatever the machine.
     """
     until = None if limit_seconds is None else time.monotonic() + limit_seconds
     routes = Routes(problem, problem.start, pattern | problem.start)
     if routes.meet_all(ctx):
         return pattern
-    routes.improve(ctx, until=until)
+    routes.improve(ctx, until=until, work=work)
     routes.require_proof()
     return routes.pattern

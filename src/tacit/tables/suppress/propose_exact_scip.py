@@ -23,7 +23,7 @@ def branch_and_cut(search: Search) -> None:
     program = LazyScip(build_master(search), SafetyJudge(search))
     program.start_from(search.separator.point(search.best))
     found = program.solve(time_limit=search.left, gap=search.gap)
-    if found.state in ("optimal", "infeasible"):
+    if found.state == "infeasible" or (found.state == "optimal" and search.gap == 0):
         # With cells fixed by reduced costs, infeasible means that nothing is cheaper than the best.
         search.bound = search.price
     elif math.isfinite(found.bound):

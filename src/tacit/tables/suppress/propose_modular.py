@@ -533,18 +533,25 @@ def solve_block_exactly(
     return found.pattern, found.bound, found.proven
 
 
-def repair_proposal(problem: Problem, hidden: Flags, ctx: Context, seconds: float) -> Flags:
+def repair_proposal(
+    problem: Problem,
+    hidden: Flags,
+    ctx: Context,
+    *,
+    seconds: float | None = None,
+    work: float = 1.0,
+) -> Flags:
     """Make a proposal safe on the whole table and publish again what is not needed then.
 
-    ``seconds`` limits the second part; 0 leaves it out.
+    ``seconds`` or ``work`` limit the second part; 0 leaves it out.
     """
     from tacit.tables.suppress.clean_up import clean
     from tacit.tables.suppress.repair import repair
 
     safe = repair(problem, hidden, ctx)
     ctx.note(mended=int((safe & ~hidden).sum()), proposed_price=problem.price(hidden))
-    if seconds <= 0:
+    if seconds == 0 or work == 0:
         return safe
-    pattern = clean(problem, safe, ctx, limit_seconds=seconds)
+    pattern = clean(problem, safe, ctx, limit_seconds=seconds, work=work)
     ctx.note(released=int((safe & ~pattern).sum()))
     return pattern

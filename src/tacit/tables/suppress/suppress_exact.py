@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from tacit.context import Context
+from tacit.data.cells.masks import Mask, match_masks
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.errors import Approximate, InputError, require
+from tacit.errors import Approximate, require
 from tacit.registry import register
 from tacit.solve.scip import has_scip
 from tacit.tables.suppress.problem import Problem
@@ -57,10 +56,17 @@ class SuppressExact(Suppression):
     engine: Literal["auto", "highs", "scip"] = Field(
         default="auto", description="highs: a loop of cuts; scip: branch and cut (extra 'exact')"
     )
-    allowed: tuple[Mapping[str, str | tuple[str, ...]], ...] | None = Field(
+    allowed: tuple[Mask, ...] | None = Field(
         default=None,
         description="only cells that match one of these masks (dimension to codes) may be hidden",
     )
+
+    def _problem(self, table: Table) -> Problem:
+        problem = super()._problem(table)
+        if self.allowed is None:
+            return problem
+        closed = ~match_masks(table, self.allowed, "allowed") & ~problem.start
+        return replace(problem, fixed=problem.fixed | closed)
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         result = super()._apply(table, ctx)
@@ -74,9 +80,6 @@ class SuppressExact(Suppression):
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         if self.engine == "scip" and not has_scip():
             raise require("pyscipopt", "exact", "engine='scip'")
-        if self.allowed is not None:
-            closed = ~mask(problem.table, self.allowed) & ~problem.start
-            problem = replace(problem, fixed=problem.fixed | closed)
         ctx.tick("searching for the cheapest pattern", 0.1)
         found = solve_exact(
             problem,
@@ -101,22 +104,3 @@ class SuppressExact(Suppression):
                 stacklevel=2,
             )
         return found.pattern
-
-
-def mask(table: Table, masks: tuple[Mapping[str, str | tuple[str, ...]], ...]) -> Flags:
-    """Return which cells match at least one mask; a dimension that a mask leaves out is free."""
-    inside = np.zeros(len(table), dtype=bool)
-    for one in masks:
-        unknown = sorted(set(one) - set(table.names))
-        if unknown:
-            raise InputError(f"allowed names the dimension {unknown[0]!r}; there are {table.names}")
-        fits = np.ones(len(table), dtype=bool)
-        for axis, dimension in enumerate(table.dimensions):
-            codes = one.get(dimension.name)
-            if codes is None:
-                continue
-            listed = (codes,) if isinstance(codes, str) else codes
-            places = [table.code_of(dimension, code) for code in listed]
-            fits &= np.isin(table.places[:, axis], places)
-        inside |= fits
-    return inside

@@ -41,13 +41,16 @@ class SuppressGauss(Suppression):
         default=True,
         description="reach the protection levels too; else unsafe cells are only not deducible exactly",
     )
-    clean_seconds: Annotated[float, Field(ge=0)] = Field(
-        default=60.0,
-        description="seconds for publishing again what the levels do not need; 0: none",
+    clean_work: Annotated[float, Field(ge=0)] = Field(
+        default=1.0,
+        description="work for publishing again what the levels do not need, as a multiple of the usual; "
+        "0: none. Not counted in seconds, so that every machine gives the same pattern",
     )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
-        return repair_proposal(problem, self._choose(problem, ctx).hidden, ctx, self.clean_seconds)
+        return repair_proposal(
+            problem, self._choose(problem, ctx).hidden, ctx, work=self.clean_work
+        )
 
     def _choose(self, problem: Problem, ctx: Context) -> Choice:
         choice = choose_hidden_cells(problem, ctx)

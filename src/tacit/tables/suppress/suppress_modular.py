@@ -8,6 +8,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.cells.status import Flags
+from tacit.data.table import Table
 from tacit.registry import register
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_modular import (
@@ -20,6 +21,8 @@ from tacit.tables.suppress.propose_modular import (
 from tacit.tables.suppress.suppression import Suppression
 
 Cost = Annotated[float, Field(gt=0)]
+#: Prices this near to each other are the same.
+SAME = 1e-9
 
 
 @register
@@ -75,6 +78,13 @@ class SuppressModular(Suppression):
         description="seconds for publishing again what the whole table does not need; 0: none",
     )
 
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        result = super()._apply(table, ctx)
+        # Of the pattern that is published, with all that was added and taken away after the blocks.
+        price, bound = float(ctx.details["price"]), float(ctx.details.get("bound", 0.0))
+        ctx.note(answer="optimal" if price <= bound * (1 + SAME) else "heuristic")
+        return result
+
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         blocks = blocks_of(problem.table, self.partition)
         options = Options(
@@ -93,9 +103,8 @@ class SuppressModular(Suppression):
             backtracks=out.backtracks,
             given_up=out.given_up,
             bound=out.bound,
-            answer="optimal" if len(blocks) == 1 and out.optimal else "heuristic",
         )
         # Cells asked for by ``together`` serve no need of the whole table.
         return repair_proposal(
-            problem, out.hidden, ctx, 0.0 if self.together else self.clean_seconds
+            problem, out.hidden, ctx, seconds=0.0 if self.together else self.clean_seconds
         )

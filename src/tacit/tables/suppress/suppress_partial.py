@@ -26,6 +26,8 @@ from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, is_need_met,
 from tacit.tables.suppress.repair import repair
 
 Floats = npt.NDArray[np.float64]
+#: A loss this near to its bound, as a share of it, is the least: intervals are widened by less.
+PROVEN = 1e-5
 #: Reaches are computed to this share of the need; intervals are widened by it in the end.
 SLACK = 1e-7
 
@@ -73,19 +75,22 @@ class SuppressPartial(Method[Table]):
     def _apply(self, table: Table, ctx: Context) -> Table:
         problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
         found = find_narrowest_intervals(problem, ctx, time_limit=self.time_limit)
-        low, high = found.down, found.up
-        loss = float((widths(problem) * (low + high)).sum())
-        interval = make_interval_ends(table, low, high, rounded=self.rounded)
+        interval = make_interval_ends(table, found.down, found.up, rounded=self.rounded)
         hidden = ~np.isnan(interval[:, 0])
+        # Rounding the ends outwards costs something as well: loss and gap are of what is published.
+        width = np.where(hidden, interval[:, 1] - interval[:, 0], 0.0)
+        loss = float((widths(problem) * width).sum()) if self.rounded else found.loss
+        gap = max(0.0, loss - found.bound) / loss if loss > 0 else 0.0
         ctx.note(
             intervals=int(hidden.sum()),
             loss=loss,
+            narrowest_loss=found.loss,
             bound=found.bound,
-            gap=found.gap,
-            proven=found.proven,
+            gap=gap,
+            proven=gap <= PROVEN,
             cuts=found.cuts,
         )
-        if not found.proven:
+        if not found.finished:
             warnings.warn(
                 f"the search for the narrowest intervals stopped: these are safe, and cost at most "
                 f"{100 * found.gap:.1f} % more than the best. Raise time_limit to go on.",
@@ -113,13 +118,16 @@ class SuppressPartial(Method[Table]):
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """How far each cell's interval reaches below and above its value, and how good that is."""
+    """How far each cell's interval reaches below and above its value, and how good that is.
+
+    No safe intervals cost less than ``bound``; ``finished`` says whether the search came to its end.
+    """
 
     down: Floats
     up: Floats
     loss: float
     bound: float
-    proven: bool
+    finished: bool
     cuts: int
 
     @property
@@ -159,13 +167,15 @@ def find_narrowest_intervals(
         found = master.lp.solve()
         if found.state != "optimal" or found.x is None:
             raise SolverError(f"the program of intervals ended as {found.state}")
+        if not master.directed:
+            master.bound = found.value
         z = np.maximum(found.x, 0.0)
         short = master.separate(mover, needs, z, ctx)
         if not short:
-            return master.result(z, found.value, proven=True)
+            return master.result(z, master.bound, finished=True)
         if time.monotonic() > deadline:
             best = master.mixed(z, reach, mover, needs)
-            return master.result(best, found.value, proven=False)
+            return master.result(best, master.bound, finished=False)
     raise SolverError("the intervals did not settle; the table's scales may be too far apart")
 
 
@@ -210,6 +220,8 @@ class Master:
             )
         )
         self.cuts = 0
+        #: The value before the first cut that rests on a direction chosen for a singleton's target.
+        self.bound, self.directed = 0.0, False
 
     def separate(self, mover: Mover, needs: list[Need], z: Floats, ctx: Context) -> int:
         """Add a row for every need that z does not meet; return how many there are."""
@@ -225,6 +237,7 @@ class Master:
             down = sum(np.maximum(-leg.r, 0.0) for leg in legs)
             up = sum(np.maximum(leg.r, 0.0) for leg in legs)
             row = np.concatenate([down, up])
+            self.directed |= need.known >= 0
             if need.known >= 0 and mover.place[need.known] >= 0:
                 at = int(mover.place[need.known])
                 row[[at, at + self.k]] = 0.0
@@ -245,12 +258,12 @@ class Master:
                 low = share
         return np.maximum(z, high * reach)
 
-    def result(self, z: Floats, bound: float, *, proven: bool) -> Intervals:
+    def result(self, z: Floats, bound: float, *, finished: bool) -> Intervals:
         """Return reaches for all cells."""
         n = self.problem.n
         down, up = np.zeros(n), np.zeros(n)
         down[self.cells], up[self.cells] = z[: self.k], z[self.k :]
-        return Intervals(down, up, float(self.cost @ z), bound, proven, self.cuts)
+        return Intervals(down, up, float(self.cost @ z), bound, finished, self.cuts)
 
 
 def limit_to_intervals(mover: Mover, k: int, z: Floats) -> None:

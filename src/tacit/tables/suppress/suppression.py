@@ -52,8 +52,11 @@ class Suppression(Method[Table]):
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         raise NotImplementedError
 
+    def _problem(self, table: Table) -> Problem:
+        return problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+
     def _apply(self, table: Table, ctx: Context) -> Table:
-        problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        problem = self._problem(table)
         if not problem.primary.any():
             ctx.note(secondary=0, price=0.0, repaired=0)
             return table.with_hidden(np.flatnonzero(problem.forced))
@@ -67,7 +70,7 @@ class Suppression(Method[Table]):
         problem, pattern = protect_from_respondents(problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
-            secondary=int((pattern & ~problem.primary).sum()),
+            secondary=count_secondary(table, pattern),
             price=problem.price(pattern),
             repaired=int((pattern & ~proposed).sum()),
         )
@@ -87,6 +90,11 @@ class Suppression(Method[Table]):
             if self.singletons
             else ("outsiders know no more of hidden cells than the stated external bounds",),
         )
+
+
+def count_secondary(table: Table, pattern: Flags) -> int:
+    """Return how many cells are hidden beside the unsafe ones; not those that no table publishes anyway."""
+    return int((pattern & ~table.primary & ~table.unpublished).sum())
 
 
 def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:

@@ -278,10 +278,15 @@ class Routes:
 
     # -- improving -----------------------------------------------------------------------------
 
-    def improve(self, ctx: Context, *, passes: int = 3, until: float | None = None) -> int:
-        """Publish secondaries again, most expensive first, where other ways cost less; return how many."""
+    def improve(
+        self, ctx: Context, *, passes: int = 3, until: float | None = None, work: float = 1.0
+    ) -> int:
+        """Publish secondaries again, most expensive first, where other ways cost less; return how many.
+
+        ``work`` multiplies the columns of linear programs after which it ends: the same on every machine.
+        """
         self.caps = Caps(self.problem, self.flows.allowed)
-        gone, end = 0, self.flows.work + max(LEAST_WORK, WORK * self.problem.n)
+        gone, end = 0, self.flows.work + work * max(LEAST_WORK, WORK * self.problem.n)
         for turn in range(passes):
             before = self.total
             cells = np.flatnonzero((self.used > 0) & ~self.base)

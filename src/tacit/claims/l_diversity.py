@@ -1,0 +1,41 @@
+"""The claim that every class holds at least l well-represented values of a sensitive column."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import Frame
+from tacit.claims.registry import check_for
+from tacit.claims.values_in_classes import count_values
+
+
+@check_for("l-diversity")
+def has_diverse_values(frame: Frame, claim: Claim) -> bool:
+    """Return True when every class is l-diverse: distinct, by entropy, or recursive (c, l)."""
+    p = claim.parameters
+    rows = count_values(
+        frame, claim.columns, p["sensitive"], p.get("weight"), p.get("missing", "category")
+    )
+    return all(
+        is_diverse(rows.amount[c], p["l"], p.get("variant", "distinct"), p.get("c", 3.0))
+        for c in rows.classes()
+    )
+
+
+def is_diverse(amounts: npt.NDArray[np.float64], wanted: float, variant: str, c: float) -> bool:
+    """Return True when a class with these amounts of its values is diverse enough."""
+    if variant == "distinct":
+        return len(amounts) >= wanted
+    if variant == "entropy":
+        # -sum p log p >= log l; equal shares meet l exactly, up to the last binary digits.
+        total = float(amounts.sum())
+        entropy = -sum(float(a) / total * math.log(float(a) / total) for a in amounts)
+        return entropy >= math.log(wanted) - 1e-9
+    ordered = np.sort(amounts)[::-1]
+    tail = float(ordered[math.ceil(wanted) - 1 :].sum())
+    first = float(ordered[0])
+    return wanted <= 1 or c * tail - first > 1e-9 * first

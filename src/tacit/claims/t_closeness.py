@@ -1,0 +1,64 @@
+"""The claim that in every class a sensitive column is distributed nearly as in all released records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import Frame
+from tacit.claims.registry import check_for
+from tacit.claims.values_in_classes import count_values
+
+Shares = npt.NDArray[np.float64]
+
+
+@check_for("t-closeness")
+def is_close_to_the_whole(frame: Frame, claim: Claim) -> bool:
+    """Return True when no class is farther than t from the whole, in the earth mover's distance."""
+    p = claim.parameters
+    distance = p.get("distance", "equal")
+    missing = "ignore" if distance == "ordered" else p.get("missing", "category")
+    rows = count_values(frame, claim.columns, p["sensitive"], p.get("weight"), missing)
+    whole = np.bincount(rows.value, weights=rows.amount, minlength=len(rows.values))
+    if not whole.sum():
+        return True
+    q = whole / whole.sum()
+    for members in rows.classes():
+        part = np.bincount(rows.value[members], weights=rows.amount[members], minlength=len(q))
+        moved = earth_moved(part / part.sum(), q, distance, rows.values, p)
+        if moved > p["t"] + 1e-9:
+            return False
+    return True
+
+
+def earth_moved(p: Shares, q: Shares, distance: str, values: Sequence[Any], given: Any) -> float:
+    """Return the least work that turns one distribution into the other."""
+    if distance == "ordered":
+        listed = given.get("order")
+        order = (
+            np.argsort([listed.index(str(v)) for v in values]) if listed else sort_places(values)
+        )
+        steps = max(len(values) - 1, 1)
+        return float(np.abs(np.cumsum((p - q)[order]))[:-1].sum()) / steps
+    if distance == "hierarchical":
+        # Moving mass to another branch costs one level after the other: the mean over levels of what differs.
+        paths: dict[str, list[str]] = given["paths"]
+        height = len(next(iter(paths.values()))) - 1
+        total = 0.0
+        for level in range(height):
+            sums: dict[Any, float] = {}
+            for v, share in zip(values, p - q, strict=True):
+                label = (None,) if v is None else (paths[str(v)][level],)
+                sums[label] = sums.get(label, 0.0) + float(share)
+            total += sum(s for s in sums.values() if s > 0)
+        return total / height
+    return float(np.maximum(p - q, 0.0).sum())
+
+
+def sort_places(values: Sequence[Any]) -> npt.NDArray[np.int64]:
+    """Return the places of values in ascending order."""
+    return np.array(sorted(range(len(values)), key=values.__getitem__), dtype=np.int64)

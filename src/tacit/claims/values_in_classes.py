@@ -1,0 +1,53 @@
+"""What the checks on sensitive values share: how often each value occurs in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+
+from tacit.claims.classes import Frame
+
+AMOUNT = "__amount__"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One row per class and value: its class and value as numbers, and its records (or their weight)."""
+
+    of_class: npt.NDArray[np.int64]
+    value: npt.NDArray[np.int64]
+    amount: npt.NDArray[np.float64]
+    values: list[Any]
+
+    def classes(self) -> list[npt.NDArray[np.int64]]:
+        """Return the positions of the rows of each class."""
+        order = np.argsort(self.of_class, kind="stable")
+        cuts = np.flatnonzero(np.diff(self.of_class[order])) + 1
+        return np.split(order, cuts) if len(order) else []
+
+
+def count_values(
+    frame: Frame, columns: Sequence[str], sensitive: str, weight: str | None, missing: str
+) -> Rows:
+    """Count the values of a column within the classes of others; null equals null."""
+    if missing == "ignore":
+        frame = frame.filter(~nw.col(sensitive).is_null())
+    amount = nw.len() if weight is None else nw.col(weight).sum()
+    keys = list(dict.fromkeys([*columns, sensitive]))
+    table = frame.group_by(*keys).agg(amount.alias(AMOUNT)).collect("pyarrow").to_native()
+    classes: dict[tuple[Any, ...], int] = {}
+    values: dict[Any, int] = {}
+    told = zip(*(table.column(c).to_pylist() for c in columns), strict=True)
+    of_class = [classes.setdefault(row, len(classes)) for row in told]
+    value = [values.setdefault(v, len(values)) for v in table.column(sensitive).to_pylist()]
+    return Rows(
+        np.array(of_class, dtype=np.int64),
+        np.array(value, dtype=np.int64),
+        table.column(AMOUNT).to_numpy().astype(np.float64),
+        list(values),
+    )

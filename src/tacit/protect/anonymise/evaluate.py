@@ -1,0 +1,167 @@
+"""One node: which classes can be kept, what is suppressed, and what the node costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tacit.protect.anonymise.conditions import Condition, View
+from tacit.protect.anonymise.grouping import Ints, merge_classes
+from tacit.protect.anonymise.objectives import Objective
+from tacit.protect.anonymise.problem import Flags, Levels, Problem, State, Values
+
+#: Room in comparisons of sums of weights with limits.
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of the lattice.
+
+    Attributes
+    ----------
+    levels
+        The level of each key.
+    safe
+        True when every model holds once at most the allowed records are suppressed.
+    value
+        What the node costs in the objective; lower is better.
+    suppressed
+        Records that must be suppressed there.
+    share
+        Their share, of records or of weights.
+    classes
+        Classes that are kept.
+    """
+
+    levels: Levels
+    safe: bool
+    value: float
+    suppressed: int
+    share: float
+    classes: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem with what makes it safe, what it costs, and how much may be suppressed."""
+
+    problem: Problem
+    conditions: tuple[Condition, ...]
+    objective: Objective
+    suppression: float
+    #: Sums of weights count for the suppression limit.
+    weighted: bool
+    #: For each condition: the quasi-identifiers, by position, that it is about.
+    scopes: tuple[tuple[int, ...], ...]
+    names: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def limit(self) -> float:
+        """Return how many records, or how much weight, may be suppressed."""
+        total = self.problem.total(self.weighted)
+        return self.suppression * total + TOLERANCE * total
+
+    @property
+    def keeping(self) -> tuple[tuple[Condition, tuple[int, ...]], ...]:
+        """Return the conditions by which records that pass stay passing as keys climb."""
+        return tuple((c, s) for c, s in self.scoped() if c.keeps)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Return True when all nodes above a safe one are safe."""
+        if all(c.keeps for c in self.conditions):
+            return True
+        nothing = self.limit < 1 if not self.weighted else self.suppression == 0
+        return nothing and all(c.merges for c in self.conditions)
+
+    def scoped(self) -> list[tuple[Condition, tuple[int, ...]]]:
+        """Return each condition with the quasi-identifiers that it is about."""
+        return list(zip(self.conditions, self.scopes, strict=True))
+
+    def survivors(self, state: State, *, keeping: bool = False) -> Flags:
+        """Return the classes that can be kept; ``keeping`` asks only conditions that climbing preserves.
+
+        Suppressing a class for one quasi-identifier, or for a model that compares with the whole, can push
+        another class out, so the rules are applied until nothing changes.
+        """
+        asked = list(self.keeping) if keeping else self.scoped()
+        local = [(c, s) for c, s in asked if not c.overall]
+        alive = np.ones(len(state), dtype=bool)
+        once = len(self.problem.groups) == 1 and not any(c.relative for c, _ in local)
+        while True:
+            keep = alive.copy()
+            for group in range(len(self.problem.groups)):
+                mine = [c for c, s in local if group in s]
+                if mine:
+                    view, ids = self.view(state, group, keep)
+                    for condition in mine:
+                        passes = condition.passes(view)
+                        keep &= passes if ids is None else passes[ids]
+            settled = once or bool((keep == alive).all())
+            alive = keep
+            if settled:
+                break
+        overall = [(c, s) for c, s in asked if c.overall]
+        return self.drop_smallest(state, alive, overall) if overall else alive
+
+    def drop_smallest(
+        self, state: State, alive: Flags, overall: Sequence[tuple[Condition, tuple[int, ...]]]
+    ) -> Flags:
+        """Suppress the smallest classes, size by size, until the conditions on the whole hold."""
+        while alive.any():
+            wrong = [
+                group
+                for condition, scope in overall
+                for group in scope
+                if not condition.holds(self.view(state, group, alive)[0])
+            ]
+            if not wrong:
+                return alive
+            view, ids = self.view(state, wrong[0], alive)
+            sizes = view.n if ids is None else view.n[ids]
+            alive = alive & (sizes > sizes[alive].min())
+        return alive
+
+    def view(self, state: State, group: int, alive: Flags) -> tuple[View, Ints | None]:
+        """Return the released classes of a quasi-identifier, and the class there of each class here."""
+        places = self.problem.groups[group]
+        n = np.where(alive, state.n, 0)
+        weight = None if state.weight is None else np.where(alive, state.weight, 0.0)
+        values = {c: keep_rows(v, alive) for c, v in state.values.items()}
+        if len(places) == len(self.problem.keys):
+            return View(n, weight, values), None
+        codes = np.ascontiguousarray(state.codes[:, places])
+        sizes = self.problem.code_sizes(state.levels)
+        merged = merge_classes(codes, [sizes[j] for j in places], n, weight)
+        values = {
+            c: v.merged(merged.ids, len(merged.n), self.problem.sizes[c]) for c, v in values.items()
+        }
+        return View(merged.n, merged.weight, values), merged.ids
+
+    def judge(self, state: State) -> Node:
+        """Return what a node is worth."""
+        alive = self.survivors(state)
+        gone = ~alive
+        records = int(state.n[gone].sum())
+        amount = float(state.amounts(self.weighted)[gone].sum())
+        total = self.problem.total(self.weighted)
+        return Node(
+            levels=state.levels,
+            safe=amount <= self.limit,
+            value=self.objective.value(self.problem, state, alive),
+            suppressed=records,
+            share=amount / total if total else 0.0,
+            classes=int(alive.sum()),
+        )
+
+
+def keep_rows(values: Values, alive: Flags) -> Values:
+    """Return the rows of classes that are kept."""
+    take = alive[values.of_class]
+    if take.all():
+        return values
+    weight = None if values.weight is None else values.weight[take]
+    return Values(values.of_class[take], values.value[take], values.n[take], weight)

@@ -1,0 +1,340 @@
+"""Anonymise: every search against all nodes judged in plain Python, on random small files."""
+
+import itertools
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tacit
+from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
+from tacit.protect.anonymise.improve import LocalSearch
+
+#: Value to labels of levels 1 and 2; the label "m" stands at two levels for different sets.
+TREES = {
+    "a": {"1": ("m", "*"), "2": ("m", "*"), "3": ("n", "*")},
+    "b": {"p": ("u", "m", "*"), "q": ("u", "m", "*"), "r": ("v", "m", "*"), "s": ("w", "x", "*")},
+    "c": {"y": ("*",), "z": ("*",)},
+}
+HEIGHTS = {"a": 2, "b": 3, "c": 1}
+
+
+def draw(seed, n=40, nulls=False):
+    rng = np.random.default_rng(seed)
+    values = {k: list(TREES[k]) + ([None] if nulls else []) for k in TREES}
+    table = {k: [v[i] for i in rng.integers(0, len(v), n)] for k, v in values.items()}
+    table["s"] = [str(v) for v in rng.choice(4, n, p=[0.5, 0.25, 0.15, 0.1])]
+    table["w"] = [float(v) for v in rng.integers(1, 4, n)]
+    return table
+
+
+def read(table, quasi=None, **roles):
+    hierarchies = {
+        k: tacit.hierarchy.Hierarchy.from_paths([[v, *path] for v, path in tree.items()])
+        for k, tree in TREES.items()
+    }
+    keys = quasi or ["a", "b", "c"]
+    return tacit.read(pa.table(table), keys=keys, hierarchies=hierarchies, **roles)
+
+
+def label(key, value, level):
+    if level == HEIGHTS[key]:
+        return "*"
+    if value is None:
+        return None
+    return (level, value if level == 0 else TREES[key][value][level - 1])
+
+
+def leaves(key, value, level):
+    if value is None and level < HEIGHTS[key]:
+        return 1
+    mine = label(key, value, level)
+    return sum(label(key, v, level) == mine for v in TREES[key])
+
+
+def judge(table, levels, passes, limit, charge, weights=None):
+    """Return (safe, cost, suppressed) of a node from the definitions."""
+    n = len(table["a"])
+    amount = weights or [1] * n
+    classes = defaultdict(list)
+    for i in range(n):
+        classes[tuple(label(k, table[k][i], levels[k]) for k in TREES)].append(i)
+    alive = list(classes.values())
+    while True:
+        released = [i for rows in alive for i in rows]
+        kept = [rows for rows in alive if passes(rows, released)]
+        if len(kept) == len(alive):
+            break
+        alive = kept
+    kept = {i for rows in alive for i in rows}
+    gone = [i for i in range(n) if i not in kept]
+    share = sum(amount[i] for i in gone) / sum(amount)
+    cost = charge(table, levels, alive, gone, amount)
+    return share <= limit + 1e-9, cost, len(gone)
+
+
+def loss(table, levels, alive, gone, amount):
+    total = 0.0
+    for rows in alive:
+        for i in rows:
+            cells = [(leaves(k, table[k][i], levels[k]) - 1) / (len(TREES[k]) - 1) for k in TREES]
+            total += amount[i] * sum(cells) / 3
+    return (total + sum(amount[i] for i in gone)) / sum(amount)
+
+
+def discernibility(table, levels, alive, gone, amount):
+    sizes = [sum(amount[i] for i in rows) for rows in alive]
+    return sum(s * s for s in sizes) + sum(amount[i] for i in gone) * sum(amount)
+
+
+def precision(table, levels, alive, gone, amount):
+    mean = sum(levels[k] / HEIGHTS[k] for k in TREES) / 3
+    return (mean * (len(table["a"]) - len(gone)) + len(gone)) / len(table["a"])
+
+
+def entropy_lost(table, levels, alive, gone, amount):
+    n = len(table["a"])
+    lost = most = 0.0
+    for k in TREES:
+        ground = Counter(table[k])
+        up = Counter(label(k, v, levels[k]) for v in table[k])
+        for i in range(n):
+            at_top = math.log(n / ground[table[k][i]])
+            most += at_top
+            now = math.log(up[label(k, table[k][i], levels[k])] / ground[table[k][i]])
+            lost += at_top if i in gone else now
+    return lost / most
+
+
+def average_size(table, levels, alive, gone, amount):
+    return len(table["a"]) / (len(alive) + bool(gone))
+
+
+def ambiguity(table, levels, alive, gone, amount):
+    total = len(gone) * math.prod(len(t) for t in TREES.values())
+    total += sum(
+        math.prod(leaves(k, table[k][i], levels[k]) for k in TREES) for rows in alive for i in rows
+    )
+    return total / len(table["a"])
+
+
+def wrong_votes(table, levels, alive, gone, amount):
+    right = sum(Counter(table["s"][i] for i in rows).most_common(1)[0][1] for rows in alive)
+    return 1 - right / len(table["a"])
+
+
+UTILITIES = {
+    "loss": loss,
+    "discernibility": discernibility,
+    "precision": precision,
+    "entropy": entropy_lost,
+    "average_class_size": average_size,
+    "ambiguity": ambiguity,
+    "classification": wrong_votes,
+}
+
+
+def size(k):
+    return lambda rows, released: len(rows) >= k
+
+
+def diverse(table, wanted, variant, c=3.0):
+    def passes(rows, released):
+        counts = sorted(Counter(table["s"][i] for i in rows).values(), reverse=True)
+        if variant == "distinct":
+            return len(counts) >= wanted
+        if variant == "entropy":
+            shares = [n / len(rows) for n in counts]
+            return -sum(p * math.log(p) for p in shares) >= math.log(wanted) - 1e-12
+        return wanted <= 1 or counts[0] < c * sum(counts[wanted - 1 :])
+
+    return passes
+
+
+def close(table, t):
+    def passes(rows, released):
+        part = Counter(table["s"][i] for i in rows)
+        whole = Counter(table["s"][i] for i in released)
+        far = sum(abs(part[v] / len(rows) - whole[v] / len(released)) for v in whole) / 2
+        return far <= t + 1e-9
+
+    return passes
+
+
+def every_node():
+    heights = [range(HEIGHTS[k] + 1) for k in TREES]
+    return [dict(zip(TREES, levels, strict=True)) for levels in itertools.product(*heights)]
+
+
+def check(spec, data, table, passes, limit, charge, weights=None):
+    nodes = [(lv, *judge(table, lv, passes, limit, charge, weights)) for lv in every_node()]
+    safe = [n for n in nodes if n[1]]
+    if not safe:
+        with pytest.raises(Infeasible, match="no node of the lattice is safe"):
+            spec.search(data)
+        return
+    least = min(cost for _, _, cost, _ in safe)
+    lattice = spec.search(data)
+    assert lattice.proven
+    assert lattice.gap == 0
+    assert lattice.best.value == pytest.approx(least)
+    wanted = {tuple(lv.values()) for lv, _, cost, _ in safe if cost <= least + 1e-9}
+    assert {tuple(n.levels.values()) for n in lattice.ties} == wanted
+    assert lattice.n_safe == len(safe)
+    for levels, is_safe, cost, gone in nodes:
+        node = lattice.at(levels)
+        assert (node.safe, node.suppressed) == (is_safe, gone)
+        assert node.value == pytest.approx(cost)
+    released = spec.apply(data, seed=1)
+    assert len(released) == len(table["a"]) - lattice.best.suppressed
+    assert len(lattice.frame) == len(nodes)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("utility", UTILITIES)
+def test_finds_the_optimum_for_k_anonymity(seed, utility):
+    table = draw(seed, nulls=seed % 2 == 1)
+    limit = [0.0, 0.1, 1.0][seed % 3]
+    k = 2 + seed % 3
+    target = {"target": "s"} if utility == "classification" else {}
+    spec = tacit.Anonymise(
+        models=[tacit.KAnonymity(k=k)], suppression=limit, utility=utility, **target
+    )
+    check(spec, read(table), table, size(k), limit, UTILITIES[utility])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("variant", ["distinct", "entropy", "recursive"])
+def test_finds_the_optimum_for_diversity(seed, variant):
+    table = draw(seed + 10)
+    limit = [0.0, 0.3][seed % 2]
+    spec = tacit.Anonymise(
+        models=[tacit.KAnonymity(k=2), tacit.LDiversity(l=2, sensitive="s", variant=variant)],
+        suppression=limit,
+    )
+    both = diverse(table, 2, variant)
+    check(spec, read(table), table, lambda r, a: len(r) >= 2 and both(r, a), limit, loss)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_finds_the_optimum_for_closeness(seed):
+    table = draw(seed + 20)
+    limit = [0.0, 0.4][seed % 2]
+    spec = tacit.Anonymise(models=[tacit.TCloseness(t=0.3, sensitive="s")], suppression=limit)
+    check(spec, read(table), table, close(table, 0.3), limit, loss)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_count_in_k_limit_and_utility(seed):
+    table = draw(seed + 30)
+    data = read(table, weight="w")
+    weights = table["w"]
+    heavy = lambda rows, _: sum(weights[i] for i in rows) >= 5  # noqa: E731
+    models = [tacit.KAnonymity(k=5)]
+    spec = tacit.Anonymise(models=models, suppression=0.2, weights="weighted")
+    check(spec, data, table, heavy, 0.2, loss, weights)
+    spec = tacit.Anonymise(models=models, suppression=0.2, weights="weighted_k")
+    check(spec, data, table, heavy, 0.2, loss)
+    spec = tacit.Anonymise(models=models, suppression=0.2)
+    check(spec, data, table, size(5), 0.2, loss)
+
+
+def test_several_quasi_identifiers_each_hold():
+    table = draw(3)
+    data = read(table, quasi={"one": ["a", "b"], "two": ["b", "c"]})
+    released = tacit.Anonymise(models=[tacit.KAnonymity(k=4)], suppression=0.3).apply(data)
+    assert tacit.KAnonymity(k=4).measure(released).k >= 4
+    assert {c.quasi_identifier for c in released.history[-1].claims} == {"one", "two"}
+
+
+def test_a_limit_on_levels_and_importance_are_honoured():
+    data = read(draw(1))
+    spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.5, levels={"b": (1, 2)})
+    assert 1 <= spec.search(data).best.levels["b"] <= 2
+    plain = tacit.Anonymise(models=[tacit.KAnonymity(k=3)]).search(data).best.levels
+    dear = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], importance={"b": 50.0})
+    assert dear.search(data).best.levels["b"] <= plain["b"]
+
+
+def test_a_cheap_suppression_is_used_more():
+    data = read(draw(2))
+
+    def suppressed(balance):
+        spec = tacit.Anonymise(models=[tacit.KAnonymity(k=4)], suppression=1.0, balance=balance)
+        return spec.search(data).best.suppressed
+
+    assert suppressed(0.1) >= suppressed(0.5) >= suppressed(0.9)
+
+
+def test_an_unfinished_search_states_its_gap():
+    data = read(draw(5, n=300))
+    spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=1.0)
+    task = spec.pose(data)
+    from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
+    from tacit.protect.anonymise.states import States
+
+    states, found = States(task.problem), Found(1)
+    BoxSearch(task, states, found, lambda _: None).run(Limits(work=1))
+    lattice = spec.report(task, found)
+    best = spec.search(data).best.value
+    assert not lattice.proven
+    assert lattice.bound <= best <= lattice.best.value
+    assert lattice.gap == pytest.approx((lattice.best.value - lattice.bound) / lattice.best.value)
+
+
+def test_local_search_reaches_the_optimum_of_small_lattices():
+    from tacit.protect.anonymise.bound import Found, Limits
+    from tacit.protect.anonymise.states import States
+
+    for seed in range(5):
+        spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.3)
+        data = read(draw(seed))
+        task = spec.pose(data)
+        found = Found(1)
+        search = LocalSearch(
+            task, States(task.problem), found, np.random.default_rng(0), lambda _: None
+        )
+        search.run(Limits())
+        assert found.incumbent.value == pytest.approx(spec.search(data).best.value)
+
+
+def test_a_plan_holds_the_models(tmp_path):
+    spec = tacit.Anonymise(
+        models=[{"kind": "k_anonymity", "k": 3}, tacit.LDiversity(l=2, sensitive="s")],
+        suppression=0.1,
+    )
+    plan = tacit.Plan([spec])
+    plan.save(tmp_path / "plan.yaml")
+    again = tacit.Plan.load(tmp_path / "plan.yaml").steps[0]
+    assert again == spec
+    assert again.to_dict()["models"] == [
+        {"kind": "k_anonymity", "k": 3},
+        {"kind": "l_diversity", "sensitive": "s"},
+    ]
+
+
+def test_mistakes_get_one_sentence():
+    data = read(draw(1))
+    with pytest.raises(InputError, match="uniqueness is not a model that anonymise can aim at"):
+        tacit.Anonymise(models=[tacit.Uniqueness()]).apply(data)
+    with pytest.raises(InvalidParameter, match="each model has a kind"):
+        tacit.Anonymise(models=[3])
+    with pytest.raises(RoleMissing, match="needs a column with the weight role"):
+        tacit.Anonymise(models=[tacit.KAnonymity(k=2)], weights="weighted").apply(data)
+    with pytest.raises(InputError, match="levels of 'a' must lie between 0 and 2"):
+        tacit.Anonymise(models=[tacit.KAnonymity(k=2)], levels={"a": (1, 5)}).apply(data)
+    bare = tacit.read(pa.table(draw(1)), keys=["a", "b"])
+    with pytest.raises(InputError, match="key 'a' has no hierarchy"):
+        tacit.Anonymise(models=[tacit.KAnonymity(k=2)]).apply(bare)
+    lattice = tacit.Anonymise(models=[tacit.KAnonymity(k=2)]).search(data)
+    with pytest.raises(InputError, match="has levels 0 to 2 here"):
+        lattice.at({"a": 7})
+
+
+def test_the_lattice_prints_and_plots_itself():
+    lattice = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.1).search(read(draw(1)))
+    assert "proven" in repr(lattice)
+    assert "of them safe" in lattice.plot().alt
+    assert [n.value for n in lattice.top(3)] == sorted(n.value for n in lattice.top(3))
