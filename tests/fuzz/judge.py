@@ -111,6 +111,10 @@ def agreeing(row, rows):
 @judges("l-diversity")
 def l_diversity(columns, claim):
     p = claim["parameters"]
+    if p.get("missing", "category") in ("category", "ignore"):
+        return all(
+            is_diverse(np.array(list(a.values())), p) for a in amounts(columns, claim).values()
+        )
     secret = columns[p["sensitive"]]
     for names in p.get("combinations") or [claim["columns"]]:
         rows = rows_of(columns, names)
@@ -121,6 +125,77 @@ def l_diversity(columns, claim):
             if len(seen) < p["l"]:
                 return False
     return True
+
+
+def amounts(columns, claim, missing=None):
+    """Amounts (records, or their weights) of each sensitive value in each class."""
+    p = claim["parameters"]
+    weight = [1.0] * len(columns[p["sensitive"]])
+    if p.get("weight"):
+        weight = [float(w or 0) for w in columns[p["weight"]]]
+    found = {}
+    for row, v, w in zip(
+        rows_of(columns, claim["columns"]), columns[p["sensitive"]], weight, strict=True
+    ):
+        if v is not None or (missing or p.get("missing", "category")) == "category":
+            inside = found.setdefault(row, {})
+            inside[v] = inside.get(v, 0.0) + w
+    return found
+
+
+def is_diverse(parts, p):
+    if p.get("variant", "distinct") == "distinct":
+        return len(parts) >= p["l"]
+    share = np.sort(parts / parts.sum())[::-1]
+    if p["variant"] == "entropy":
+        return -(share * np.log(share)).sum() >= np.log(p["l"]) - 1e-8
+    tail = share[int(np.ceil(p["l"])) - 1 :].sum()
+    return p["l"] <= 1 or share[0] < p.get("c", 3.0) * tail + 1e-9
+
+
+@judges("t-closeness")
+def t_closeness(columns, claim):
+    p = claim["parameters"]
+    distance = p.get("distance", "equal")
+    classes = amounts(columns, claim, "ignore" if distance == "ordered" else None)
+    values = {v for inside in classes.values() for v in inside}
+    listed = p.get("order")
+    rank = listed.index if listed else (lambda v: float(v) if is_number(v) else v)
+    values = sorted(values, key=rank) if distance == "ordered" else list(values)
+    whole = np.array([sum(inside.get(v, 0) for inside in classes.values()) for v in values])
+    for inside in classes.values():
+        part = np.array([inside.get(v, 0) for v in values])
+        gap = part / part.sum() - whole / whole.sum()
+        if distance == "equal":
+            moved = np.abs(gap).sum() / 2
+        elif distance == "ordered":
+            moved = np.abs(np.cumsum(gap))[:-1].sum() / max(len(values) - 1, 1)
+        else:
+            moved = moved_in_tree(dict(zip(values, gap, strict=True)), p["paths"])
+        if moved > p["t"] + 1e-8:
+            return False
+    return True
+
+
+def moved_in_tree(gap, paths):
+    """The mean over levels of what a class has more of than the whole."""
+    height = len(next(iter(paths.values()))) - 1
+    total = 0.0
+    for level in range(height):
+        sums = {}
+        for v, share in gap.items():
+            label = None if v is None else paths[v][level]
+            sums[label] = sums.get(label, 0.0) + share
+        total += sum(s for s in sums.values() if s > 0)
+    return total / height
+
+
+@judges("weighted-k-anonymity")
+def weighted_k_anonymity(columns, claim):
+    p, found = claim["parameters"], {}
+    for row, w in zip(rows_of(columns, claim["columns"]), columns[p["weight"]], strict=True):
+        found[row] = found.get(row, 0.0) + float(w or 0)
+    return min(found.values(), default=np.inf) >= p["k"] - 1e-8
 
 
 @judges("absent-columns")
