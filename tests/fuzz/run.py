@@ -235,10 +235,16 @@ def look(grid, table, file):
     if any(name not in file for name in grid.trees):
         return None, ["the file lacks a dimension"]
     cells = list(zip(*(file[n] for n in grid.trees), strict=True))
-    if sorted(cells) != sorted(grid.truth):
-        # Recoded tables have other codes; their own relations are not judged here.
-        recoded = any(a.kind == "recode_table" for a in table.history)
-        return None, [] if recoded else [f"{len(grid.truth)} cells drawn, {len(cells)} in the file"]
+    done = {a.kind for a in table.history}
+    if "select_cells" in done and set(cells) <= set(grid.truth):
+        # Cells that are left out are unknown to readers, as hidden ones are.
+        left_out = [c for c in grid.truth if c not in set(cells)]
+        cells += left_out
+        file = {n: [*v, *[None] * len(left_out)] for n, v in file.items()}
+    if sorted(cells) != sorted(grid.truth) or len(table) != len(cells):
+        # Recoded tables, and parts of tables, have relations of their own, which are not judged here.
+        odd = [f"{len(grid.truth)} cells drawn, {len(cells)} in the file"]
+        return None, [] if done & {"recode_table", "select_cells"} else odd
     place = {c: i for i, c in enumerate(cells)}
     codes = table.columns_of_codes()
     own = list(zip(*(codes[n] for n in grid.trees), strict=True))
