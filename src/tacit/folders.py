@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, SdcError
+from tacit.own_folders import make_own_folder
 
 MANIFEST = "manifest.json"
 #: Files that speak of the manifest and so cannot stand in it.
@@ -169,7 +169,7 @@ def scratch(target: Path) -> Iterator[Path]:
     """Give a private folder beside the target that is gone afterwards, whatever happens."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        work, in_use = make_own_folder(f".{target.name}-", target.parent)
     except OSError as error:
         raise InputError(
             f"cannot write to {str(target.parent)!r}: {error.strerror}. Choose a folder that you may write to."
@@ -181,6 +181,7 @@ def scratch(target: Path) -> Iterator[Path]:
             f"the release could not be written: {error.strerror}. Nothing was changed."
         ) from error
     finally:
+        os.close(in_use)
         shutil.rmtree(work, ignore_errors=True)
 
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -22,10 +24,32 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, InvalidParameter, SdcError
+from tacit.data.together import (
+    SUPPRESSES,
+    Gone,
+    Suppressed,
+    Ways,
+    carry_linked,
+    count_suppressed,
+    open_ends,
+    suppress_together,
+)
+from tacit.errors import InputError, InvalidParameter, SdcError, WeakProtection
 from tacit.result import Result
+from tacit.treatment import (
+    HOUSEHOLD,
+    LINKS,
+    STRATUM,
+    WEIGHT,
+    OnHousehold,
+    OnLinks,
+    OnStratum,
+    OnWeight,
+)
 
-Role = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "hierarchies"]
+Role = Literal[
+    "identifiers", "keys", "sensitive", "weight", "household", "stratum", "links", "hierarchies"
+]
 Where = Literal["engine", "cells", "records"]
 #: The kind of data that a Spec acts on; records unless it says otherwise.
 D = TypeVar("D", bound=Data, default=Microdata)
@@ -47,6 +71,11 @@ class Spec(BaseModel):
     #: Parameters with which the reference page shows it and the common tests run it (on a small file
     #: with the columns id, sex, age, zip, job, income and disease); only what has no default.
     example: ClassVar[Mapping[str, Any]] = {}
+    #: What this does with the roles of records, in the words of :mod:`tacit.treatment`; None for tables.
+    on_household: ClassVar[OnHousehold | None] = None
+    on_weight: ClassVar[OnWeight | None] = None
+    on_stratum: ClassVar[OnStratum | None] = None
+    on_links: ClassVar[OnLinks | None] = None
 
     kind: str
 
@@ -170,8 +199,7 @@ class Method(Spec, Generic[D]):
         ctx = context or Context.start(seed)
         ctx.tick(self.title(), 0.0)
         begun = time.perf_counter()
-        result = self._apply(data, ctx)
-        claims = tuple(self._claims(data, result))
+        result, claims = self._protect(data, ctx)
         for claim in claims:
             claim.require(result.claim_view(), where=self.kind)
         action = Action(
@@ -186,6 +214,100 @@ class Method(Spec, Generic[D]):
         ctx.tick(self.title(), 1.0)
         return result.with_action(action)
 
+    def _protect(self, data: D, ctx: Context) -> tuple[D, tuple[Claim, ...]]:
+        """Do the work, with households and linked columns looked after before and after it."""
+        if not isinstance(data, Microdata):
+            other = self._apply(data, ctx)
+            return other, tuple(self._claims(data, other))
+        ways = self._ways(data, ctx.elsewhere)
+        for sentence in open_ends(data, ways):
+            warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
+        if data.links:
+            ctx.note(changed_columns=list(ways.changed))
+        result: Any = self._apply(cast("Any", data), ctx)
+        done = Suppressed()
+        if ways.links in SUPPRESSES and (data.links or data.household is not None):
+            result, done = self._suppress_together(data, result, ways.changed, ctx)
+        elif ways.links == "carried" and data.links:
+            result, followers = carry_linked(data, result, ways)
+            if followers:
+                ctx.note(carried_along=followers)
+        claims = [*self._claims(cast("Any", data), result), *suppression_claims(data, done)]
+        known = tuple(role_assumptions(self, data, ways))
+        return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
+
+    def _suppress_together(
+        self, data: Microdata, result: Any, changed: tuple[str, ...], ctx: Context
+    ) -> tuple[Any, Suppressed]:
+        """Suppress what would still stand elsewhere; do the work again where that undid a claim.
+
+        Each round has more missing values than the one before, so that there is a last.
+        """
+        missing = -1
+        while True:
+            result, done = suppress_together(data, result, changed)
+            if not done.columns:
+                return result, done
+            gone = count_suppressed(data, result)
+            claims = self._claims(cast("Any", data), result)
+            if gone.cells == missing or all(c.holds(result.claim_view()) for c in claims):
+                break
+            missing = gone.cells
+            ctx.tick("suppressing again, with households and linked columns", None)
+            # The mark in the history tells that values may have been generalised already.
+            marked = replace(result, history=(*data.history, Action(self.kind, {})))
+            result = replace(cast("Any", self._apply(marked, ctx)), history=data.history)
+        self._tell_suppressed(gone, done, ctx)
+        return result, done
+
+    def _tell_suppressed(self, gone: Gone, done: Suppressed, ctx: Context) -> None:
+        """Correct what the method noted about its own cells by what went with them."""
+        noted = ctx.details.get("suppressed", {})
+        more = gone.cells > sum(noted.values()) if isinstance(noted, Mapping) else True
+        told = {"suppressed": gone.columns, "cells": gone.cells, "records": gone.records}
+        # The search was the best for its own cells; of these cells nobody has shown it.
+        unproven = dict.fromkeys(("lightest_for_each_record", "proven"), False) if more else {}
+        ctx.note(
+            suppressed_together=list(done.columns),
+            **{n: value for n, value in {**told, **unproven}.items() if n in ctx.details},
+        )
+
+    def cautions(self, data: Any, elsewhere: frozenset[str] = frozenset()) -> list[str]:
+        """Return what this leaves open on households and linked columns, before any work.
+
+        ``elsewhere`` names the columns that other steps change.
+        """
+        if not isinstance(data, Microdata):
+            return []
+        return open_ends(data, self._ways(data, elsewhere))
+
+    def _ways(self, data: Microdata, elsewhere: frozenset[str]) -> Ways:
+        """Return how households and links are treated; what is not said is taken as not treated."""
+        before = {c for a in data.history for c in a.details.get("changed_columns", ())}
+        return Ways(
+            self.kind,
+            self.treats_household(data),
+            self.treats_links(data),
+            tuple(dict.fromkeys(self.targets(data))),
+            elsewhere | before,
+            draws=self.uses_chance,
+        )
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return what is done with households with the parameters as they are."""
+        del data
+        return self.on_household or "apart"
+
+    def treats_links(self, data: Microdata) -> OnLinks:
+        """Return what is done with linked columns with the parameters as they are."""
+        del data
+        return self.on_links or "warned"
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns whose values this may change: its ``columns``, or else the keys it needs."""
+        named = Spec.columns_named(self)
+        return named or (data.keys if "keys" in self.needs else ())
+
     def _apply(self, data: D, ctx: Context) -> D:
         raise NotImplementedError
 
@@ -193,6 +315,35 @@ class Method(Spec, Generic[D]):
         """Return what this method guarantees about ``result``."""
         del data, result
         return ()
+
+
+def suppression_claims(data: Microdata, done: Suppressed) -> Iterable[Claim]:
+    """Yield the claim about what was suppressed together, if anything was."""
+    if done.columns:
+        yield Claim(
+            "suppressed-together",
+            {
+                **({} if data.household is None else {"household": data.household}),
+                "constant": list(done.constant),
+                "links": [list(group) for group in done.links],
+                "counting": list(done.counting),
+            },
+            "households and linked columns",
+            done.columns,
+            ("Columns that are not declared as linked do not tell the missing values.",),
+        )
+
+
+def role_assumptions(spec: Method[Any], data: Microdata, ways: Ways) -> Iterator[str]:
+    """Yield how the declared roles were treated: what a claim rests on besides its own assumptions."""
+    if data.household is not None:
+        yield f"Household: {HOUSEHOLD[ways.household]}."
+    if data.weight is not None and spec.on_weight is not None:
+        yield f"Weight: {WEIGHT[spec.on_weight]}."
+    if data.stratum is not None and spec.on_stratum is not None:
+        yield f"Stratum: {STRATUM[spec.on_stratum]}."
+    if data.links:
+        yield f"Linked columns: {LINKS[ways.links]}."
 
 
 class Measure(Spec, Generic[D]):

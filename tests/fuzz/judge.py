@@ -110,11 +110,13 @@ def agreeing(row, rows):
 
 @judges("l-diversity")
 def l_diversity(columns, claim):
+    found = amounts(columns, claim).values()
+    return all(is_diverse(np.array(list(a.values())), claim["parameters"]) for a in found)
+
+
+@judges("l-agreement")
+def l_agreement(columns, claim):
     p = claim["parameters"]
-    if p.get("missing", "category") in ("category", "ignore"):
-        return all(
-            is_diverse(np.array(list(a.values())), p) for a in amounts(columns, claim).values()
-        )
     secret = columns[p["sensitive"]]
     for names in p.get("combinations") or [claim["columns"]]:
         rows = rows_of(columns, names)

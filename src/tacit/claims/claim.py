@@ -28,6 +28,8 @@ class Claim:
         Its columns, or the dimensions of the table.
     assumptions
         What must be true of the world for the claim to protect.
+    withheld
+        Parameters that hold counts of the confidential data: the ledger has them, the statement has not.
     """
 
     model: str
@@ -35,6 +37,7 @@ class Claim:
     quasi_identifier: str
     columns: tuple[str, ...]
     assumptions: tuple[str, ...] = field(default=())
+    withheld: tuple[str, ...] = field(default=())
 
     @property
     def about(self) -> str:
@@ -74,7 +77,9 @@ class Claim:
     def sentence(self) -> str:
         """Return the claim in words."""
         simple = {
-            k: v for k, v in self.parameters.items() if not isinstance(v, list | tuple | dict)
+            k: v
+            for k, v in self.parameters.items()
+            if v is not None and not isinstance(v, list | tuple | dict)
         }
         values = ", ".join(f"{k} = {v}" for k, v in simple.items())
         return (
@@ -82,14 +87,21 @@ class Claim:
             f"({', '.join(self.columns)})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the claim as plain data."""
+    @property
+    def complete(self) -> bool:
+        """Return True when nothing is missing that the check needs."""
+        return all(name in self.parameters for name in self.withheld)
+
+    def to_dict(self, *, public: bool = False) -> dict[str, Any]:
+        """Return the claim as plain data; in public without the parameters that are withheld."""
+        hidden = self.withheld if public else ()
         return {
             "model": self.model,
-            "parameters": dict(self.parameters),
+            "parameters": {k: v for k, v in self.parameters.items() if k not in hidden},
             "quasi_identifier": self.quasi_identifier,
             "columns": list(self.columns),
             "assumptions": list(self.assumptions),
+            **({"withheld": list(self.withheld)} if self.withheld else {}),
         }
 
     @classmethod
@@ -101,4 +113,5 @@ class Claim:
             entry["quasi_identifier"],
             tuple(entry["columns"]),
             tuple(entry.get("assumptions", ())),
+            tuple(entry.get("withheld", ())),
         )

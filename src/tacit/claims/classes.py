@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
 
 Frame = nw.LazyFrame[Any]
 SIZE = "__size__"
+Ints = npt.NDArray[np.int64]
 
 
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
@@ -21,3 +24,9 @@ def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:
     sizes = class_sizes(frame, columns)
     found = sizes.select(nw.col(SIZE).min()).collect("pyarrow").item(0, SIZE)
     return None if found is None else int(found)
+
+
+def number_values(values: list[object]) -> Ints:
+    """Return a number for each value, -1 for a missing one."""
+    number: dict[object, int] = {None: -1}
+    return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)

@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 
 import tacit
 from tacit.cli.render import Console, progress_bar
-from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError
+from tacit.errors import DisclosureRefused, InputError, SdcError, SdcWarning, SpecError
 
 app = App(
     name="tacit",
@@ -179,6 +179,8 @@ def check(plan: Path, /) -> int:
 
     loaded = Plan.load(plan)
     loaded.check()
+    for sentence in loaded.cautions():
+        console.note(sentence)
     console.say(
         f"{plan.name}: {format_count(loaded.steps, 'step')} and {format_count(loaded.measures, 'measure')}, ready to run"
     )
@@ -277,6 +279,8 @@ def profile(
     /,
     *,
     out: Path | None = None,
+    users: Annotated[Literal["researcher", "public"] | None, Parameter(name="--for")] = None,
+    population: int | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     separator: str | None = None,
     encoding: str = "utf-8",
@@ -284,12 +288,19 @@ def profile(
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
 
+    With ``--for researcher`` or ``--for public`` the plan follows the rules that Statistics Netherlands
+    published with mu-ARGUS for files under contract and for public ones.
+
     Parameters
     ----------
     file
         The data.
     out
         The plan to write; by default nothing is written.
+    users
+        Who is to get the file: researchers under contract, or the public.
+    population
+        People in the population, from which thresholds in the sample follow.
     missing
         Texts that stand for a missing answer.
     separator
@@ -299,10 +310,15 @@ def profile(
     force
         Replace a plan that is already there.
     """
+    from tacit.data.presets import preset_notes, preset_plan
     from tacit.data.profile import profile as profile_data
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
+    if out is None and users is not None:
+        raise InputError("--for writes a plan: say where with --out plan.yaml")
+    if users is None and population is not None:
+        raise InputError("--population goes with --for researcher or --for public")
     found = profile_data(
         tacit.read(file, missing=missing or (), separator=separator, encoding=encoding)
     )
@@ -311,8 +327,16 @@ def profile(
         if out.exists() and not force:
             raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
         path = os.path.relpath(file.absolute(), out.absolute().parent)
-        out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
+        if users is None:
+            plan = starting_plan(found, path)
+        else:
+            plan = preset_plan(found, path, users, population=population)
+        out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
+        if users is not None:
+            console.say("The rules ask for more than a plan can decide:")
+            for note in preset_notes(found, users):
+                console.say(f"- {note}")
     return 0
 
 
@@ -466,6 +490,12 @@ def ru_map(
         console.say(
             f"\nThe map is in {out / 'map.html'}; it shows the settings, so keep it inside."
         )
+        chosen = out / "plan.yaml"
+        console.say(
+            f"The chosen plan is {chosen}: tacit run {chosen}"
+            if chosen.exists()
+            else "No candidate can be chosen, so there is no plan."
+        )
     return 0
 
 
@@ -531,7 +561,7 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
     /,
     *,
     out: Path,
@@ -544,6 +574,10 @@ def experiment(
     ----------
     name
         ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
+        ``swap-or-shuffle``: both simulations of Muralidhar, Sarathy and Dandekar (2006).
+        ``blanking``: the four designs of Flossmann and Lechner (2006).
+        ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
+        ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
     out
         Folder for the tables (csv) and charts (svg).
     size
@@ -551,11 +585,10 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.studies import load_study
+    from tacit.cli.studies import run_study
 
-    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = study.run(out, size=size, seed=seed, progress=progress)
+        tables = run_study(name, out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")
@@ -574,6 +607,9 @@ def tables(
     rounded: int | None = None,
     impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
     max_risk: float | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     out: Path | None = None,
 ) -> int:
     """Compare protected versions of a table with the original: every loss, small-cell risk, the map.
@@ -596,6 +632,12 @@ def tables(
         What stands for suppressed cells.
     max_risk
         Largest share of unprotected small cells, in percent, for the recommendation.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text; by default utf-8.
+    missing
+        Texts that stand for a cell without a value.
     out
         Write the report (HTML) to this file.
     """
@@ -605,7 +647,14 @@ def tables(
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}
     )
-    result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
+    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
+    options: dict[str, Any] = {name: value for name, value in given if value}
+
+    def load(path: Path) -> Any:
+        return tacit.read(path, **options).to_arrow() if options else path
+
+    versions_by_name = {path.stem: load(path) for path in versions}
+    result = tacit.compare(load(original), versions_by_name, [measure])
     console.result(result)
     if out is not None:
         result.document(title=original.stem, max_risk=max_risk).to_html(out)

@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from tacit.context import Context
+from tacit.data.base import RANDOMISED
 from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
@@ -104,11 +105,12 @@ class Records(Kind[Microdata]):
     def write_public(self, data: Microdata, folder: Path, form: str) -> dict[str, str]:
         """Write the data and, where columns were randomised, the transition matrices."""
         from tacit.io import write
-        from tacit.protect.pram import from_history, write_matrices
 
         file = folder / f"{self.stem}.{form}"
         write(data, file)
-        if from_history(data.history):
+        if any(action.details.get(RANDOMISED) for action in data.history):
+            from tacit.protect.pram import write_matrices
+
             # Without the matrices randomised columns can be read but not analysed.
             write_matrices(folder / "matrices.json", data)
         return {self.stem: file.name}

@@ -42,7 +42,7 @@ SECTIONS: Mapping[str, str] = {
     "title": "title of the release",
     "source": "the file to protect: its path, and options for reading it",
     "register": "a population register with the same keys, for measures that need one",
-    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum",
+    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, links",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
     "steps": "the methods to apply, in order",
@@ -366,6 +366,18 @@ class Plan(BaseModel):
             if m.compares and m.data_type() is s.data_type()
         ]
 
+    def cautions(self, data: Data | None = None) -> list[str]:
+        """Return what the steps leave open on households and linked columns, before any work is done."""
+        if data is None and not (self.roles.household or self.roles.links):
+            return []
+        known = self.read() if data is None else data
+        return [
+            f"step {i} ({step.kind}): {sentence}"
+            for i, step in enumerate(self.steps, 1)
+            if step.data_type() is type(known)
+            for sentence in step.cautions(known, changed_elsewhere(self, i, known))
+        ]
+
     def check(self, data: Data | None = None) -> None:
         """Raise one error that lists everything that is wrong."""
         faults = self.faults(data)
@@ -396,6 +408,14 @@ class Plan(BaseModel):
         from tacit.plan.run import run_plan
 
         return run_plan(self, data, seed=seed, progress=progress, should_stop=should_stop)
+
+
+def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
+    """Return the columns that the steps besides one change; only linked columns are asked for."""
+    if not getattr(data, "links", ()):
+        return frozenset()
+    others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
+    return frozenset(c for step in others for c in step.targets(data))
 
 
 WORDS = {"records": "records", "table": "a table"}

@@ -64,6 +64,27 @@ KeyNames = Annotated[
     BeforeValidator(as_list),
     WithJsonSchema(KEYS_SCHEMA),
 ]
+
+
+def as_groups(value: Any) -> Any:
+    """Return a plain list of names as one group."""
+    one = isinstance(value, list | tuple) and value and all(isinstance(v, str) for v in value)
+    return (tuple(value),) if one else value
+
+
+#: Groups of linked columns.
+LinkGroups = Annotated[
+    tuple[tuple[str, ...], ...],
+    BeforeValidator(as_groups),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {
+                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+            },
+        }
+    ),
+]
 #: How columns generalise: a rule, a hierarchy or the path of a file, by column.
 Rules = Annotated[
     Any, PlainSerializer(rules_to_plain, return_type=Any), WithJsonSchema(RULES_SCHEMA)
@@ -128,6 +149,10 @@ class Roles(Section):
     weight: str | None = Field(default=None, description="column with the sampling weight")
     household: str | None = Field(default=None, description="column with the household")
     stratum: str | None = Field(default=None, description="column with the stratum")
+    links: LinkGroups = Field(
+        default=(),
+        description="groups of columns that tell each other, such as [[region, nuts]]; with the household column: those that count its members",
+    )
 
 
 class Source(Options, Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -50,9 +51,7 @@ class Chart:
 
     def svg(self) -> str:
         """Return the chart as SVG text."""
-        import vl_convert
-
-        return str(vl_convert.vegalite_to_svg(self.full()))
+        return draw_svg(json.dumps(self.full()))
 
     def png(self, scale: float = 2.0) -> bytes:
         """Return the chart as PNG bytes."""
@@ -88,6 +87,15 @@ class Chart:
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         return {"image/svg+xml": self.svg(), "text/plain": self.alt}
+
+
+@functools.lru_cache(maxsize=64)
+def draw_svg(spec: str) -> str:
+    """Return a specification as SVG; several reports show the same charts."""
+    import vl_convert
+
+    # As data, not as text: a value that is no number is then drawn as missing.
+    return str(vl_convert.vegalite_to_svg(json.loads(spec)))
 
 
 def drawable_text(text: str) -> str:

@@ -84,6 +84,10 @@ class Pseudonymise(Method):
         description="name under which column keys are derived; by default the column's own",
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("encryption",)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit.data.base import RANDOMISED
 from tacit.errors import InvalidParameter, UnreadableFile
 from tacit.protect.pram.matrices import Transition, from_plain
 
 FORMAT = 1
-#: Where a step's details keep what it randomised.
-NOTE = "randomised"
 
 
 @dataclass(frozen=True)
@@ -170,4 +169,6 @@ def variables_in(document: Mapping[str, Any]) -> list[Randomised]:
 
 def from_history(history: Iterable[Any]) -> list[Randomised]:
     """Return what the steps of a history randomised, in order."""
-    return [Randomised.from_dict(v) for action in history for v in action.details.get(NOTE, ())]
+    return [
+        Randomised.from_dict(v) for action in history for v in action.details.get(RANDOMISED, ())
+    ]

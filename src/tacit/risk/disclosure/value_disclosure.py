@@ -68,6 +68,10 @@ class ValueDisclosure(Measure):
         description="whose R^2 is the value: from the column's own masked version, from all released columns, or what masked columns add to the given ones",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "given": ["age", "sex"]}

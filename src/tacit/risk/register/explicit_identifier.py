@@ -63,6 +63,11 @@ class ExplicitIdentifier(Measure):
         default=0.01, description="how far mean and deviation may be from 1 and 0"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that is named."""
         names = [c for s in (*(self.sets or ()), *(self.contact or ())) for c in s]

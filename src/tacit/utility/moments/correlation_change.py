@@ -56,6 +56,10 @@ class CorrelationChange(Measure):
         description="which of the two correlations gives the value and the chart",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     compares: ClassVar[bool] = True
