@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.claims import Claim
 from tacit.errors import InvalidParameter, RoleMissing
 
 records = st.lists(
@@ -56,6 +57,12 @@ def violating(rows, passes, missing="category"):
     )
 
 
+def claimed(model, parameters, data):
+    """Whether a check that shares no code with the measure finds the claim to hold."""
+    claim = Claim(model, {"sensitive": "s", **parameters}, "q", ("a", "b"))
+    return claim.holds(data.claim_view())
+
+
 def close_in_logs(delta, absent):
     def passes(p, q, _):
         for v, share in q.items():
@@ -93,6 +100,8 @@ def test_delta_disclosure(rows, delta, absent, missing):
     wanted = violating(rows, close_in_logs(delta, absent), missing)
     assert found.violations == wanted
     assert bool(found.shortfall) == bool(wanted)
+    told = {"delta": delta, "absent": absent, "missing": missing}
+    assert claimed("delta-disclosure", told, data) == (wanted == 0)
 
 
 @settings(max_examples=40, deadline=None)
@@ -108,6 +117,8 @@ def test_beta_likeness(rows, beta, variant, missing):
     wanted = violating(rows, gains_little(beta, variant), missing)
     assert found.violations == wanted
     assert found.value == pytest.approx(wanted / sum(map(len, classes_of(rows, missing).values())))
+    told = {"beta": beta, "variant": variant, "missing": missing}
+    assert claimed("beta-likeness", told, data) == (wanted == 0)
 
 
 @settings(max_examples=40, deadline=None)
@@ -131,6 +142,9 @@ def test_alpha_k(rows, alpha, k, values, missing):
         return len(members) >= k and max(counts.values(), default=0) <= alpha + 1e-9
 
     assert found.violations == violating(rows, passes)
+    told = {"alpha": alpha, "missing": missing} | ({"values": list(values)} if values else {})
+    both = claimed("bounded-share", told, data) and claimed("k-anonymity", {"k": k}, data)
+    assert both == (found.violations == 0)
 
 
 @settings(max_examples=30, deadline=None)
@@ -150,6 +164,11 @@ def test_lkc(rows, size, k, confidence):
                     bad.update(members)
     assert found.violations == len(bad)
     assert bool(found.shortfall) == bool(bad)
+    told = {"known": size, "k": k, "confidence": confidence}
+    assert claimed("lkc-privacy", told, data) == (not bad)
+    limits = {"average": confidence, "highest": 1 / k, "at_risk": 0.3, "threshold": 0.4}
+    risk = tacit.AttackRisk(**limits).measure(data)
+    assert claimed("attack-risk", limits, data) == (not risk.shortfall)
 
 
 def test_numbers_by_hand():

@@ -306,7 +306,7 @@ def value_frame(
     scores: list[Floats] = []
     shares: list[Floats] = []
     for key, column, codes, amount in zip(keys, coded, columns, tally.by_key, strict=True):
-        sums = np.bincount(codes, weights=amount, minlength=column.size)
+        sums: Floats = np.bincount(codes, weights=amount, minlength=column.size).astype(np.float64)
         has = np.flatnonzero(sums)
         names += [key] * len(has)
         values.append(column.decode(has).cast(pa.string()))

@@ -424,4 +424,7 @@ def sum_where_equal(
     ]
     ids, bound = group_ids(both, [int(c.max(initial=0)) + 1 for c in both])
     split = len(wanted[0])
-    return np.bincount(ids[split:], weights=amounts, minlength=bound)[ids[:split]]
+    sums: npt.NDArray[np.float64] = np.bincount(
+        ids[split:], weights=amounts.astype(np.float64), minlength=bound
+    )
+    return sums[ids[:split]]
