@@ -191,7 +191,7 @@ def test_numbers_by_hand():
         tacit.AlphaK(values=["cold", "tumour"]).measure(data).numbers["named values that occur"]
         == "1 of 2"
     )
-    assert "largest share" in share.plot().alt
+    assert "share of one value" in share.plot().alt
     assert share.by_column == {"s": 1.0}
 
 

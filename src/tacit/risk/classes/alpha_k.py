@@ -50,7 +50,7 @@ class AlphaK(ValueMeasure):
     )
 
     limit_field: ClassVar[str] = "alpha"
-    figure: ClassVar[str] = "largest share"
+    figure: ClassVar[str] = "share of one value"
 
     def heading(self) -> str:
         """Return the name of the model."""

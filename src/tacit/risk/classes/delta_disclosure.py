@@ -47,6 +47,10 @@ class DeltaDisclosure(ValueMeasure):
     limit_field: ClassVar[str] = "delta"
     figure: ClassVar[str] = "log ratio"
 
+    def heading(self) -> str:
+        """Return the name of the model."""
+        return "delta-disclosure privacy"
+
     def figures(self, found: ClassValues) -> Floats:
         """Return the largest |log2(p / q)| of each class."""
         return class_models.log_ratio(

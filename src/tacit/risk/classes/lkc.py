@@ -25,7 +25,6 @@ from tacit.risk.classes.class_values import (
     Missing,
     columns_of_interest,
     sensitive_faults,
-    shortfall,
 )
 from tacit.spec import Companions, Measure, Role
 from tacit.stats import class_models
@@ -112,9 +111,11 @@ class Lkc(Measure):
                 f"An intruder is taken to know at most {self.known} of the keys. The value compared before and after is the "
                 "share of records that are in too small a class, or in one that tells too much, on some set of so many keys."
             ),
-            shortfall=shortfall(title, bad_records, records, self.k)
-            if self.asked("known", "k", "confidence")
-            else "",
+            shortfall=(
+                f"{title}: {bad_records:,} of {records:,} records fall short of it"
+                if bad_records and self.asked("known", "k", "confidence")
+                else ""
+            ),
             parts=tuple(parts),
             violations=bad_records,
         )

@@ -79,7 +79,7 @@ class ValueMeasure(Measure):
 
     def heading(self) -> str:
         """Return the name of the model."""
-        return " ".join(self.kind.split("_"))
+        raise NotImplementedError
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> ValueResult:
         del other
