@@ -53,6 +53,8 @@ def test_large_classes_do_not_overflow():
 
 COLUMNS = {
     "patientName": (["Ann", "Bob", "Bob"], "A"),
+    "UTILNAME": (["x", "y", "y"], "A"),
+    "ethnicity": (["x", "y", "y"], ""),
     "City": (["x", "y", "y"], "B"),
     "zip": (["02138", "02139", "02139"], "B"),
     "zip_small": (["036", "021", "021"], "B"),

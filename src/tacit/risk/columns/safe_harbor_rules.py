@@ -65,6 +65,8 @@ ZIP_WORDS = frozenset({"zip", "zipcode", "zcta"})
 DATE_WORDS = frozenset(
     {"date", "dob", "birth", "birthday", "birthdate", "admission", "discharge", "death", "admitted"}
 )
+#: Words that count at the end of a longer one, as names are often run together. ("city" also ends ethnicity.)
+ENDS = ("name", "address", "phone", "email", "street", "zip", "zipcode", "postcode", "date", "ssn")
 #: Older ages must be one category.
 OLDEST = 89
 
@@ -88,10 +90,14 @@ SMALL_ZIPS = (
 
 
 def name_words(name: str) -> frozenset[str]:
-    """Return the words of a column's name, in lower case, split at signs, digits and capitals.
+    """Return the words of a column's name, in lower case, split at signs, digits and capitals; with their ends.
 
     >>> sorted(name_words("patientZIP_code2"))
     ['code', 'patient', 'zip']
+    >>> sorted(name_words("UTILNAME"))
+    ['name', 'utilname']
     """
     split = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return frozenset(re.findall(r"[a-z]+", split.lower()))
+    words = re.findall(r"[a-z]+", split.lower())
+    ends = [end for word in words for end in ENDS if word.endswith(end)]
+    return frozenset([*words, *ends])
