@@ -117,14 +117,18 @@ def test_search_agrees_with_the_definition(rows, missing, size):
             assert by_value.get((f"k{j}", v), 0) == pytest.approx(mine)
 
 
-def test_large_sets_are_found_by_hashing_as_by_tables(monkeypatch):
+@pytest.mark.parametrize("missing", ["category", "wildcard", "ignore"])
+def test_large_sets_are_found_by_hashing_as_by_tables(monkeypatch, missing):
     rng = np.random.default_rng(3)
-    rows = [tuple(str(v) for v in rng.integers(0, 4, 5)) for _ in range(60)]
+    rows = [
+        tuple(None if v == 9 else str(v % 4) for v in rng.integers(0, 10, 5)) for _ in range(80)
+    ]
     data = read(rows, 5)
-    wanted = [len(w) for w in twin(rows, 4, "category")]
-    assert tacit.Suda(max_size=4).measure(data).frame["minimal_uniques"].to_list() == wanted
+    wanted = [len(w) for w in twin(rows, 4, missing)]
+    suda = tacit.Suda(max_size=4, missing=missing)
+    assert suda.measure(data).frame["minimal_uniques"].to_list() == wanted
     monkeypatch.setattr(search, "dense_limit", lambda n: 20)
-    assert tacit.Suda(max_size=4).measure(data).frame["minimal_uniques"].to_list() == wanted
+    assert suda.measure(data).frame["minimal_uniques"].to_list() == wanted
 
 
 def test_a_small_file_by_hand():
