@@ -291,6 +291,19 @@ def test_an_unfinished_search_states_its_gap():
     assert lattice.gap == pytest.approx((lattice.best.value - lattice.bound) / lattice.best.value)
 
 
+def test_work_counts_every_set_of_keys_that_is_judged():
+    from tacit.protect.anonymise.states import States
+
+    data = read(draw(5))
+    work = []
+    for model in (tacit.KAnonymity(k=3), tacit.Lkc(known=2, k=3, confidence=0.9, sensitive="s")):
+        problem = tacit.Anonymise(models=[model]).pose(data).problem
+        states = States(problem)
+        states.at(problem.high)
+        work.append(states.work)
+    assert work[1] == 4 * work[0]  # all keys, and three pairs of them
+
+
 def test_local_search_reaches_the_optimum_of_small_lattices():
     from tacit.protect.anonymise.bound import Found, Limits
     from tacit.protect.anonymise.states import States
