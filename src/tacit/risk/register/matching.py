@@ -424,7 +424,5 @@ def sum_where_equal(
     ]
     ids, bound = group_ids(both, [int(c.max(initial=0)) + 1 for c in both])
     split = len(wanted[0])
-    sums: npt.NDArray[np.float64] = np.bincount(
-        ids[split:], weights=amounts.astype(np.float64), minlength=bound
-    )
-    return sums[ids[:split]]
+    sums = np.bincount(ids[split:], weights=amounts, minlength=bound)
+    return sums[ids[:split]].astype(np.float64)
