@@ -51,7 +51,8 @@ class Suda(Measure):
         \mathrm{dis}_i = \Bigl(1 + \frac{U / \mathrm{DIS} - U}{\mathrm{score}_i^q \, A}\Bigr)^{-1}, \qquad
         A = \sum_i \mathrm{score}_i^{-q}, \qquad q = 1 + \frac{8 - m}{20},
 
-    the sums over records with a score; a record without one has dis 0. A key contributes to a score by the weights of
+    the sums over records with a score; a record without one has dis 0. U and P count a missing value as a value of its
+    own, whatever ``missing`` says of minimal uniques. A key contributes to a score by the weights of
     the minimal uniques that contain it, so that shares of keys add up to more than one.
 
     References
@@ -140,7 +141,8 @@ class Suda(Measure):
             value=value,
             numbers={
                 "records": records,
-                "unique on all keys": uniques,
+                "unique on all keys"
+                + ("" if self.missing == "category" else ", missing as a value"): uniques,
                 f"with a minimal unique of up to {self.max_size} keys": special,
                 "minimal uniques": int(tally.found.sum()),
                 "largest score": float(tally.score.max(initial=0.0)),
