@@ -68,8 +68,7 @@ def evaluate(f: Any, x: Any, a: float, theta: Any, gradient: Any, hessian: Any) 
         eta = 0.0
         for i in range(q):
             eta += x[m, i] * theta[i]
-        if eta > 30.0:
-            eta = 30.0
+        eta = min(eta, 30.0)
         mu = math.exp(eta)
         count = float(f[m])
         if a > 0.0:
@@ -102,7 +101,7 @@ def solve(hessian: Any, gradient: Any, step: Any) -> None:
             for k in range(j):
                 total -= hessian[i, k] * hessian[j, k]
             if i == j:
-                hessian[j, j] = math.sqrt(total if total > tiny else tiny)
+                hessian[j, j] = math.sqrt(max(tiny, total))
             else:
                 hessian[i, j] = total / hessian[j, j]
     for i in range(q):
@@ -130,8 +129,7 @@ def climb(
         longest = 0.0
         for i in range(q):
             promise += step[i] * gradient[i]
-            if abs(step[i]) > longest:
-                longest = abs(step[i])
+            longest = max(longest, abs(step[i]))
         if promise < tolerance * (1.0 + abs(value)):
             break
         length = 1.0 if longest <= 3.0 else 3.0 / longest
@@ -167,8 +165,7 @@ def score(f: Any, x: Any, a: float, theta: Any) -> float:
         eta = 0.0
         for i in range(len(theta)):
             eta += x[m, i] * theta[i]
-        if eta > 30.0:
-            eta = 30.0
+        eta = min(eta, 30.0)
         mu = math.exp(eta)
         z = a * mu
         if z < 1e-3:

@@ -26,11 +26,11 @@ GRID = 20_000_000
 #: Fitting ends when no margin is off by more than this share of the total.
 TOLERANCE = 1e-9
 CYCLES = 2000
-#: Where the coefficient of the weight is looked for, in standard deviations of the weight.
+#: Where the coefficient of a covariate that is at most 1 is looked for.
 STEEP = 60.0
 
 
-class GridTooLarge(Exception):  # noqa: N818 - says what happened
+class GridTooLarge(Exception):
     """The model needs the whole grid, and that has more cells than fit."""
 
 
@@ -180,9 +180,10 @@ def closed_form(counts: Counts, tree: Sequence[tuple[Margin, Margin]]) -> Floats
     """Return the means of occupied cells: the product of margins over that of separators."""
     mu = np.full(len(counts.n), counts.total)
     for margin, shared in tree:
-        for axes, sign in ((margin, 1), (shared, -1)):
-            sums, place = counts.margin(axes)
-            mu *= (sums[place] / counts.total) ** sign
+        sums, place = counts.margin(margin)
+        mu *= sums[place] / counts.total
+        sums, place = counts.margin(shared)
+        mu /= sums[place] / counts.total
     return mu
 
 
@@ -232,9 +233,7 @@ def fit_with_covariate(
     For a given coefficient the other parameters follow by proportional fitting; the likelihood that is left is concave in
     the coefficient, whose score is bracketed.
     """
-    scale = float(np.sqrt((covariate**2).sum() / counts.cells)) or 1.0
-    z = covariate / scale
-    z = z / max(1.0, float(z.max()) / STEEP)
+    z = covariate / covariate.max()
     seen: dict[float, Fit] = {}
 
     def score(slope: float) -> float:
@@ -242,19 +241,16 @@ def fit_with_covariate(
         return float((z * (counts.n - seen[slope].mu)).sum())
 
     low, high = -1.0, 1.0
-    while score(high) > 0 and high < STEEP:
+    while score(high) > 0:
         low, high = high, 2 * high
+        if high > STEEP:
+            # Occupied cells are told from empty ones by the covariate alone: the best fit lies at infinity.
+            return seen[low]
     while score(low) < 0 and low > -STEEP:
         low, high = 2 * low, low
-    if seen[high].gap > 1e-6 or score(low) * score(high) > 0:
-        return seen[high]
-    return seen[_last_of(score, low, high)]
-
-
-def _last_of(score: Callable[[float], float], low: float, high: float) -> float:
     root = float(brentq(score, low, high, xtol=1e-8))
     score(root)
-    return root
+    return seen[root]
 
 
 # -- which model -------------------------------------------------------------------------------------------
