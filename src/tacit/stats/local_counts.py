@@ -281,9 +281,9 @@ class LocalFit:
     likelihood
         Largest log-likelihood.
     status
-        0 fine, 1 a at its bound, 2 separated at every degree.
+        0 fine, 1 a at its bound, 2 separated: coefficients run away, and the mean of the centre is overstated.
     degree
-        The degree of the polynomial; lower than asked where the cells around could not carry it.
+        The degree of the polynomial; lower than asked only where that was allowed.
     total
         Records in the neighbourhood, the centre included.
     """
@@ -364,10 +364,11 @@ def fit_around(
     degree: int,
     *,
     outside: str = "zero",
+    lower: bool = False,
     without_centre: bool = False,
     tick: Callable[[float], None] = lambda _: None,
 ) -> LocalFit:
-    """Fit the model around each centre; where the cells around separate it, with a lower degree."""
+    """Fit the model around each centre; with ``lower``, by a lower degree where the cells around separate it."""
     m = len(centres)
     out = np.zeros((m, 4))
     used = np.full(m, degree)
@@ -398,7 +399,7 @@ def fit_around(
                 done += len(rows)
                 tick(done / max(len(todo), 1))
         todo = todo[out[todo, 3] == SEPARATED]
-        if not len(todo):
+        if not len(todo) or not lower:
             break
     return LocalFit(out[:, 0], out[:, 1], out[:, 2], out[:, 3].astype(np.int64), used, total)
 

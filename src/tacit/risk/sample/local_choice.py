@@ -20,8 +20,8 @@ CENTRES, LARGEST = 400, 1100
 def list_hoods(varied: int, degree: int) -> list[Hood]:
     """Return neighbourhoods that can carry the model, small ones first."""
     found: dict[int, Hood] = {}
-    for c in (1, 2, 3, 4):
-        for d in (2, 4, 6, 8, None):
+    for c in (1, 2, 3, 4, 6, 8):
+        for d in (2, 4, 6, 8, 12, None):
             if (d or c * varied) > c * varied or (2 * c + 1) ** varied > 200_000:
                 continue
             hood = Hood(c, d, degree)
@@ -37,7 +37,7 @@ def list_hoods(varied: int, degree: int) -> list[Hood]:
 
 
 def choose_hood(
-    lattice: Lattice, degree: int, outside: str, tick: Callable[[float], None]
+    lattice: Lattice, degree: int, tick: Callable[[float], None], *, outside: str, lower: bool
 ) -> tuple[Hood, dict[Hood, float]]:
     """Return the best neighbourhood with the mean log-likelihood of unseen counts under each.
 
@@ -64,6 +64,7 @@ def choose_hood(
             hood.offsets(varied),
             degree,
             outside=outside,
+            lower=lower,
             without_centre=True,
         )
         tick((i + 1) / len(hoods))

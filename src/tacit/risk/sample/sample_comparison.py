@@ -83,6 +83,11 @@ class SampleComparison(Result):
             dashed=True,
             marked=True,
             x_axis={"scale": {"type": "log"}},
+            alt=(
+                "Estimates of the local model by size of the neighbourhood: "
+                + "; ".join(f"{s} {y:.1f} with {x} cells" for s, x, y in points)
+                + "."
+            ),
         )
 
 
@@ -107,11 +112,10 @@ def compare_models(
         made = argus.model_copy(update={"model": "poisson", "terms": terms})
         rows.append(line_of(f"Poisson, {terms.replace('_', '-')}", made, data, other, ctx))
     if data.weight is not None:
-        for weighting in ("clogg_eliason", "pseudo_ml"):
+        for weighting, words in (("clogg_eliason", "Clogg-Eliason"), ("pseudo_ml", "pseudo-ML")):
             update = {"model": "poisson", "terms": "independence", "weighting": weighting}
             made = argus.model_copy(update=update)
-            name = f"Poisson, independence, {weighting.replace('_', ' ')}"
-            rows.append(line_of(name, made, data, other, ctx))
+            rows.append(line_of(f"Poisson, independence, {words}", made, data, other, ctx))
     rows += compare_hoods(argus, data, other, ctx)
     return SampleComparison(
         kind=spec.kind,

@@ -14,7 +14,7 @@ from tacit.errors import InputError, RoleMissing
 from tacit.risk.sample.sample_table import SampleTable
 from tacit.stats import loglinear
 from tacit.stats.frequency_risk import CellRisks, gamma_risk
-from tacit.stats.local_counts import Lattice, LocalFit, fit_around, neighbourhood
+from tacit.stats.local_counts import SEPARATED, Lattice, LocalFit, fit_around, neighbourhood
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -270,7 +270,9 @@ def fit_local(
     lattice: Lattice,
     hood: Hood,
     up_to: int,
-    outside: str,
+    *,
+    outside: str = "zero",
+    lower: bool = False,
     tick: Tick = lambda _: None,
 ) -> Fitted:
     """Fit the local model around every cell of at most ``up_to`` records."""
@@ -282,14 +284,6 @@ def fit_local(
             "take a larger radius= or a lower degree=."
         )
     cells = np.flatnonzero((table.n >= 1) & (table.n <= up_to))
-    return fit_centres(lattice, cells, hood, outside, tick)
-
-
-def fit_centres(
-    lattice: Lattice, cells: Ints, hood: Hood, outside: str, tick: Tick = lambda _: None
-) -> Fitted:
-    """Fit the local model around some cells."""
-    varied = lattice.places.shape[1]
     try:
         made = fit_around(
             lattice,
@@ -298,6 +292,7 @@ def fit_centres(
             hood.offsets(varied),
             hood.degree,
             outside=outside,
+            lower=lower,
             tick=tick,
         )
     except OverflowError:
@@ -307,18 +302,22 @@ def fit_centres(
     lowered = int((made.degree < hood.degree).sum())
     thin = int((made.total < hood.parameters(varied) - 1).sum())
     bound = int((made.status == 1).sum())
-    notes = ()
+    apart = int((made.status == SEPARATED).sum())
+    notes: tuple[str, ...] = ()
+    if apart:
+        notes += (
+            f"Around {apart:,} cells the neighbours separate the centre from the rest: the fit is perfect there and "
+            "the risk understated; separated='lower' errs on the other side.",
+        )
     if lowered:
         notes += (
-            (
-                f"Around {lowered:,} cells the neighbours could not carry a polynomial of degree {hood.degree}; "
-                "a lower one was fitted."
-            ),
+            f"Around {lowered:,} cells a polynomial of degree {hood.degree} was separated and a lower one fitted, which "
+            "tends to overstate their risk.",
         )
     if thin:
         notes += (f"Around {thin:,} cells there are fewer records than parameters.",)
     if bound:
         notes += (f"For {bound:,} cells the dispersion lies at its bound.",)
     alpha = np.where(made.a > 1e-8, 1 / np.maximum(made.a, 1e-8), np.inf)
-    numbers = {"neighbourhood": hood.words(varied)}
+    numbers = {"neighbourhood": hood.words(varied), "cells that are separated": apart + lowered}
     return Fitted(made.mu, alpha, cells, numbers, notes, local=made)

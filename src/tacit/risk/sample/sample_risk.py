@@ -113,6 +113,11 @@ class SampleRisk(Measure):
     outside: Literal["zero", "drop"] = Field(
         default="zero", description="cells beyond the edge of the table: empty, or not there"
     )
+    separated: Literal["keep", "lower"] = Field(
+        default="keep",
+        description="where neighbours separate a cell from the rest: keep the fit, which understates its risk, or "
+        "lower the degree, which tends to overstate it",
+    )
     up_to: PositiveInt = Field(
         default=1, description="cells of at most this many records are fitted locally"
     )
@@ -246,11 +251,12 @@ class SampleRisk(Measure):
             return fit_loglinear(table, terms, self.weighting, tick)
         ordinal = self.ordinal and [k for k in self.ordinal if k in table.keys]
         lattice = place_cells(table, find_ordinal(table, ordinal), self.positions)
+        how: dict[str, Any] = {"outside": self.outside, "lower": self.separated == "lower"}
         if self.radius is None:
-            hood, _ = choose_hood(lattice, self.degree, self.outside, tick)
+            hood, _ = choose_hood(lattice, self.degree, tick, **how)
         else:
             hood = Hood(self.radius, self.reach, self.degree)
-        return fit_local(table, lattice, hood, self.up_to, self.outside, tick)
+        return fit_local(table, lattice, hood, self.up_to, tick=tick, **how)
 
     def standard_errors(
         self, table: SampleTable, fitted: Fitted, ctx: Context
