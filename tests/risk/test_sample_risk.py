@@ -114,6 +114,11 @@ def test_local_model_with_and_without_a_chosen_neighbourhood():
     data = household_file()
     chosen = tacit.SampleRisk(model="negative_binomial", ordinal=["age", "region"]).measure(data)
     assert "cells" in chosen.numbers["neighbourhood"]
+    assert chosen.numbers["ordinal keys"] == "age, region"
+    assert "taken to be ordinal" not in chosen.explanation
+    guessed = tacit.SampleRisk(model="negative_binomial").measure(data)
+    assert guessed.numbers["ordinal keys"] == "region, age, job"
+    assert "taken to be ordinal" in guessed.explanation
     fixed = tacit.SampleRisk(
         model="negative_binomial", ordinal=["age", "region"], radius=2, reach=3, up_to=2, degree=1
     ).measure(data)

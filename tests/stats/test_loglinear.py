@@ -22,10 +22,10 @@ def newton(table, margins, offset=None, covariate=None):
     cells = list(itertools.product(*(range(s) for s in table.shape)))
     columns = [np.ones(len(cells))]
     for margin in margins:
-        for levels in itertools.product(*(range(table.shape[a]) for a in margin)):
-            columns.append(
-                np.array([all(c[a] == v for a, v in zip(margin, levels)) for c in cells], float)
-            )
+        columns += [
+            np.array([tuple(c[a] for a in margin) == levels for c in cells], dtype=float)
+            for levels in itertools.product(*(range(table.shape[a]) for a in margin))
+        ]
     x = np.stack(columns, axis=1)
     if covariate is not None:
         x = np.hstack([x, covariate.reshape(-1, 1)])

@@ -73,7 +73,8 @@ class Counts:
             return np.array([self.total]), np.zeros(len(self.n), dtype=np.int64)
         sizes = [self.sizes[a] for a in axes]
         place = np.ravel_multi_index(tuple(self.codes[:, a] for a in axes), sizes)
-        return np.bincount(place, weights=self.n, minlength=math.prod(sizes)), place
+        sums = np.bincount(place, weights=self.n, minlength=math.prod(sizes))
+        return sums.astype(np.float64), place.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,7 @@ def search_forward(
     axes = len(counts.sizes)
     best = fit(counts, main_effects(axes), whole=True)
     path = [Step((), *minimum_error(best, counts, fraction))]
-    left = list(combinations(range(axes), 2))
+    left: list[Margin] = list(combinations(range(axes), 2))
     while left:
         tried = []
         for pair in left:

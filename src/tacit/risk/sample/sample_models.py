@@ -305,15 +305,17 @@ def fit_local(
     apart = int((made.status == SEPARATED).sum())
     notes: tuple[str, ...] = ()
     if apart:
-        notes += (
-            f"Around {apart:,} cells the neighbours separate the centre from the rest: the fit is perfect there and "
-            "the risk understated; separated='lower' errs on the other side.",
+        told = (
+            f"Around {apart:,} cells the neighbours are empty on some side and no finite polynomial fits best: the risk "
+            "there is uncertain and often understated; compare with separated='lower'."
         )
+        notes += (told,)
     if lowered:
-        notes += (
-            f"Around {lowered:,} cells a polynomial of degree {hood.degree} was separated and a lower one fitted, which "
-            "tends to overstate their risk.",
+        told = (
+            f"Around {lowered:,} cells no finite polynomial of degree {hood.degree} fits best and a lower one was taken, "
+            "which tends to overstate the risk."
         )
+        notes += (told,)
     if thin:
         notes += (f"Around {thin:,} cells there are fewer records than parameters.",)
     if bound:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tacit.risk.sample.sample_comparison import SampleComparison
 
 Floats = npt.NDArray[np.float64]
+TAKEN = "Keys that hold numbers were taken to be ordinal; if some are codes without an order, name the others with ordinal=[...]."
 #: How much of a group is left out in the jackknife.
 FAY = 0.5
 Margins = tuple[tuple[ColumnName, ...], ...]
@@ -250,13 +251,18 @@ class SampleRisk(Measure):
                 terms = tuple(tuple(k for k in m if k in table.keys) for m in terms)
             return fit_loglinear(table, terms, self.weighting, tick)
         ordinal = self.ordinal and [k for k in self.ordinal if k in table.keys]
-        lattice = place_cells(table, find_ordinal(table, ordinal), self.positions)
+        along = find_ordinal(table, ordinal)
+        lattice = place_cells(table, along, self.positions)
         how: dict[str, Any] = {"outside": self.outside, "lower": self.separated == "lower"}
         if self.radius is None:
             hood, _ = choose_hood(lattice, self.degree, tick, **how)
         else:
             hood = Hood(self.radius, self.reach, self.degree)
-        return fit_local(table, lattice, hood, self.up_to, tick=tick, **how)
+        made = fit_local(table, lattice, hood, self.up_to, tick=tick, **how)
+        notes = made.notes if ordinal else (*made.notes, TAKEN)
+        return replace(
+            made, numbers={"ordinal keys": ", ".join(along), **made.numbers}, notes=notes
+        )
 
     def standard_errors(
         self, table: SampleTable, fitted: Fitted, ctx: Context

@@ -72,11 +72,8 @@ class SampleTable:
     def reweighted(self, factor: Floats) -> SampleTable:
         """Return the same cells with each record counted by a factor."""
         n = np.bincount(self.cell_of, weights=factor, minlength=len(self.n))
-        weight = None
-        if self.record_weight is not None:
-            weight = np.bincount(
-                self.cell_of, weights=factor * self.record_weight, minlength=len(self.n)
-            )
+        known = self.record_weight
+        weight = None if known is None else sum_by(self.cell_of, factor * known, len(self.n))
         return replace(self, n=n, weight=weight)
 
 
@@ -109,7 +106,7 @@ def tabulate_sample(
     rank[order] = np.arange(number)
     cell_of, codes = rank[cell_of], codes[order]
     n = np.bincount(cell_of, minlength=number)
-    weight = None if weights is None else np.bincount(cell_of, weights=weights, minlength=number)
+    weight = None if weights is None else sum_by(cell_of, weights, number)
     if total is not None:
         share = np.full(number, fraction if fraction is not None else len(cell_of) / total)
         overall = float(share[0])
@@ -130,6 +127,11 @@ def tabulate_sample(
         record_weight=weights,
         cluster=np.arange(len(cell_of)) if household is None else household.astype(np.int64),
     )
+
+
+def sum_by(place: Ints, amounts: Floats, size: int) -> Floats:
+    """Return the sum of amounts at each place."""
+    return np.bincount(place, weights=amounts, minlength=size).astype(np.float64)
 
 
 def read_weights(column: pa.ChunkedArray, kind: str) -> Floats:
