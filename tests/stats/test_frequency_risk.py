@@ -79,3 +79,14 @@ def test_a_whole_population_is_known_and_long_arrays_agree():
     long = np.full(CHUNK + 3, 2)
     share = np.full(len(long), 0.1)
     assert np.unique(argus_risk(long, share).inverse).size == 1
+
+
+def test_published_argus_pairs_are_those_of_nearly_equal_weights():
+    rows = (FIXTURE / "published_examples.csv").read_text().splitlines()
+    published = {r.split(",")[0]: r.split(",")[2:] for r in rows if ",argus," in r}
+    for case in EXPECTED["argus_ratio_check"]:
+        found = argus_risk(np.array([1]), np.array([case["pi"]]))
+        ratio = found.inverse[0] / found.unique[0]
+        assert ratio == pytest.approx(case["ratio_theory"], rel=1e-12)
+        tau1, tau2 = map(float, published[str(case["example"])])
+        assert tau2 / tau1 == pytest.approx(ratio, rel=0.02)
