@@ -116,6 +116,13 @@ def test_checks_of_the_claim_agree_with_the_estimates():
                 assert other == pytest.approx(found.uniques, rel=1e-4)
 
 
+def test_the_check_of_the_claim_solves_tiny_fractions_too():
+    sizes = np.array([1] * 30 + [2] * 15 + [3] * 14, dtype=np.int64)
+    total = int(sizes.sum()) * 10**6
+    found = estimate_all(SizeCounts.of(sizes, total))[0]["snb"].uniques
+    assert estimate("snb", sizes, total) == pytest.approx(found, rel=1e-4)
+
+
 def test_rule_of_dankar():
     made = {"pitman": Estimate(5.0), "zayatz": Estimate(9.0), "snb": Estimate(7.0)}
     assert choose_by_dankar(0.1, made) == "pitman"

@@ -121,7 +121,9 @@ def by_slide_negative_binomial(sizes: Sizes, population: int) -> float:
         return np.asarray(np.log(k * expected) - np.log([once, twice]))
 
     solved = []
-    for start in ((a, b) for a in (-6.0, -3.0, 0.0, 3.0) for b in (-9.0, -6.0, -3.0, 0.0, 3.0)):
+    # Small samples of large populations have small betas: starts are taken around the sampling fraction too.
+    logits = sorted({-9.0, -6.0, -3.0, 0.0, 3.0, *(math.log(q) + b for b in (-3.0, 0.0, 3.0))})
+    for start in ((a, b) for a in (-6.0, -3.0, 0.0, 3.0) for b in logits):
         made = optimize.least_squares(
             gaps, start, bounds=([-40, -30], [40, 30]), xtol=1e-14, ftol=1e-14, gtol=1e-14
         )
