@@ -11,7 +11,7 @@ from tacit.protect.anonymise.bound import Limits
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.grouping import Codes, Ints
 from tacit.protect.anonymise.problem import Flags, Levels, State, Values
-from tacit.protect.anonymise.search import search_lattice
+from tacit.protect.anonymise.search import search_soon
 
 #: Runs after which the rest is left as it is.
 RUNS = 20
@@ -110,7 +110,7 @@ def release_best(
     tick: Callable[[float], None],
 ) -> bool:
     """Release what the best node keeps; return False when no node is safe."""
-    found = search_lattice(part, limits, 1, tick)
+    found = search_soon(part, limits, tick)
     best = found.incumbent
     if best is None:
         return False

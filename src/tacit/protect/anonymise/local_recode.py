@@ -38,9 +38,9 @@ from tacit.spec import Role
 
 Way = Literal["iterative", "top_down", "mondrian", "mondrian_relaxed"]
 #: What a lattice run pays for a record that it leaves to the next; each makes one series of runs.
-PRICES = (1.0, 0.5, 0.25)
-#: The share of the effort that one of the later runs may take.
-SHARE = 0.1
+PRICES = (1.0, 0.25, 0.1)
+#: The share of the effort that one of the later runs may take, and the nodes that it may judge in any case.
+SHARE, NODES = 0.004, 30
 
 
 @dataclass(frozen=True)
@@ -153,14 +153,13 @@ class LocalRecode(LatticeMethod):
                 "and local recoding starts from one. Allow more suppression, or ask for less."
             )
         words = list_words(task, data.hierarchies)
+        state, ids = task.problem.raise_state(task.problem.base, best.levels)
+        kept = task.survivors(state)[ids]
         if self.method == "mondrian_relaxed":
-            numbers = self.numbers(data) if task.problem.base.moments is not None else ()
-            rows = record_rows(data, task, numbers)
-            task = replace(task, problem=replace(task.problem, base=rows))
+            task, row_of = by_record(task, data, self.numbers(data))
+            kept = kept[row_of]
         rows = task.problem.base
         every = np.tile(np.array(best.levels, dtype=np.int32), (len(rows), 1))
-        state, ids = task.problem.raise_state(rows, best.levels)
-        kept = task.survivors(state)[ids]
         start = judge_release(
             task, rows, words, climb_words(words, rows.codes, task.problem.low, every), kept
         )
@@ -195,9 +194,8 @@ class LocalRecode(LatticeMethod):
     ) -> list[tuple[str, Release | None]]:
         """Return the releases of each series of lattice runs, specialised further."""
         problem = task.problem
-        part = Limits(
-            self.effort * 1e6 * SHARE, None if self.seconds is None else self.seconds * SHARE
-        )
+        work = max(self.effort * 1e6 * SHARE, NODES * len(problem.base))
+        part = Limits(work, None if self.seconds is None else self.seconds * SHARE)
         made: list[tuple[str, Release | None]] = []
         for price in PRICES:
             rounds = run_rounds(task, part, price, tick)
@@ -336,8 +334,8 @@ def record_codes(problem: Problem, table: pa.Table) -> Codes:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def record_rows(data: Microdata, task: Task, numbers: Sequence[str]) -> State:
-    """Return a state with one row per record, in the order of the records."""
+def by_record(task: Task, data: Microdata, numbers: Sequence[str]) -> tuple[Task, Ints]:
+    """Return the task with one row per record, in their order, and the row that each had before."""
     problem = task.problem
     named = [*problem.keys, *problem.sizes, *([data.weight] if data.weight else [])]
     table = data.to_arrow(list(dict.fromkeys(named)))
@@ -350,6 +348,9 @@ def record_rows(data: Microdata, task: Task, numbers: Sequence[str]) -> State:
         c: Values(every, encode(table.column(c)).codes.astype(np.int64), ones, weight)
         for c in problem.sizes
     }
-    coded = {k: encode(table.column(k)) for k in numbers}
-    moments = sum_moments(Cells(coded, ones), numbers, every, count)
-    return State(problem.low, record_codes(problem, table), ones, weight, values, moments)
+    moments = None
+    if problem.base.moments is not None:
+        coded = {k: encode(table.column(k)) for k in numbers}
+        moments = sum_moments(Cells(coded, ones), numbers, every, count)
+    rows = State(problem.low, record_codes(problem, table), ones, weight, values, moments)
+    return replace(task, problem=replace(problem, base=rows)), find_rows(task, table)
