@@ -23,6 +23,7 @@ from tacit.protect.anonymise.problem import Flags, Levels, Problem
 from tacit.protect.anonymise.search import search_lattice
 from tacit.registry import register
 from tacit.spec import Role
+from tacit.treatment import OnHousehold
 
 
 @register
@@ -59,6 +60,10 @@ class Anonymise(LatticeMethod):
         "suppression": 0.2,
     }
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that members of different classes get different values where keys are microaggregated."""
+        return "apart" if self.microaggregate else super().treats_household(data)
 
     def search(self, data: Microdata, *, context: Context | None = None, top: int = 10) -> Lattice:
         """Search the lattice without changing the data.

@@ -99,7 +99,7 @@ class LocalRecode(LatticeMethod):
         description="lattice runs on what was suppressed; specialising from the top; or cuts at medians",
     )
 
-    on_household = "by_value"
+    on_household = "apart"
     on_weight = "option"
     on_stratum = "kept"
     on_links = "warned"
