@@ -175,6 +175,35 @@ def test_several_quasi_identifiers_each_hold(method):
         assert min(len(rows) for rows in classes(released, keys).values()) >= 4
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_limits_on_levels_hold_for_every_record(method):
+    spec = tacit.LocalRecode(
+        models=[tacit.KAnonymity(k=3)],
+        suppression=0.4,
+        method=method,
+        levels={"a": (0, 1), "b": (1, 2)},
+    )
+    released = spec.apply(read(draw(2, n=150)))
+    assert set(released.column("a").to_pylist()) <= {"1", "2", "3", "m", "n"}
+    assert set(released.column("b").to_pylist()) <= {"u", "v", "w", "m", "x"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_values_that_an_earlier_step_generalised_climb_on(method):
+    data = tacit.Generalise(column="b", level=1).apply(read(draw(2, n=150)))
+    spec = tacit.LocalRecode(models=[tacit.KAnonymity(k=5)], method=method)
+    released = spec.apply(data)
+    assert min(len(rows) for rows in classes(released).values()) >= 5
+    assert set(released.column("b").to_pylist()) <= {"u", "v", "w", "m", "x", "*"}
+
+
+def test_the_search_prints_itself():
+    found = tacit.LocalRecode(models=[tacit.KAnonymity(k=3)]).search(read(draw(1)))
+    assert "loss of whole columns" in repr(found)
+    assert found.frame["key"].to_list() == ["a", "b", "c"]
+    assert found.frame["loss"].mean() == pytest.approx(found.value)
+
+
 @pytest.mark.parametrize("relaxed", [False, True])
 def test_mondrian_cuts_numbers_at_medians(relaxed):
     data = tacit.read(

@@ -18,7 +18,7 @@ from tacit.protect.anonymise.bound import Found, Limits
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.improve import gap_of
 from tacit.protect.anonymise.lattice import Lattice
-from tacit.protect.anonymise.objectives import WORDS
+from tacit.protect.anonymise.objectives import COUNTED, WORDS
 from tacit.protect.anonymise.problem import Flags, Levels, Problem
 from tacit.protect.anonymise.search import search_lattice
 from tacit.registry import register
@@ -187,14 +187,9 @@ def released_tuples(
 
 def explain(utility: str, weights: Weights, proven: bool, gap: float) -> str:
     """Return what the numbers mean."""
-    counted = {
-        "records": "Records are counted, not weights.",
-        "weighted_k": "k compares sums of weights; the limit, shares and utility count records.",
-        "weighted": "k, the suppression limit, shares and utility are weighted.",
-    }[weights]
     sure = (
         "No other choice of levels is better: every one was judged or ruled out by a bound."
         if proven
         else f"The search was ended before all choices were ruled out: the best may be {gap:.1%} lower."
     )
-    return f"Value: {WORDS[utility]}. {counted} {sure}"
+    return f"Value: {WORDS[utility]}. {COUNTED[weights]} {sure}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from pydantic import Field
@@ -30,10 +31,12 @@ from tacit.protect.anonymise.mixed import (
     list_words,
 )
 from tacit.protect.anonymise.mondrian import partition
+from tacit.protect.anonymise.objectives import COUNTED, WORDS
 from tacit.protect.anonymise.problem import Flags, Problem, State, Values, sum_moments
 from tacit.protect.anonymise.search import search_lattice
-from tacit.protect.anonymise.specialise import Classes, Specialiser
+from tacit.protect.anonymise.specialise import Specialiser
 from tacit.registry import register
+from tacit.result import Result
 from tacit.spec import Role
 
 Way = Literal["iterative", "top_down", "mondrian", "mondrian_relaxed"]
@@ -43,16 +46,16 @@ PRICES = (1.0, 0.25, 0.1)
 SHARE, NODES = 0.004, 30
 
 
-@dataclass(frozen=True)
-class Recoding:
-    """What a search for a release of mixed levels found.
+@dataclass(frozen=True, repr=False)
+class Recoding(Result):
+    """What a search for a release of mixed levels found: one row a key in ``frame``.
 
     Attributes
     ----------
     release
         The best release: for each row the labels, and whether it is kept.
-    value, global_value
-        What it costs, and what the best generalisation of whole columns costs.
+    global_value
+        What the best generalisation of whole columns costs, beside ``value``.
     chosen
         How it was made: the method asked for, or ``global`` where that found nothing better.
     bound
@@ -63,13 +66,12 @@ class Recoding:
         What was searched; the rows of its base state are distinct combinations of key values, or records.
     """
 
-    release: Release
-    value: float
-    global_value: float
-    chosen: str
-    bound: float
-    proven: bool
-    task: Task
+    release: Release = None  # type: ignore[assignment]
+    global_value: float = 0.0
+    chosen: str = "global"
+    bound: float = 0.0
+    proven: bool = False
+    task: Task = None  # type: ignore[assignment]
 
 
 @register
@@ -174,14 +176,41 @@ class LocalRecode(LatticeMethod):
         able = [(name, r) for name, r in candidates if r is not None]
         chosen, release = min(able, key=lambda c: c[1].value)
         hierarchical = not self.method.startswith("mondrian")
+        bound = least_value(task, words, rows) if hierarchical else 0.0
+        return self.report(task, release, start.value, chosen, bound, found.bound == np.inf)
+
+    def report(
+        self,
+        task: Task,
+        release: Release,
+        global_value: float,
+        chosen: str,
+        bound: float,
+        proven: bool,
+    ) -> Recoding:
+        """Return what was found, with its numbers and what they mean."""
+        names = [" ".join(m.kind.split("_")) for m in self.models]
         return Recoding(
-            release,
-            release.value,
-            start.value,
-            chosen,
-            least_value(task, words, rows) if hierarchical else 0.0,
-            found.bound == np.inf,
-            task,
+            kind=self.kind,
+            title=f"Local recoding for {', '.join(names)}",
+            value=release.value,
+            numbers={
+                f"{self.utility} record by record": release.value,
+                f"{self.utility} of whole columns": global_value,
+                "chosen": chosen,
+                "records suppressed": release.suppressed,
+                "share suppressed": release.share,
+                "classes": release.classes,
+            },
+            frame=key_table(task, release),
+            explanation=f"Value: {WORDS[self.utility]}. {COUNTED[self.weights]} The method is a heuristic; "
+            + (f"no release lies below {bound:.3g}." if bound else "no bound is known."),
+            release=release,
+            global_value=global_value,
+            chosen=chosen,
+            bound=bound,
+            proven=proven,
+            task=task,
         )
 
     def iterate(
@@ -290,20 +319,13 @@ def refine(
     """
     problem, rows = task.problem, task.problem.base
     starting = np.where(kept[:, None], levels, np.array(problem.high, dtype=np.int32))
-    sizes = [h + 1 for h in problem.high]
-    tops = climb_words(words, rows.codes, problem.low, starting)
-    marked = np.concatenate([tops, starting, (~kept)[:, None]], axis=1).astype(np.int32)
-    bounds = [*(len(w.texts) for w in words), *sizes, 2]
     for included in (np.ones(len(kept), dtype=bool), kept):
         places = np.flatnonzero(included)
         part = part_of(task, places, task.suppression)
-        merged = merge_classes(marked[places], bounds, part.problem.base.n)
-        first = np.empty(len(merged.n), dtype=np.int64)
-        first[merged.ids[::-1]] = places[::-1]
-        classes = Classes(merged.ids, starting[first].copy())
-        down = Specialiser(part, part.problem.base, words, tick, partial=True)
-        added = ~kept[first]
-        good = down.passes(np.arange(len(places)), merged.ids, len(merged.n))
+        down = Specialiser(part, words, tick, partial=True)
+        classes = down.start(starting[places], apart=~kept[places])
+        added = np.bincount(classes.group[~kept[places]], minlength=len(classes.levels)) > 0
+        good = down.passes(np.arange(len(places)), classes.group, len(classes.levels))
         if added.any() and not good[added].all():
             continue
         done = down.run(classes)
@@ -312,6 +334,21 @@ def refine(
         codes = climb_words(words, rows.codes, problem.low, chosen)
         return judge_release(task, rows, words, codes, included)
     return None
+
+
+def key_table(task: Task, release: Release) -> nw.DataFrame[Any]:
+    """Return for each key the share of released records as they were, and the mean loss of a released cell."""
+    n, alive = task.problem.base.n[release.alive], release.alive
+    total = max(int(n.sum()), 1)
+    untouched, lost = [], []
+    for words, climb, codes in zip(
+        release.words, task.problem.climbs, release.codes[alive].T, strict=True
+    ):
+        untouched.append(float(n[codes < words.ground].sum()) / total)
+        spread = (words.leaves[codes] - 1) / max(climb.domain - 1, 1)
+        lost.append(float((n * spread).sum()) / total)
+    table = {"key": list(task.problem.keys), "as in the data": untouched, "loss": lost}
+    return nw.from_native(pa.table(table), eager_only=True)
 
 
 def find_rows(task: Task, table: pa.Table) -> Ints:

@@ -53,7 +53,7 @@ def partition(
         found = numbers_of(task, hierarchies[key], key, ties=relaxed)
         if found is not None:
             numbers[task.problem.keys.index(key)] = found
-    down = Specialiser(task, rows, words, tick, partial=relaxed, widest=True, numbers=numbers)
+    down = Specialiser(task, words, tick, partial=relaxed, widest=True, numbers=numbers)
     classes = down.run(down.start())
     levels = classes.levels[classes.group]
     codes = climb_words(words, rows.codes, task.problem.low, levels)

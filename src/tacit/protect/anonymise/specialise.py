@@ -17,9 +17,9 @@ from tacit.engine.coded import densify
 from tacit.protect.anonymise.conditions import View
 from tacit.protect.anonymise.cuts import Numbers
 from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.grouping import Codes, Floats, Ints, sum_by
-from tacit.protect.anonymise.mixed import Words
-from tacit.protect.anonymise.problem import Flags, State
+from tacit.protect.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.protect.anonymise.mixed import Words, climb_words
+from tacit.protect.anonymise.problem import Flags
 
 #: How many children a class may give back, smallest first, for the others to pass.
 GIVEN_BACK = 4
@@ -63,7 +63,6 @@ class Specialiser:
     def __init__(
         self,
         task: Task,
-        rows: State,
         words: Sequence[Words],
         tick: Callable[[float], None],
         *,
@@ -71,7 +70,8 @@ class Specialiser:
         widest: bool = False,
         numbers: dict[int, Numbers] | None = None,
     ) -> None:
-        self.task, self.rows, self.words, self.tick = task, rows, words, tick
+        self.task, self.words, self.tick = task, words, tick
+        rows = self.rows = task.problem.base
         self.partial, self.widest, self.numbers = partial, widest, numbers or {}
         self.local = [c for c in task.conditions if not c.overall]
         self.overall = [c for c in task.conditions if c.overall]
@@ -79,10 +79,22 @@ class Specialiser:
         self.costs = [loss_of_words(w, task.problem.climbs[j].domain) for j, w in enumerate(words)]
         self.size = rows.n.astype(np.float64)
 
-    def start(self) -> Classes:
-        """Return all rows as one class at the highest levels."""
-        levels = np.array([self.high], dtype=np.int32)
-        return Classes(np.zeros(len(self.rows), dtype=np.int64), levels)
+    def start(self, levels: Codes | None = None, apart: Flags | None = None) -> Classes:
+        """Return the classes of equal labels at some levels, by default the highest ones.
+
+        Rows that are marked ``apart`` form classes of their own.
+        """
+        count = len(self.rows)
+        if levels is None:
+            levels = np.tile(np.array(self.high, dtype=np.int32), (count, 1))
+        marks = np.zeros(count, dtype=bool) if apart is None else apart
+        labels = climb_words(self.words, self.rows.codes, self.low, levels)
+        columns = np.concatenate([labels, levels, marks[:, None]], axis=1).astype(np.int32)
+        sizes = [*(len(w.texts) for w in self.words), *(h + 1 for h in self.high), 2]
+        group = merge_classes(columns, sizes, self.rows.n).ids
+        of_class = np.empty((int(group.max(initial=-1)) + 1, levels.shape[1]), dtype=np.int32)
+        of_class[group] = levels
+        return Classes(group, of_class)
 
     def run(self, classes: Classes) -> Classes:
         """Take the classes down until no step is allowed."""
