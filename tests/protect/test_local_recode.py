@@ -190,7 +190,7 @@ def test_limits_on_levels_hold_for_every_record(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_values_that_an_earlier_step_generalised_climb_on(method):
-    data = tacit.Generalise(column="b", level=1).apply(read(draw(2, n=150)))
+    data = tacit.Generalise(columns=["b"], level=1).apply(read(draw(2, n=150)))
     spec = tacit.LocalRecode(models=[tacit.KAnonymity(k=5)], method=method)
     released = spec.apply(data)
     assert min(len(rows) for rows in classes(released).values()) >= 5
@@ -217,6 +217,24 @@ def test_mondrian_cuts_numbers_at_medians(relaxed):
     high = [("5", 20)] * 2 + [("5-8", 20)] * 2 if relaxed else [("5-8", 20)] * 4
     assert [(a, str(z)) for a, z in found] == [(a, str(z)) for a, z in low + high]
     assert "age" not in released.hierarchies
+
+
+def test_mondrian_does_not_cut_codes():
+    paths = [["1", "odd", "*"], ["2", "even", "*"], ["3", "odd", "*"], ["4", "even", "*"]]
+    trees = {
+        "code": tacit.hierarchy.Hierarchy.from_paths(paths),
+        "kind": tacit.hierarchy.flat(),
+        "age": tacit.hierarchy.intervals([10, 20]),
+    }
+    rng = np.random.default_rng(2)
+    table = {k: rng.integers(1, top, 90) for k, top in (("code", 5), ("kind", 4), ("age", 70))}
+    data = tacit.read(pa.table(table), keys=["code", "kind", "age"], hierarchies=trees)
+    released = tacit.LocalRecode(models=[tacit.KAnonymity(k=6)], method="mondrian").apply(data)
+    found = {k: {str(v) for v in released.column(k).to_pylist()} for k in trees}
+    assert found["code"] <= {"1", "2", "3", "4", "odd", "even", "*"}
+    assert found["kind"] <= {"1", "2", "3", "*"}
+    assert any("-" in label for label in found["age"])
+    assert {"code", "kind"} <= set(released.hierarchies)
 
 
 def test_mondrian_takes_missing_numbers_and_hierarchies():

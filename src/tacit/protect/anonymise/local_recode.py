@@ -30,7 +30,7 @@ from tacit.protect.anonymise.mixed import (
     least_value,
     list_words,
 )
-from tacit.protect.anonymise.mondrian import partition
+from tacit.protect.anonymise.mondrian import has_intervals, partition
 from tacit.protect.anonymise.objectives import COUNTED, WORDS
 from tacit.protect.anonymise.problem import Flags, Problem, State, Values, sum_moments
 from tacit.protect.anonymise.search import search_lattice
@@ -138,6 +138,7 @@ class LocalRecode(LatticeMethod):
         """
         self.check(data)
         ctx = context or Context.start(None)
+        numeric = self.cut_keys(data)
         data = self.prepare(data)
         task = self.pose(data)
         if not task.problem.records:
@@ -172,7 +173,7 @@ class LocalRecode(LatticeMethod):
         elif self.method == "top_down":
             candidates += self.specialise(task, words, kept, every, tick)
         else:
-            candidates.append((self.method, self.cut(data, task, words, tick)))
+            candidates.append((self.method, self.cut(data, task, words, numeric, tick)))
         able = [(name, r) for name, r in candidates if r is not None]
         chosen, release = min(able, key=lambda c: c[1].value)
         hierarchical = not self.method.startswith("mondrian")
@@ -233,8 +234,7 @@ class LocalRecode(LatticeMethod):
             codes = climb_words(words, problem.base.codes, problem.low, rounds.levels)
             made.append(("iterative", judge_release(task, problem.base, words, codes, rounds.kept)))
             made.append(("iterative", refine(task, words, rounds.kept, rounds.levels, tick)))
-        made.append(("iterative", refine(task, words, kept, levels, tick)))
-        return made
+        return made + self.specialise(task, words, kept, levels, tick)
 
     def specialise(
         self,
@@ -253,11 +253,28 @@ class LocalRecode(LatticeMethod):
             ("top_down", refine(task, words, kept, levels, tick)),
         ]
 
+    def cut_keys(self, data: Microdata) -> tuple[str, ...]:
+        """Return the keys that Mondrian cuts: numbers without hierarchy, or with one of intervals.
+
+        Numbers whose hierarchy does not keep their order are codes, and a flat one says that they are not to be
+        joined.
+        """
+        return tuple(
+            k
+            for k in self.numbers(data)
+            if k not in self.levels
+            and (k not in data.hierarchies or has_intervals(data.hierarchy(k)))
+        )
+
     def cut(
-        self, data: Microdata, task: Task, words: tuple[Words, ...], tick: Callable[[float], None]
+        self,
+        data: Microdata,
+        task: Task,
+        words: tuple[Words, ...],
+        numeric: Sequence[str],
+        tick: Callable[[float], None],
     ) -> Release | None:
         """Return the release of Mondrian."""
-        numeric = [k for k in self.numbers(data) if k not in self.levels]
         relaxed = self.method == "mondrian_relaxed"
         by_count = self.utility == "entropy"
         return partition(
@@ -267,7 +284,6 @@ class LocalRecode(LatticeMethod):
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.identifiers == "drop":
             data = data.drop(data.identifiers)
-        data = self.prepare(data)
         found = self.search(data, context=ctx)
         release, keys = found.release, found.task.problem.keys
         table = data.to_arrow(keys)
@@ -284,7 +300,7 @@ class LocalRecode(LatticeMethod):
             columns[key] = words.texts.take(pa.array(codes[row_of]))
             if (codes[release.alive] >= words.known).any():
                 # Intervals that were cut are no labels of the hierarchy.
-                del left[key]
+                left.pop(key, None)
         result = replace(data.replace(columns) if columns else data, hierarchies=left)
         alive = release.alive[row_of]
         if not alive.all():
@@ -299,10 +315,10 @@ class LocalRecode(LatticeMethod):
             global_value=found.global_value,
             utility=self.utility,
             weights=self.weights,
-            bound=found.bound,
-            gap=gap_of(found.value, found.bound),
             proven_global=found.proven,
         )
+        if found.bound:
+            ctx.note(bound=found.bound, gap=gap_of(found.value, found.bound))
         return result.materialise()
 
 

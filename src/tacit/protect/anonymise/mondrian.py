@@ -67,6 +67,17 @@ def partition(
     return judge_release(task, rows, tuple(told), codes, np.ones(len(rows), dtype=bool))
 
 
+def has_intervals(hierarchy: Hierarchy) -> bool:
+    """Return whether every group between ground and top holds all numbers between its lowest and highest."""
+    numbers = [as_number(label) for label in hierarchy.labels[0]]
+    if hierarchy.height < 2 or any(x is None for x in numbers):
+        return False
+    order = np.argsort(np.array(numbers, dtype=np.float64), kind="stable")
+    return all(
+        np.count_nonzero(np.diff(up[order])) + 1 == len(np.unique(up)) for up in hierarchy.up[1:]
+    )
+
+
 def numbers_of(task: Task, hierarchy: Hierarchy, key: str, *, ties: bool) -> Numbers | None:
     """Return a key as numbers; None when it has none, or not all of them stand at the ground."""
     problem = task.problem
