@@ -298,6 +298,17 @@ def test_numeric_keys_get_one_value_a_class(how, spec):
         assert told == (wanted if how == "interval" else pytest.approx(wanted))
 
 
+@pytest.mark.parametrize("how", ["mean", "median", "interval"])
+def test_no_record_may_be_left_to_aggregate(how):
+    data = read(draw(1, n=5), keys=("a", "age"))
+    spec = tacit.Anonymise(
+        models=[tacit.LDiversity(l=4.5, sensitive="s")],
+        suppression=1.0,
+        microaggregate={"age": how},
+    )
+    assert len(spec.apply(data)) == 0
+
+
 def test_class_values_can_be_weighted():
     table = {"a": ["1"] * 3, "age": [10, 20, 60], "w": [1.0, 2.0, 5.0]}
     data = read(table, keys=("a", "age"), weight="w")

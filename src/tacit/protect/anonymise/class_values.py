@@ -12,7 +12,7 @@ import pyarrow as pa
 from tacit.data.hierarchies.intervals import text
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import dense_ids, encode
-from tacit.protect.anonymise.grouping import Floats, Ints
+from tacit.protect.anonymise.grouping import Floats, Ints, sum_by
 
 Aggregate = Literal["mean", "median", "interval"]
 
@@ -33,6 +33,8 @@ def aggregate_classes(
     amounts = np.ones(table.num_rows)
     if weight is not None:
         amounts = table.column(weight).to_numpy(zero_copy_only=False).astype(np.float64)
+        # In a class without any weight all records count the same.
+        amounts = np.where(sum_by(classes, amounts, count)[classes] > 0, amounts, 1.0)
     columns = {}
     for name, wanted in how.items():
         column = table.column(name)
@@ -51,6 +53,8 @@ def summarise(
     classes: Ints, x: Floats, amounts: Floats, count: int, how: Aggregate, whole: bool
 ) -> pa.Array:
     """Return one value a class, null where it has none; rows ascend by class and value."""
+    if not len(classes):
+        return pa.nulls(count, pa.string() if how == "interval" else pa.float64())
     begins = np.flatnonzero(np.diff(classes, prepend=-1))
     present = classes[begins]
     ends = np.append(begins[1:], len(classes))
@@ -59,8 +63,6 @@ def summarise(
     if how == "interval":
         spans = [span(a, b, whole) for a, b in zip(x[begins], x[ends - 1], strict=True)]
         values = pa.array(spans, pa.string())
-    elif not len(begins):
-        values = pa.array([], pa.float64())
     elif how == "mean":
         sums = np.add.reduceat(amounts * x, begins) / np.add.reduceat(amounts, begins)
         # Rounding must not carry a mean out of its class.
