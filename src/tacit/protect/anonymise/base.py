@@ -11,7 +11,6 @@ from tacit.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
-from tacit.protect.anonymise.claims import claims_of
 from tacit.protect.anonymise.class_values import Aggregate, aggregate_classes
 from tacit.protect.anonymise.conditions import (
     Setting,
@@ -20,6 +19,8 @@ from tacit.protect.anonymise.conditions import (
     sensitive_columns,
 )
 from tacit.protect.anonymise.evaluate import Task
+from tacit.protect.anonymise.more_claims import claims_of
+from tacit.protect.anonymise.more_conditions import further_groups
 from tacit.protect.anonymise.objectives import Utility, make_objective
 from tacit.protect.anonymise.problem import build_problem
 from tacit.registry import lookup
@@ -178,14 +179,28 @@ class LatticeMethod(Method):
             for c in named
             if c in self.importance or c in self.levels
         ]
-        if data.keys and not self.generalised(data):
-            found.append("at least one key must be left to form classes")
+        homes = {c: [g for g in data.quasi.values() if c in g] for c in named}
+        found += [
+            f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
+            for c in named
+            if len(homes[c]) > 1
+        ]
+        if any(all(c in self.microaggregate for c in group) for group in data.quasi.values()):
+            found.append("at least one key of a quasi-identifier must be left to form classes")
+        if self.microaggregate and any(m.kind == "lkc" for m in self.models):
+            found.append(
+                "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
+            )
         return found
 
     def aggregate(self, data: Microdata) -> Microdata:
         """Return generalised data with one value a class of the keys that are microaggregated."""
         weight = data.weight if self.weights == "weighted" else None
-        return aggregate_classes(data, self.generalised(data), self.microaggregate, weight)
+        for group in data.quasi.values():
+            how = {c: h for c, h in self.microaggregate.items() if c in group}
+            keys = [c for c in group if c not in how]
+            data = aggregate_classes(data, keys, how, weight)
+        return data
 
     def pose(self, data: Microdata) -> Task:
         """Return the search problem of some data."""
@@ -196,9 +211,10 @@ class LatticeMethod(Method):
         ]
         if self.target:
             extra.append(self.target)
+        groups = {**quasi, **further_groups(self.models, data)}
         problem = build_problem(
             data,
-            list(quasi.values()),
+            list(groups.values()),
             tuple(dict.fromkeys(extra)),
             self.levels,
             self.numbers(data) if self.utility == "squared_error" else (),
@@ -211,8 +227,8 @@ class LatticeMethod(Method):
             values={c: problem.cells.keys[c].values for c in problem.sizes},
         )
         conditions = tuple(make_conditions(self.models, setting))
-        names = list(quasi)
-        everything = tuple(range(len(names)))
+        names = list(groups)
+        everything = tuple(range(len(quasi)))
         scopes = tuple(
             everything if c.quasi is None else (names.index(c.quasi),) for c in conditions
         )
