@@ -30,6 +30,7 @@ from tacit.plan import Plan as Plan
 from tacit.protect import channels as channels
 from tacit.protect import pram as pram
 from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
+from tacit.protect.anonymise.local_recode import LocalRecode as LocalRecode
 from tacit.protect.channels.channel_expansion import ChannelExpansion as ChannelExpansion
 from tacit.protect.generalise.datafly import Datafly as Datafly
 from tacit.protect.generalise.generalise import Generalise as Generalise

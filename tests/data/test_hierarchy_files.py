@@ -375,3 +375,35 @@ def test_read_names_the_column_at_fault():
 
 def test_everything_public_is_there():
     assert all(hasattr(hierarchy, name) for name in hierarchy.__all__)
+
+
+def test_a_label_with_two_meanings_gets_its_level(tmp_path):
+    file = tmp_path / "status.csv"
+    file.write_text("0;8;8\n1;7;8\n2;8;8\n5;7;8")
+    with pytest.warns(tacit.SdcWarning, match="1 of its groups bear the label of a different"):
+        found = tacit.hierarchy.read_csv(file)
+    assert found.paths() == [
+        ("0", "8", "8 (level 2)"),
+        ("1", "7", "8 (level 2)"),
+        ("2", "8", "8 (level 2)"),
+        ("5", "7", "8 (level 2)"),
+    ]
+
+
+def test_a_label_of_another_branch_gets_its_level_and_keeps_it(tmp_path):
+    file = tmp_path / "region.csv"
+    file.write_text("1;2;2;*\n2;1;1;*\n3;1;1;*\n4;1 (level 1);1;*\n")
+    with pytest.warns(tacit.SdcWarning, match="3 of its groups"):
+        found = tacit.hierarchy.read_csv(file)
+    assert found.labels[1] == ("2 (level 1)", "1 (level 1)'", "1 (level 1)")
+    assert found.labels[2] == ("2 (level 1)", "1 (level 2)")
+
+
+def test_the_same_group_on_two_levels_keeps_its_label(tmp_path):
+    file = tmp_path / "age.csv"
+    file.write_text("1;low;low;*\n2;low;low;*\n90;90;old;*\n95;old;old;*\n")
+    with pytest.warns(tacit.SdcWarning, match="1 of its groups"):
+        found = tacit.hierarchy.read_csv(file)
+    assert found.labels[1] == ("low", "90", "old")
+    assert found.labels[2] == ("low", "old (level 2)")
+    assert tacit.hierarchy.read_csv(file, pad=True).labels[2] == ("low", "old")

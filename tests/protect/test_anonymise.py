@@ -353,6 +353,17 @@ def test_mistakes_get_one_sentence():
         lattice.at({"a": 7})
 
 
+@pytest.mark.parametrize("variant", ["distinct", "entropy", "recursive"])
+def test_a_node_at_which_nothing_is_kept_is_judged(variant):
+    models = [
+        tacit.KAnonymity(k=50),
+        tacit.LDiversity(l=2, sensitive="s", variant=variant),
+        tacit.TCloseness(t=0.1, sensitive="s"),
+    ]
+    node = tacit.Anonymise(models=models, suppression=1.0).search(read(draw(1))).at([0, 0, 0])
+    assert (node.suppressed, node.classes) == (40, 0)
+
+
 def test_the_lattice_prints_and_plots_itself():
     lattice = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.1).search(read(draw(1)))
     assert "proven" in repr(lattice)

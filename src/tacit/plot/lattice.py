@@ -26,7 +26,7 @@ def draw_lattice(rows: Sequence[Row], *, keys: Sequence[str], value: str, nodes:
     states = ["safe", "not safe"]
     safe = sum(row[2] for row in rows)
     some = "" if len(rows) == nodes else f" of {nodes:,} in all"
-    subtitle = f"{len(rows):,} nodes{some}, {safe:,} of them safe; levels of {', '.join(keys)}"
+    subtitle = f"{len(rows):,} nodes{some}, {safe:,} of them safe, the best ringed; levels of {', '.join(keys)}"
     if len(shown) < len(rows):
         subtitle += f"; {len(shown):,} are drawn"
     best = next((p for p in points if p["best"]), None)

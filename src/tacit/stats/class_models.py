@@ -43,6 +43,8 @@ def recursive_diversity(of_class: Ints, n: Amounts, n_classes: int, c: float) ->
     The tail only shrinks as l grows, so the largest l is one more than the number of positions after
     the first at which the inequality holds.
     """
+    if not len(n):
+        return np.ones(n_classes)
     size = sum_by(of_class, n, n_classes)
     order = np.lexsort([-n, of_class])
     n, of_class = n[order], of_class[order]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from pathlib import Path
 
-from tacit.data.hierarchy import Hierarchy
+from tacit.data.hierarchies.apart import name_apart
+from tacit.data.hierarchy import TOP, Hierarchy, pad_paths
 from tacit.data.paths import require_file
-from tacit.errors import UnreadableFile, explain_target
+from tacit.errors import SdcWarning, UnreadableFile, explain_target
 
 #: Tried in this order; labels often hold commas, so the comma comes last.
 SEPARATORS = (";", "\t", "|", ",")
@@ -41,6 +43,12 @@ def read_csv(
     encoding
         How the text is encoded.
 
+    Notes
+    -----
+    A label that stands for different values on two levels would have two meanings in a release: the higher
+    group is renamed, ``8`` to ``8 (level 2)``, with a warning. With ``pad`` a group may bear the label of a
+    part of it, as that is how short lines are filled.
+
     Raises
     ------
     HierarchyError
@@ -62,9 +70,19 @@ def read_csv(
     if names:
         lines = lines[1:]
         names += [top if isinstance(top, str) else "top"] if top else []
-    return Hierarchy.from_paths(
-        rows, pad=pad, top=top, names=names, where=f"file {Path(path).name!r}", lines=lines
-    )
+    if top:
+        rows = [[*row, TOP if top is True else top] for row in rows]
+    whole = pad_paths([tuple(row) for row in rows]) if pad else rows
+    apart, renamed = name_apart(whole, nested=not pad)
+    where = f"file {Path(path).name!r}"
+    if renamed:
+        warnings.warn(
+            f"{where}: {renamed} of its groups bear the label of a different group on a lower level. "
+            "Their level was added to the label, as in 'x (level 2)'.",
+            SdcWarning,
+            stacklevel=2,
+        )
+    return Hierarchy.from_paths(apart, names=names, where=where, lines=lines)
 
 
 def write_csv(

@@ -3,81 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, WithJsonSchema
 
-from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.relational import drop_matching
-from tacit.errors import Infeasible, InputError, RoleMissing, SdcError
-from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
-from tacit.protect.anonymise import population_condition  # noqa: F401 - registers a model
-from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
-from tacit.protect.anonymise.conditions import (
-    Setting,
-    make_conditions,
-    model_faults,
-    sensitive_columns,
-)
-from tacit.protect.anonymise.enumerate import walk
+from tacit.errors import Infeasible, InputError
+from tacit.protect.anonymise.base import LatticeMethod, Weights
+from tacit.protect.anonymise.bound import Found, Limits
 from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.improve import LocalSearch, gap_of
+from tacit.protect.anonymise.improve import gap_of
 from tacit.protect.anonymise.lattice import Lattice
-from tacit.protect.anonymise.more_claims import claims_of
-from tacit.protect.anonymise.more_conditions import further_groups
-from tacit.protect.anonymise.objectives import WORDS, Utility, make_objective
-from tacit.protect.anonymise.problem import Flags, Levels, Problem, build_problem
-from tacit.protect.anonymise.states import States
-from tacit.registry import lookup, register
-from tacit.spec import Measure, Method, Role
-
-Weights = Literal["records", "weighted_k", "weighted"]
-#: Rows merged in the local search, and nodes up to which it is left out.
-HEURISTIC_WORK, SMALL = 60_000_000, 3_000
-#: Lattices up to this size are judged node by node where no bound holds.
-WHOLE = 200_000
-
-
-def read_models(given: Any) -> tuple[Measure[Any], ...]:
-    """Return the models of a plan: measures, or mappings with their kind."""
-    entries = given if isinstance(given, list | tuple) else [given]
-    made = []
-    for entry in entries:
-        if isinstance(entry, Measure):
-            made.append(entry)
-            continue
-        named = {"kind": entry} if isinstance(entry, str) else entry
-        if not isinstance(named, Mapping) or not isinstance(named.get("kind"), str):
-            raise ValueError("each model has a kind, e.g. {kind: k_anonymity, k: 5}")  # noqa: TRY004 - pydantic's protocol
-        values = {str(k): v for k, v in named.items() if k != "kind"}
-        model = lookup(named["kind"], values)(**values)
-        if not isinstance(model, Measure):
-            raise ValueError(f"{model.kind} is not a measure")  # noqa: TRY004 - pydantic's protocol
-        made.append(model)
-    return tuple(made)
-
-
-Models = Annotated[
-    SkipValidation[tuple[Measure[Any], ...]],
-    BeforeValidator(read_models),
-    PlainSerializer(lambda models: [m.to_dict() for m in models]),
-    WithJsonSchema(
-        {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "object", "required": ["kind"]},
-        }
-    ),
-]
+from tacit.protect.anonymise.objectives import COUNTED, WORDS
+from tacit.protect.anonymise.problem import Flags, Levels, Problem
+from tacit.protect.anonymise.search import search_lattice
+from tacit.registry import register
+from tacit.spec import Role
+from tacit.treatment import OnHousehold
 
 
 @register
-class Anonymise(Method):
+class Anonymise(LatticeMethod):
     """Find the levels of all keys that lose least while every model holds, and release the records there.
 
     Each key is generalised as a whole to one level of its hierarchy (full-domain generalisation); records in
@@ -99,44 +49,6 @@ class Anonymise(Method):
     """
 
     kind: Literal["anonymise"] = "anonymise"
-    models: Models = Field(
-        description="the protection models that must hold, as measures with their thresholds"
-    )
-    suppression: Probability = Field(
-        default=0.0, description="the largest share of records that may be suppressed"
-    )
-    utility: Utility = Field(default="loss", description="what is made as small as possible")
-    weights: Weights = Field(
-        default="records",
-        description="what counts: records; the sum of weights in k alone; or weights in k, shares, limit and utility",
-    )
-    importance: Mapping[str, PositiveFloat] = Field(
-        default_factory=dict,
-        description="how much the loss of each key counts, beside the others (default 1)",
-    )
-    balance: Probability = Field(
-        default=0.5,
-        description="0.5 counts generalisation and suppression in full; towards 0 suppression counts less, towards 1 generalisation does",
-    )
-    levels: Mapping[str, tuple[int, int]] = Field(
-        default_factory=dict, description="lowest and highest level allowed, by key"
-    )
-    target: ColumnName | None = Field(
-        default=None, description="utility 'classification' only: the column to be predicted"
-    )
-    identifiers: Literal["drop", "keep"] = Field(
-        default="drop",
-        description="drop the identifier columns first, or keep them for a later step that substitutes them",
-    )
-    effort: PositiveInt = Field(
-        default=300,
-        description="how much work the search may do before it ends with a gap, in millions of merged rows",
-    )
-    seconds: PositiveFloat | None = Field(
-        default=None,
-        description="end the search after this time instead; the answer may then differ from run to run",
-    )
-
     on_household = "by_value"
     on_weight = "option"
     on_stratum = "kept"
@@ -149,86 +61,9 @@ class Anonymise(Method):
     }
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
 
-    def columns_named(self) -> tuple[str, ...]:
-        """Return the columns of importances and limits, and the target."""
-        named = [*self.importance, *self.levels, *([self.target] if self.target else [])]
-        return tuple(dict.fromkeys(named))
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: models that cannot be aimed at, keys without hierarchy, limits that are no levels."""
-        found = super().faults(data)
-        if not isinstance(data, Microdata):
-            return found
-        found += [InputError(f"anonymise: {clause}.") for clause in model_faults(self.models)]
-        if not self.models:
-            found.append(InputError("anonymise: give at least one model, e.g. KAnonymity(k=5)."))
-        for model in self.models:
-            found += model.faults(data)
-        found += [
-            RoleMissing(
-                f"anonymise: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
-            )
-            for key in data.keys
-            if key not in data.hierarchies
-        ]
-        for key, (low, high) in self.levels.items():
-            if key in data.hierarchies and not 0 <= low <= high <= data.hierarchy(key).height:
-                found.append(
-                    InputError(
-                        f"anonymise: levels of {key!r} must lie between 0 and {data.hierarchy(key).height}, "
-                        f"the lower first (got {low}, {high})."
-                    )
-                )
-        if self.weights != "records" and data.weight is None:
-            found.append(
-                RoleMissing(
-                    f"anonymise: weights={self.weights!r} needs a column with the weight role."
-                )
-            )
-        if (self.utility == "classification") != (self.target is not None):
-            found.append(InputError("anonymise: utility 'classification' and target= go together."))
-        if self.utility == "squared_error" and not numeric_keys(data):
-            found.append(InputError("anonymise: utility 'squared_error' needs a numeric key."))
-        return found
-
-    def pose(self, data: Microdata) -> Task:
-        """Return the search problem of some data."""
-        quasi = dict(data.quasi)
-        extra = [
-            c for m in self.models if hasattr(m, "sensitive") for c in sensitive_columns(m, data)
-        ]
-        if self.target:
-            extra.append(self.target)
-        groups = {**quasi, **further_groups(self.models, data)}
-        problem = build_problem(
-            data,
-            list(groups.values()),
-            tuple(dict.fromkeys(extra)),
-            self.levels,
-            numeric_keys(data) if self.utility == "squared_error" else (),
-        )
-        weighted = self.weights == "weighted"
-        setting = Setting(
-            data,
-            weighted_k=self.weights != "records",
-            weighted=weighted,
-            values={c: problem.cells.keys[c].values for c in problem.sizes},
-        )
-        conditions = tuple(make_conditions(self.models, setting))
-        names = list(groups)
-        everything = tuple(range(len(quasi)))
-        scopes = tuple(
-            everything if c.quasi is None else (names.index(c.quasi),) for c in conditions
-        )
-        objective = make_objective(
-            self.utility,
-            problem,
-            weighted=weighted,
-            importance=self.importance,
-            balance=self.balance,
-            target=self.target,
-        )
-        return Task(problem, conditions, objective, self.suppression, weighted, scopes)
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that members of different classes get different values where keys are microaggregated."""
+        return "apart" if self.microaggregate else super().treats_household(data)
 
     def search(self, data: Microdata, *, context: Context | None = None, top: int = 10) -> Lattice:
         """Search the lattice without changing the data.
@@ -253,23 +88,11 @@ class Anonymise(Method):
         problem = task.problem
         if not problem.records:
             raise InputError("anonymise: there are no records.")
-        found, states = Found(top), States(problem)
 
         def tick(share: float) -> None:
             ctx.tick("searching the lattice", share)
 
-        limits = Limits(self.effort * 1e6, self.seconds)
-        if task.objective.by_record:
-            if problem.n_nodes > SMALL:
-                soon = Limits(min(HEURISTIC_WORK, limits.work / 2), half(self.seconds))
-                LocalSearch(task, states, found, np.random.default_rng(0), tick).run(soon)
-            BoxSearch(task, states, found, tick).run(limits)
-        elif problem.n_nodes <= WHOLE:
-            for node in walk(task, tick):
-                found.note(node)
-            found.bound = math.inf
-        else:
-            LocalSearch(task, states, found, np.random.default_rng(0), tick).run(limits)
+        found = search_lattice(task, Limits(self.effort * 1e6, self.seconds), top, tick)
         return self.report(task, found)
 
     def report(self, task: Task, found: Found) -> Lattice:
@@ -328,6 +151,7 @@ class Anonymise(Method):
             gone = released_tuples(data, task.problem, chosen, ids, ~alive)
             frame = drop_matching(result.frame, task.problem.keys, gone, data.engine)
             result = result.keep_rows(frame)
+        result = self.aggregate(result)
         ctx.note(
             levels=dict(lattice.best.levels),
             heights={k: c.height for k, c in zip(lattice.keys, task.problem.climbs, strict=True)},
@@ -341,20 +165,6 @@ class Anonymise(Method):
             gap=lattice.gap,
         )
         return result.materialise()
-
-    def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
-        return claims_of(self.models, self.weights, data, result)
-
-
-def half(seconds: float | None) -> float | None:
-    """Return half of a time limit."""
-    return None if seconds is None else seconds / 2
-
-
-def numeric_keys(data: Microdata) -> tuple[str, ...]:
-    """Return the keys that hold numbers."""
-    schema = data.frame.collect_schema()
-    return tuple(k for k in data.keys if schema[k].is_numeric())
 
 
 def released_tuples(
@@ -377,14 +187,9 @@ def released_tuples(
 
 def explain(utility: str, weights: Weights, proven: bool, gap: float) -> str:
     """Return what the numbers mean."""
-    counted = {
-        "records": "Records are counted, not weights.",
-        "weighted_k": "k compares sums of weights; the limit, shares and utility count records.",
-        "weighted": "k, the suppression limit, shares and utility are weighted.",
-    }[weights]
     sure = (
         "No other choice of levels is better: every one was judged or ruled out by a bound."
         if proven
         else f"The search was ended before all choices were ruled out: the best may be {gap:.1%} lower."
     )
-    return f"Value: {WORDS[utility]}. {counted} {sure}"
+    return f"Value: {WORDS[utility]}. {COUNTED[weights]} {sure}"

@@ -200,11 +200,11 @@ def make_conditions(models: Sequence[Measure], setting: Setting) -> list[Conditi
     return [c for model in models for c in MAKERS[model.kind](model, setting)]
 
 
-def model_faults(models: Sequence[Measure]) -> list[str]:
+def model_faults(models: Sequence[Measure], method: str) -> list[str]:
     """Return a clause for each model that no class can be tested for."""
     known = ", ".join(sorted(MAKERS))
     return [
-        f"{m.kind} is not a model that anonymise can aim at; it knows {known}"
+        f"{m.kind} is not a model that {method} can aim at; it knows {known}"
         for m in models
         if m.kind not in MAKERS
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from tacit.protect.anonymise.conditions import Condition, View
 from tacit.protect.anonymise.grouping import Ints, merge_classes
 from tacit.protect.anonymise.objectives import Objective
-from tacit.protect.anonymise.problem import Flags, Levels, Problem, State, Values
+from tacit.protect.anonymise.problem import Flags, Levels, Problem, State
 
 #: Room in comparisons of sums of weights with limits.
 TOLERANCE = 1e-9
@@ -81,15 +81,18 @@ class Task:
         """Return each condition with the quasi-identifiers that it is about."""
         return list(zip(self.conditions, self.scopes, strict=True))
 
-    def survivors(self, state: State, *, keeping: bool = False) -> Flags:
+    def survivors(
+        self, state: State, *, keeping: bool = False, among: Flags | None = None
+    ) -> Flags:
         """Return the classes that can be kept; ``keeping`` asks only conditions that climbing preserves.
 
+        ``among`` names the classes that are kept so far, by default all.
         Suppressing a class for one quasi-identifier, or for a model that compares with the whole, can push
         another class out, so the rules are applied until nothing changes.
         """
         asked = list(self.keeping) if keeping else self.scoped()
         overall = [(c, s) for c, s in asked if c.overall]
-        alive = np.ones(len(state), dtype=bool)
+        alive = np.ones(len(state), dtype=bool) if among is None else among
         while True:
             alive = self.settle(state, alive, [(c, s) for c, s in asked if not c.overall])
             kept = self.drop_smallest(state, alive, overall)
@@ -139,7 +142,7 @@ class Task:
         places = self.problem.groups[group]
         n = np.where(alive, state.n, 0)
         weight = None if state.weight is None else np.where(alive, state.weight, 0.0)
-        values = {c: keep_rows(v, alive) for c, v in state.values.items()}
+        values = {c: v.within(alive[v.of_class]) for c, v in state.values.items()}
         if len(places) == len(self.problem.keys):
             return View(n, weight, values), None
         codes = np.ascontiguousarray(state.codes[:, places])
@@ -165,12 +168,3 @@ class Task:
             share=amount / total if total else 0.0,
             classes=int(alive.sum()),
         )
-
-
-def keep_rows(values: Values, alive: Flags) -> Values:
-    """Return the rows of classes that are kept."""
-    take = alive[values.of_class]
-    if take.all():
-        return values
-    weight = None if values.weight is None else values.weight[take]
-    return Values(values.of_class[take], values.value[take], values.n[take], weight)

@@ -16,7 +16,6 @@ from tacit.plot.chart import Chart
 from tacit.plot.lattice import draw_lattice
 from tacit.protect.anonymise.enumerate import walk
 from tacit.protect.anonymise.evaluate import Node, Task
-from tacit.protect.anonymise.objectives import WORDS
 from tacit.protect.anonymise.problem import Levels
 from tacit.result import Result
 
@@ -124,7 +123,8 @@ class Lattice(Result):
             (sum(n.levels), n.value, n.safe, n.levels == tuple(self.best.levels.values()))
             for n in self.every
         ]
-        return draw_lattice(rows, keys=self.keys, value=WORDS[self.utility], nodes=self.n_nodes)
+        value = f"{self.utility.replace('_', ' ')} (lower is better)"
+        return draw_lattice(rows, keys=self.keys, value=value, nodes=self.n_nodes)
 
     def charts(self) -> Iterable[Chart]:
         """Return the chart of the lattice."""

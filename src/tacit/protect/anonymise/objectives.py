@@ -40,6 +40,13 @@ WORDS: Mapping[str, str] = {
     "classification": "share of records whose target is not the most frequent one of their class (Iyengar 2002)",
 }
 
+#: What weights do, in words for results.
+COUNTED: Mapping[str, str] = {
+    "records": "Records are counted, not weights.",
+    "weighted_k": "k compares sums of weights; the limit, shares and utility count records.",
+    "weighted": "k, the suppression limit, shares and utility are weighted.",
+}
+
 
 @dataclass(frozen=True)
 class Objective:

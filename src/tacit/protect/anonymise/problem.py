@@ -65,6 +65,13 @@ class Values:
         codes = found.codes.astype(np.int64)
         return Values(codes[:, 0], codes[:, 1], found.n, found.weight)
 
+    def within(self, take: Flags) -> Values:
+        """Return some of the rows."""
+        if take.all():
+            return self
+        weight = None if self.weight is None else self.weight[take]
+        return Values(self.of_class[take], self.value[take], self.n[take], weight)
+
     def amounts(self, weighted: bool) -> npt.NDArray[np.float64]:
         """Return sums of weights, or numbers of records."""
         if weighted and self.weight is not None:
