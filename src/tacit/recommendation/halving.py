@@ -172,16 +172,17 @@ def combine_best(
     cap: float,
     *,
     higher: bool,
+    risks: Sequence[str] = (),
 ) -> list[Proposal]:
     """Return at most so many combinations of two of the best single steps.
 
     A step that keeps the cap alone needs no other, except that suppression after coarsening hides less; and
-    both must change the risk.
+    both must lower the risk, or one of several risks (``risks`` are their names).
     """
     ranked: dict[Family, list[int]] = {}
     for i in pick_survivors(points, len(points), cap, higher=higher):
         family = proposals[i].family
-        if family is not None and sees(points[i], reference):
+        if family is not None and lowers_risk(points[i], reference, risks):
             ranked.setdefault(family, []).append(i)
     options: list[tuple[int, int, Proposal]] = []
     for number, (first, second) in enumerate(PAIRS):
@@ -195,11 +196,18 @@ def combine_best(
     return [proposal for _, _, proposal in options[:most]]
 
 
-def sees(point: Point, reference: Point | None) -> bool:
-    """Return True when a candidate changed the risk, or one of several measures of it."""
-    if reference is None:
+def is_blind(point: Point, reference: Point | None, risks: Sequence[str]) -> bool:
+    """Return True when a candidate leaves the risk, and each of several risks, exactly as it was."""
+    if reference is None or point.risk != reference.risk:
+        return False
+    return all(point.detail.get(name) == reference.detail.get(name) for name in risks)
+
+
+def lowers_risk(point: Point, reference: Point | None, risks: Sequence[str]) -> bool:
+    """Return True when a candidate lowers the risk, or one of several risks."""
+    if reference is None or point.risk < reference.risk:
         return True
-    return point.risk != reference.risk or dict(point.detail) != dict(reference.detail)
+    return any(point.detail[n] < reference.detail[n] for n in risks if n in point.detail)
 
 
 def join(first: Proposal, second: Proposal) -> Proposal:

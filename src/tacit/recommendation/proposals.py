@@ -34,6 +34,8 @@ SUPPRESSION = (0.0, 0.02, 0.1)
 STAY, SWAPPED = (0.95, 0.9, 0.8, 0.6), (0.05, 0.1, 0.2, 0.4)
 #: Standard deviation of noise relative to the column's, and distance of swapped ranks in percent.
 NOISE, RANKS = (0.05, 0.1, 0.2, 0.5), (2.0, 5.0, 10.0, 20.0)
+#: Rules of local suppression.
+RULES = ("each", "strict")
 #: Levels of all hierarchies tried as they are.
 LEVELS = (1, 2, 3)
 
@@ -219,9 +221,10 @@ def make_generalise(ground: Ground) -> Iterator[Proposal]:
 
 
 def make_local_suppression(ground: Ground) -> Iterator[Proposal]:
-    """Propose local suppression."""
-    for i, k in enumerate(ground.class_sizes):
-        yield on_keys(ground, "local_suppression", "suppress", f"k = {k}", (i,), k=k)
+    """Propose local suppression; strictly, it holds for those who take a missing value for a value."""
+    for (i, k), (j, rule) in itertools.product(enumerate(ground.class_sizes), enumerate(RULES)):
+        words = f"k = {k}{', strict' if rule == 'strict' else ''}"
+        yield on_keys(ground, "local_suppression", "suppress", words, (i, j), k=k, rule=rule)
 
 
 def make_pram(ground: Ground) -> Iterator[Proposal]:

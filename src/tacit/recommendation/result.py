@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -199,7 +200,7 @@ def make_result(
     return Recommendation(
         kind="recommendation",
         title=f"Recommended: {best.name}" if best else "No candidate keeps the cap",
-        value=best.utility if best else float("nan"),
+        value=best.utility if best else math.nan,
         numbers={
             "risk": found.map.risk_label,
             "utility": found.map.utility_label
@@ -234,7 +235,7 @@ def make_frame(found: Found, choices: Sequence[Choice], records: int) -> nw.Data
         (ranks.get(p.name), p, records, status[p.method, p.label], p.reason)
         for p in found.map.points
     ]
-    rows.sort(key=lambda row: row[0] or len(rows) + 1)
+    rows.sort(key=lambda row: row[0] or math.inf)
     rows += [(None, t.point, t.records, "dropped on a sample", t.fate) for t in found.trials]
     table = {
         "rank": pa.array([r[0] for r in rows], pa.int64()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,17 +16,21 @@ from tacit.recommendation.halving import (
     combine_best,
     draw_sample,
     find_neighbours,
+    is_blind,
     pick_survivors,
     sample_sizes,
-    sees,
     share_out,
     take_turns,
 )
 from tacit.recommendation.proposals import Proposal, faults_of
+from tacit.rumap.evaluate import gauges_of, label_of
 from tacit.rumap.points import Point
 from tacit.rumap.result import RUMapResult
 from tacit.rumap.ru_map import RUMap
 from tacit.spec import Method
+
+#: Neighbours that are tried at a time.
+STEP = 4
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,12 @@ class Task:
     budget: int = 100
     replicates: int = 1
     workers: int | None = None
+
+    @property
+    def risk_names(self) -> tuple[str, ...]:
+        """Return the names of several measures of risk, under which points keep each; of one, nothing."""
+        gauges = gauges_of(self.risk, "risk")
+        return tuple(map(label_of, gauges)) if len(gauges) > 1 else ()
 
     def map_of(self, proposals: Sequence[Proposal], *, replicates: int = 1) -> RUMap:
         """Return the map of some proposals."""
@@ -162,7 +173,9 @@ class Search:
         probes = take_turns(proposals, room)
         found = self.measure(probes, data, share / 3, replicates)
         self.blind |= {
-            p.method for p in found.points if p.has_result and not sees(p, found.reference)
+            p.method
+            for p in found.points
+            if p.has_result and is_blind(p, found.reference, self.task.risk_names)
         }
         useful = [p for p in proposals if p.method not in self.blind]
         more = take_turns(useful, quotas.singles - room, without=probes)
@@ -174,6 +187,7 @@ class Search:
             quotas.pairs,
             self.task.cap,
             higher=found.higher_utility_is_better,
+            risks=self.task.risk_names,
         )
         return self.add(shown, found, pairs, data, share, replicates)
 
@@ -217,22 +231,25 @@ class Search:
         found: RUMapResult,
         most: int,
     ) -> tuple[list[Proposal], RUMapResult]:
-        """Try the neighbours of the best on the whole file, then those of a better one, and so on."""
+        """Try neighbours of the best, and of what is just above the cap, on the whole file; then again."""
         usable = [p for p in proposals if p.name not in self.left_out]
-        while any(p.has_result for p in found.points):
-            best = found.chosen or min((p for p in found.points if p.has_result), key=lambda p: p.risk)  # fmt: skip
-            proposal = shown[found.index(best)]
+        while True:
             known = {p.name for p in shown} | set(self.left_out)
-            near = [p for p in find_neighbours(proposal, usable) if p.name not in known]
+            lists = [
+                [p for p in find_neighbours(shown[found.index(point)], usable) if p.name not in known]
+                for point in nearest_the_cap(found, self.task.cap)
+            ]  # fmt: skip
+            turns = itertools.chain.from_iterable(itertools.zip_longest(*lists))
+            near = list({p.name: p for p in turns if p is not None}.values())
             room = (most - 1) // self.task.replicates
             if not near or room < 1:
-                break
+                return shown, found
             spent = self.evaluations
+            # A few at a time: what they show decides where to go next.
             shown, found = self.add(
-                shown, found, near[:room], self.task.data, 1.0, self.task.replicates
+                shown, found, near[: min(room, STEP)], self.task.data, 1.0, self.task.replicates
             )
             most -= self.evaluations - spent
-        return shown, found
 
     def measure(
         self, proposals: Sequence[Proposal], data: Microdata, until: float, replicates: int = 1
@@ -284,6 +301,15 @@ class Search:
                 )  # fmt: skip
                 self.trials.append(Trial(proposal, point, records, fate))
         return [p for i, p in enumerate(proposals) if i in kept]
+
+
+def nearest_the_cap(found: RUMapResult, cap: float) -> list[Point]:
+    """Return the most useful points of the frontier under the cap, and the safest above it."""
+    front = found.frontier
+    return [
+        *[p for p in front if p.risk <= cap][-1:],
+        *[p for p in front if p.risk > cap][:1],
+    ]
 
 
 def in_order(found: RUMapResult, proposals: Sequence[Proposal]) -> RUMapResult:

@@ -168,8 +168,8 @@ def tell_search(found: Found, records: int, evaluations: int) -> Iterator[str]:
     if found.samples:
         sizes = listed([f"{n:,}" for n in found.samples])
         yield (
-            f"{tried} candidates were tried in {evaluations} evaluations: all on a random sample, the better "
-            f"{len(found.map.points)} on all {records:,} records. Risks, ranks and the cap are judged on the whole "
+            f"{tried} candidates were tried in {evaluations} evaluations, {len(found.map.points)} of them on all "
+            f"{records:,} records. Risks, ranks and the cap are judged on the whole "
             f"file alone; the samples ({sizes} records) only decided what was tried on it, as the risk of a sample "
             "is not the risk of the file."
         )
