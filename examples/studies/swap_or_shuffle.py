@@ -22,7 +22,8 @@ from tacit.protect.swap.shuffling import (
     reassign_values,
     scores_of,
 )
-from tacit.stats.conditional import compute_found_chance, conditional_of, find_most_likely
+from tacit.risk.linkage.nearest import find_own_chance
+from tacit.stats.conditional import conditional_of
 from tacit.stats.moments import Floats
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.ranks import pearson, rank, restore_record_order, spearman
@@ -113,9 +114,7 @@ def linkage_study(
             y = mask(x, rng)
             distribution = conditional_of(x, y)
             masked = distribution.masked(y)
-            hits = compute_found_chance(
-                find_most_likely(distribution.expected(x), masked), masked, own
-            )
+            hits = find_own_chance(distribution.expected(x), masked, own)
             found[name] += float(hits.mean()) / replications
     return found
 

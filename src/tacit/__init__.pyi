@@ -54,6 +54,7 @@ from tacit.protect.microaggregate.mu_approximation import MuApproximation as MuA
 from tacit.protect.microaggregate.optimal_groups import OptimalGroups as OptimalGroups
 from tacit.protect.microaggregate.optimal_univariate import OptimalUnivariate as OptimalUnivariate
 from tacit.protect.microaggregate.path_groups import PathGroups as PathGroups
+from tacit.protect.microaggregate.robust_distance_groups import RobustDistanceGroups as RobustDistanceGroups
 from tacit.protect.microaggregate.sort_by_column import SortByColumn as SortByColumn
 from tacit.protect.microaggregate.sort_by_component import SortByComponent as SortByComponent
 from tacit.protect.microaggregate.sort_by_projection_pursuit import SortByProjectionPursuit as SortByProjectionPursuit
@@ -99,6 +100,7 @@ from tacit.protect.synthesise.simulate_bounded import SimulateBounded as Simulat
 from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
+from tacit.reveal import show_values as show_values
 from tacit.risk import linkage as linkage
 from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
 from tacit.risk.classes.l_diversity import LDiversity as LDiversity
@@ -113,6 +115,7 @@ from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as Inte
 from tacit.risk.disclosure.noise_ellipsoid import NoiseEllipsoid as NoiseEllipsoid
 from tacit.risk.disclosure.noise_protection import NoiseProtection as NoiseProtection
 from tacit.risk.disclosure.rank_bounds import RankBounds as RankBounds
+from tacit.risk.disclosure.robust_disclosure import RobustDisclosure as RobustDisclosure
 from tacit.risk.disclosure.swap_audit import SwapAudit as SwapAudit
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage
@@ -216,6 +219,7 @@ __all__ = [
     "preset_notes",
     "get_engine",
     "register",
+    "show_values",
     "Method",
     "Measure",
     "Result",

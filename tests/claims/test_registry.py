@@ -15,6 +15,7 @@ RECORDS = {
     "k-agreement",
     "k-anonymity",
     "k-combinations",
+    "l-agreement",
     "within-limits",
 }
 

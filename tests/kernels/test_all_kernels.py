@@ -1,6 +1,7 @@
 """Every kernel, compiled and not, gives the same bits; so does every algorithm, with any number of threads."""
 
 import copy
+import dataclasses
 import importlib
 import pkgutil
 
@@ -27,7 +28,10 @@ from tacit.protect.microaggregate.grouping.spanning_tree import spanning_tree
 from tacit.protect.microaggregate.grouping.univariate import optimal_univariate, path_groups
 from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
 from tacit.protect.microaggregate.grouping.ward import ward
-from tacit.protect.suppress.local_cells import suppress_each, suppress_shared
+from tacit.protect.suppress.hitting_sets import find_hitting_sets
+from tacit.protect.suppress.local_cells import suppress_shared
+from tacit.protect.suppress.local_each import suppress_each
+from tacit.protect.suppress.local_problem import Demand, Problem
 from tacit.protect.swap import record_pairs
 from tacit.risk.linkage import agreement, nearest, series_attack
 from tacit.stats.rank_pairs import rank_partners
@@ -134,6 +138,32 @@ def agreeing():
     return repr(found.summary())
 
 
+def agreeing_by_levels():
+    names = ["Meier", "Meyer", "Maier", "Schmidt", "Schmitt", "Smith", "Lee", "Li"]
+    draw = rng(5)
+    original, released = (
+        tacit.read(
+            {
+                "name": draw.choice(names, 90),
+                "town": draw.choice(list("abc"), 90),
+                "x": draw.integers(0, 9, 90),
+            }
+        )
+        for _ in range(2)
+    )
+    spec = tacit.ProbabilisticLinkage(
+        comparisons={
+            "name": {"by": "jaro_winkler"},
+            "town": {},
+            "x": {"by": "number", "levels": [2]},
+        },
+        term_frequencies=["name"],
+        blocks=[["town"], [{"column": "name", "by": "soundex"}]],
+        estimate="true",
+    )
+    return repr(spec.measure(released, original=original, seed=1).summary())
+
+
 def structure():
     found = detect_structure(judged((9, 8, 5)).equations, seed=3)
     return found.row_block, found.column_block
@@ -154,10 +184,22 @@ def series_links():
 def hidden_cells():
     codes = rng(6).integers(0, 4, (260, 5))
     weights, fixed = np.ones(5), np.zeros(5, dtype=bool)
+    problem = Problem(codes, (Demand(tuple(range(codes.shape[1])), 3),), weights, fixed)
     return (
-        suppress_each(codes, 3, weights, fixed, greedy=False, tick=quiet),
-        suppress_shared(codes, 3, weights, fixed, tick=quiet),
+        suppress_each(problem, greedy=False, tick=quiet),
+        suppress_shared(dataclasses.replace(problem, in_full=False), tick=quiet),
+        suppress_each(
+            dataclasses.replace(problem, kinds=2, sensitive=np.arange(len(codes)) % 3),
+            greedy=False,
+            tick=quiet,
+        ),
     )
+
+
+def hitting_sets():
+    sets = rng(7).integers(1, 1 << 9, 40)
+    patterns = rng(8).integers(1, 1 << 40, (1, 30))
+    return find_hitting_sets(patterns, sets, np.arange(1.0, 10.0), 60, 200_000)
 
 
 def adjusted():
@@ -220,10 +262,12 @@ ALGORITHMS = {
     "rank pairs": lambda: rank_partners(300, 20, rng()),
     "robust scale": lambda: qn(rng().normal(size=300)),
     "agreement": agreeing,
+    "agreement by levels": agreeing_by_levels,
     "nearest": linked,
     "k-Similar": k_similar,
     "swapping": swapped,
     "local suppression": hidden_cells,
+    "hitting sets": hitting_sets,
     "lattice": merged_rows,
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
     "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),

@@ -200,3 +200,80 @@ def test_the_lightest_cells_by_entropy_and_by_priority(weights):
         if None in row.values()
     }
     assert gone == {r["record"]: r[weights]["suppress"] for r in case["expected"]["records"]}
+
+
+def test_by_dimension_each_with_its_own_k():
+    data = tacit.read(ROWS, keys=["a", "b", "c"])
+    method = tacit.MuArgus(dimensions={1: 4, 2: 2})
+    assert len(method.combinations(data)) == 6
+    assert {k for c, k in method.checked(data) if len(c) == 1} == {4}
+    released = method.apply(data)
+    claims = released.history[-1].claims
+    assert [c.parameters["k"] for c in claims] == [4, 2]
+    assert not all(c.holds(data.frame) for c in claims)
+    listed = tacit.MuArgus(tables=[{"columns": ["b", "a"], "k": 4}]).apply(data)
+    assert listed.history[-1].details["suppressed"] == {"a": 7, "b": 0}
+    with pytest.raises(InputError, match="rated columns, 3"):
+        tacit.MuArgus(dimensions={4: 2}).apply(data)
+    with pytest.raises(InvalidParameter, match="not both"):
+        tacit.MuArgus(dimensions={1: 2}, tables=[{"columns": ["a"], "k": 2}])
+
+
+def test_values_of_households_go_together(engine):
+    """The size of a household is hidden for all members or for none; a person's own value for one."""
+    rng = np.random.default_rng(3)
+    home = np.repeat(np.arange(60), 3)
+    rows = {
+        "home": home.tolist(),
+        "place": (rng.integers(0, 9, 60)[home]).tolist(),
+        "age": rng.integers(0, 12, 180).tolist(),
+        "sex": rng.integers(0, 2, 180).tolist(),
+    }
+    data = tacit.read(pa.table(rows), keys=["place", "age", "sex"], household="home", engine=engine)
+    released = tacit.MuArgus(k=3).apply(data)
+    details = released.history[-1].details
+    assert details["household_wide"] == ["place"]
+    gone = np.array([v is None for v in released.column("place").to_pylist()]).reshape(60, 3)
+    assert gone.any()
+    assert (gone.any(axis=1) == gone.all(axis=1)).all()
+    assert all(c.holds(released.frame) for c in released.history[-1].claims)
+
+
+def test_priorities_of_the_metadata_are_honoured(fig28):
+    """The priority 100 spares a column that would go otherwise."""
+    import dataclasses
+
+    def with_priorities(given):
+        columns = {
+            n: dataclasses.replace(c, format={**c.format, "suppression_weight": given[n]})
+            if n in given
+            else c
+            for n, c in fig28.columns.items()
+        }
+        return dataclasses.replace(fig28, columns=columns)
+
+    def hidden(data, **more):
+        made = tacit.MuArgus(recode={"Birth": 2}, **more).apply(data)
+        return made.history[-1].details["suppressed"]
+
+    plain = hidden(fig28)
+    spared = max((c for c in plain), key=plain.get)
+    assert plain[spared] > 0
+    data = with_priorities({spared: 100, **{c: 10 for c in plain if c != spared}})
+    assert hidden(data)[spared] < plain[spared]
+    assert hidden(data, importance=dict.fromkeys(plain, 1.0)) == plain
+
+
+def test_many_columns_are_settled_exactly():
+    """Thirty columns with weights: the lightest set by branch and bound, against an integer program."""
+    rng = np.random.default_rng(6)
+    weights = rng.integers(1, 8, 30).astype(float)
+    sets = [tuple(sorted(rng.choice(30, 3, replace=False).tolist())) for _ in range(50)]
+    pattern = np.array([[(1 << 50) - 1]])
+    found = np.flatnonzero(smallest_sets(pattern, sets, weights)[0])
+    assert all(set(found.tolist()) & set(s) for s in sets)
+    from scipy.optimize import LinearConstraint, milp
+
+    meets = np.array([[c in s for c in range(30)] for s in sets], dtype=float)
+    best = milp(weights, integrality=1, bounds=(0, 1), constraints=LinearConstraint(meets, 1))
+    assert weights[found].sum() == round(best.fun)

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+
+from tacit.engine.names import aggregate
 
 Frame = nw.LazyFrame[Any]
 SIZE = "__size__"
+Ints = npt.NDArray[np.int64]
 
 
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the classes of equal records, with the number of records in each; null equals null."""
-    return frame.group_by(*columns).agg(nw.len().alias(SIZE))
+    return aggregate(frame, columns, nw.len().alias(SIZE))
 
 
 def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:
@@ -21,3 +26,9 @@ def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:
     sizes = class_sizes(frame, columns)
     found = sizes.select(nw.col(SIZE).min()).collect("pyarrow").item(0, SIZE)
     return None if found is None else int(found)
+
+
+def number_values(values: list[object]) -> Ints:
+    """Return a number for each value, -1 for a missing one."""
+    number: dict[object, int] = {None: -1}
+    return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)

@@ -194,14 +194,15 @@ def find_uncertain_cells(table: TableView) -> tuple[Flags, tuple[Floats, Floats]
     unknown = find_veiled_cells(table)
     if table.changed is None:
         return unknown, (down, up)
-    reach = np.full(len(table.value), np.inf)
+    below = above = np.full(len(table.value), np.inf)
     if {claim.model for claim in claims_of(table)} & ROUNDINGS:
-        reach = rounding_reach(table)
+        below, above = rounding_steps(table)
     shown = ~unknown
     gap = table.published - table.value
-    below = np.where(shown, np.maximum(reach - gap, 0.0), np.inf)
-    above = np.where(shown, np.maximum(reach + gap, 0.0), np.inf)
-    return unknown | (shown & (reach > 0)), (np.minimum(down, below), np.minimum(up, above))
+    low = np.where(shown, np.maximum(below - gap, 0.0), np.inf)
+    high = np.where(shown, np.maximum(above + gap, 0.0), np.inf)
+    moves = shown & (below + above > 0)
+    return unknown | moves, (np.minimum(down, low), np.minimum(up, high))
 
 
 def find_veiled_cells(table: TableView) -> Flags:

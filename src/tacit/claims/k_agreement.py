@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import SIZE, Frame, class_sizes
+from tacit.claims.classes import SIZE, Frame, class_sizes, number_values
 from tacit.claims.registry import check_for
 
 Ints = npt.NDArray[np.int64]
@@ -14,20 +14,26 @@ Ints = npt.NDArray[np.int64]
 
 @check_for("k-agreement")
 def agrees_with_enough(frame: Frame, claim: Claim) -> bool:
-    """Return True when every record agrees with at least k records on the columns."""
-    found = class_sizes(frame, claim.columns).collect("pyarrow")
+    """Return True when every record agrees with at least k records on the columns.
+
+    With ``in_full`` a record that shows all of the columns needs k records that show the same. With
+    ``combinations`` the claim is about each of several sets of columns.
+    """
+    k, in_full = int(claim.parameters["k"]), bool(claim.parameters.get("in_full"))
+    sets = claim.parameters.get("combinations") or [claim.columns]
+    return all(set_is_shared(frame, tuple(columns), k, in_full=in_full) for columns in sets)
+
+
+def set_is_shared(frame: Frame, columns: tuple[str, ...], k: int, *, in_full: bool) -> bool:
+    """Return True when every record agrees with at least k records on one set of columns."""
+    found = class_sizes(frame, columns).collect("pyarrow")
     size = found.get_column(SIZE).to_numpy().astype(np.int64)
     if not len(size):
         return True
-    codes = np.stack([number_values(found.get_column(c).to_list()) for c in claim.columns], axis=1)
-    k = int(claim.parameters["k"])
+    codes = np.stack([number_values(found.get_column(c).to_list()) for c in columns], axis=1)
+    if in_full and (size[(codes >= 0).all(axis=1)] < k).any():
+        return False
     return bool((count_agreeing(codes, size, size < k) >= k).all())
-
-
-def number_values(values: list[object]) -> Ints:
-    """Return a number for each value, -1 for a missing one."""
-    number: dict[object, int] = {None: -1}
-    return np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
 
 
 def count_agreeing(codes: Ints, size: Ints, asked: npt.NDArray[np.bool_]) -> Ints:

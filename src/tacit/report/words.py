@@ -24,6 +24,13 @@ def join_column_names(columns: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def name_columns(claim: Claim) -> str:
+    """Return the columns of a claim, or how many sets of them it is about."""
+    sets = claim.parameters.get("combinations", ())
+    of = join_column_names(claim.columns)
+    return f"each of {len(sets)} combinations of {of}" if len(sets) > 1 else of
+
+
 CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-anonymity": (
         "{k}-anonymity",
@@ -50,8 +57,34 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "k-agreement": (
         "Agreement of at least {k}",
         lambda c: (
-            f"Every record agrees with at least {c.parameters['k']} records on {join_column_names(c.columns)}, where a "
+            f"Every record agrees with at least {c.parameters['k']} records on {name_columns(c)}, where a "
             "missing value agrees with every value."
+            + (
+                f" A combination without a missing value is shown by at least {c.parameters['k']} records."
+                if c.parameters.get("in_full")
+                else ""
+            )
+        ),
+    ),
+    "l-agreement": (
+        "At least {l} different values",
+        lambda c: (
+            f"Records that cannot be told apart by {name_columns(c)} have at least {c.parameters['l']} different "
+            f"values of {c.parameters['sensitive']}."
+        ),
+    ),
+    "suppressed-together": (
+        "Suppressed together",
+        lambda c: (
+            f"A missing value of {join_column_names(c.columns)} can be read off neither other members of the household, "
+            "nor a linked column, nor the number of records of the household."
+        ),
+    ),
+    "constant-in-households": (
+        "Households kept whole",
+        lambda c: (
+            f"All members of a household show the same {join_column_names(c.columns)}: a vote among them tells nothing of "
+            "what was there before."
         ),
     ),
     "within-limits": (
@@ -83,9 +116,15 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "channel-safety": (
         "Channel safety",
         lambda c: (
-            "Among the people of every output channel the share of each risky value stays within its "
-            f"limit, and their weighted sum within {c.parameters['b']:g}: knowing a person's channel "
-            "makes no value likelier than that."
+            "The share of each risky value that the counts by input channel let one expect among the people "
+            "of an output channel is within its limit"
+            + (
+                ""
+                if c.parameters.get("b") is None
+                else f", and the weighted sum of these shares within {c.parameters['b']:g}"
+            )
+            + ". Who is dealt to which channel is drawn, so the shares among the people actually dealt "
+            "lie above or below what is expected, some of them perhaps above their limit."
         ),
     ),
     "additive": (

@@ -7,31 +7,27 @@ value. Rows whose combination is rare stand for one record each, the others for 
 from __future__ import annotations
 
 import heapq
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.engine.codes import group_ids
 from tacit.errors import Infeasible
 from tacit.kernels import Kernels
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Tick = Callable[[str, float | None], None]
-
-MISSING = -1
-#: With at most this many columns every set of columns is looked at for every record.
-ALL_SETS = 12
-#: With more columns, sets of at most this many; then one column at a time.
-SMALL_SETS = 3
-NOT_ENOUGH = (
-    "local_suppression: with the columns that may be suppressed some records cannot agree with k records. "
-    "Allow more columns, or recode the others first."
+from tacit.protect.suppress.local_each import choose_lightest, hide_in_rounds
+from tacit.protect.suppress.local_lighten import lighten
+from tacit.protect.suppress.local_problem import (
+    MISSING,
+    NOT_ENOUGH,
+    Flags,
+    Floats,
+    Ints,
+    Problem,
+    Tick,
+    agreement,
+    column_sets,
 )
+
 #: Work on one number of an array, in turns of a loop.
 ARRAYS = 0.05
 #: Rare rows looked at together.
@@ -80,74 +76,40 @@ def find_agreeing_rows(codes: Ints, row: Ints) -> Flags:
     return np.asarray(((codes == row) | (codes < 0) | (row < 0)).all(axis=1))
 
 
-# -- each record by itself ---------------------------------------------------------------------------
-
-
-def suppress_each(
-    codes: Ints, k: int, weights: Floats, fixed: Flags, *, greedy: bool, tick: Tick
-) -> Flags:
-    """Return the cells to make missing so that k records, as they were, agree with what is left.
-
-    Every record with a rare combination loses the lightest set of cells that is enough for it, ties to
-    the fewest cells and then to the first columns; that is exact with at most 12 columns, and up to sets
-    of three with more. ``greedy`` takes one column at a time, the one that helps most for its weight.
-    Records that lost several cells get back those that the missing values of others make unnecessary; one
-    cell of every such record stays missing.
-    """
-    rows, members = find_rare_rows(codes, k)
-    old = rows.codes.copy()
-    left = rows.rare if greedy else lightest_sets(rows, k, column_sets(weights, fixed), tick)
-    taken = [(at, one_by_one(rows, int(at), k, weights, fixed)) for at in left]
-    for at, columns in taken:
-        rows.codes[at, list(columns)] = MISSING
-    gone = (rows.codes != old)[rows.rare]
-    several = [
-        (int(rows.rare[i]), columns_of(gone[i])) for i in np.flatnonzero(gone.sum(axis=1) > 1)
-    ]
-    if several:
-        rows.agreeing[rows.rare] = agreeing_with(rows.codes[rows.rare], rows.codes, rows.size)
-        restore_needless(rows, k, [(at, c, old[at]) for at, c in several], weights, keep=1)
-    hidden = np.zeros(codes.shape, dtype=bool)
-    hidden[members] = (rows.codes != old)[rows.rare]
-    return hidden
-
-
-def columns_of(flags: Flags) -> tuple[int, ...]:
-    """Return the columns that are flagged."""
-    return tuple(np.flatnonzero(flags).tolist())
-
-
-def lightest_sets(rows: Rows, k: int, sets: Sequence[tuple[int, ...]], tick: Tick) -> Ints:
-    """Make the first set that is enough for each rare row missing; return the rows without one.
-
-    All are judged on the values as they were.
-    """
-    before = rows.codes.copy()
-    left = rows.rare
-    for done, columns in enumerate(sets):
-        if not len(left):
-            break
-        tick("sets of cells", done / len(sets))
-        known = left[(before[left][:, list(columns)] >= 0).all(axis=1)]
-        if not len(known):
-            continue
-        masked = before[known]
-        masked[:, list(columns)] = MISSING
-        settled = known[agreeing_with(masked, before, rows.size) >= k]
-        rows.codes[np.ix_(settled, np.array(columns))] = MISSING
-        left = left[~np.isin(left, settled)]
-    return left
-
-
 # -- all records together ----------------------------------------------------------------------------
 
 
-def suppress_shared(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick: Tick) -> Flags:
+def suppress_shared(problem: Problem, *, tick: Tick) -> Flags:
     """Return few cells to make missing when a missing value helps every record that agrees with it.
+
+    The demands come one after another, each on what the ones before it left; at the end cells come back that
+    turned out unnecessary, or are exchanged for lighter ones. A heuristic.
+    """
+    hidden = np.zeros(problem.codes.shape, dtype=bool)
+    for demand in problem.demands:
+        at = list(demand.columns)
+        now = np.where(hidden[:, at], MISSING, problem.codes[:, at])
+        hidden[:, at] |= share_cells(
+            now, demand.k, problem.weights[at], problem.fixed[at], tick=tick
+        )
+        hidden = problem.together(hidden) & (problem.codes != MISSING)
+    if problem.kinds > 1 or problem.marked is not None:
+        hidden = hide_in_rounds(problem, choose_lightest, tick, hidden)
+    must = np.zeros((len(problem.codes), len(problem.demands)), dtype=bool)
+    if problem.marked is not None:
+        must[problem.marked] = True
+    for exchange in (False, True):
+        tick("cells that can be shown", None)
+        hidden = lighten(problem, hidden, must, exchange=exchange)
+    return hidden
+
+
+def share_cells(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick: Tick) -> Flags:
+    """Return cells for one demand.
 
     Each record that is suppressed loses a set of cells that is enough and of which no part is. The sets
     that settle most records for their weight are taken first; at the end cells that turned out unnecessary
-    come back. A heuristic: no bound on the smallest number of cells is known.
+    come back.
     """
     rows, members = find_rare_rows(codes, k)
     if not len(rows.rare):
@@ -162,15 +124,60 @@ def suppress_shared(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick:
 # -- missing as a value of its own -------------------------------------------------------------------
 
 
-def suppress_strict(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick: Tick) -> Flags:
+def suppress_strict(problem: Problem, *, tick: Tick) -> Flags:
     """Return cells to make missing so that every class has k records, missing being a value.
+
+    Cells hidden for one demand can spoil another, so the demands are repeated until all hold.
+    """
+    hidden = np.zeros(problem.codes.shape, dtype=bool)
+    while True:
+        before = int(hidden.sum())
+        for demand in problem.demands:
+            at = list(demand.columns)
+            now = np.where(hidden[:, at], MISSING, problem.codes[:, at])
+            classes = Classes(demand.k, problem.kinds, problem.sensitive)
+            hidden[:, at] |= form_classes(
+                now, classes, problem.weights[at], problem.fixed[at], tick=tick
+            )
+            if problem.marked is not None:
+                whole = problem.marked & ~hidden[:, at].any(axis=1)
+                hidden[np.ix_(whole, np.array(at)[~problem.fixed[at]])] = True
+            hidden = problem.together(hidden) & (problem.codes != MISSING)
+        if int(hidden.sum()) == before:
+            return hidden
+
+
+@dataclass(frozen=True)
+class Classes:
+    """What a class needs: records, and different sensitive values."""
+
+    k: int
+    kinds: int
+    sensitive: Ints | None
+
+    def are_enough(self, codes: Ints, records: Ints) -> Flags:
+        """Return which of some records, given with their codes, are in a class that is enough."""
+        _, ids, size = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+        ids = ids.ravel()
+        enough = size >= self.k
+        if self.kinds > 1 and self.sensitive is not None:
+            pairs = np.unique(np.column_stack([ids, self.sensitive[records]]), axis=0)
+            values = np.bincount(pairs[pairs[:, 1] >= 0, 0], minlength=len(size))
+            enough &= values >= self.kinds
+        return np.asarray(enough[ids])
+
+
+def form_classes(
+    codes: Ints, classes: Classes, weights: Floats, fixed: Flags, *, tick: Tick
+) -> Flags:
+    """Return cells for one demand.
 
     Sets of columns are tried from the lightest: records with a rare combination that agree on the other
     columns, at least k of them, lose that set. What is left at the end joins the class that it can join
     at the least weight, whose records lose the same cells. A heuristic without a bound.
     """
     hidden = np.zeros(codes.shape, dtype=bool)
-    left = np.flatnonzero(class_sizes(codes) < k)
+    left = np.flatnonzero(~classes.are_enough(codes, np.arange(len(codes))))
     sets = every_set(weights, fixed)
     for done, columns in enumerate(sets):
         if not len(left):
@@ -178,12 +185,12 @@ def suppress_strict(codes: Ints, k: int, weights: Floats, fixed: Flags, *, tick:
         tick("sets of cells", done / len(sets))
         masked = codes[left].copy()
         masked[:, list(columns)] = MISSING
-        settled = left[class_sizes(masked) >= k]
+        settled = left[classes.are_enough(masked, left)]
         hidden[np.ix_(settled, np.array(columns))] = True
         left = left[~np.isin(left, settled)]
     while len(left):
         tick("last records", None)
-        left = join_first_record(codes, hidden, left, k, weights, fixed)
+        left = join_first_record(codes, hidden, left, classes, weights, fixed)
     return hidden
 
 
@@ -195,7 +202,7 @@ def every_set(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
 
 
 def join_first_record(
-    codes: Ints, hidden: Flags, left: Ints, k: int, weights: Floats, fixed: Flags
+    codes: Ints, hidden: Flags, left: Ints, classes: Classes, weights: Floats, fixed: Flags
 ) -> Ints:
     """Join the first record that is left to others at the least weight; return what is left then."""
     first = left[0]
@@ -204,7 +211,7 @@ def join_first_record(
     _, class_of, size = np.unique(now, axis=0, return_inverse=True, return_counts=True)
     class_of = class_of.ravel()
     others = differs.any(axis=1) & ~differs[:, fixed].any(axis=1)
-    if others.sum() + size[class_of[first]] < k:
+    if not others.any():
         raise Infeasible(NOT_ENOUGH)
     # A class joins whole, for taking some of its records could leave too few behind.
     cost = (differs * weights).sum(axis=1) * (size[class_of[first]] + size[class_of])
@@ -213,13 +220,7 @@ def join_first_record(
     columns = np.flatnonzero(differs[nearest])
     hidden[np.ix_(together, columns)] = True
     now = np.where(hidden, MISSING, codes)
-    return np.flatnonzero(class_sizes(now) < k)
-
-
-def class_sizes(codes: Ints) -> Ints:
-    """Return how many records share each record's combination, missing being a value."""
-    _, ids, size = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    return size[ids.ravel()].astype(np.int64)
+    return np.flatnonzero(~classes.are_enough(now, np.arange(len(now))))
 
 
 # -- the pieces --------------------------------------------------------------------------------------
@@ -229,7 +230,7 @@ def find_rare_rows(codes: Ints, k: int) -> tuple[Rows, Ints]:
     """Return the rows, and the record of each rare row."""
     cells, cell_of, size = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     cell_of = cell_of.ravel()
-    agreeing = agreeing_counts(cells, size)
+    agreeing, _ = agreement(cells, cells, size, np.zeros((len(cells), 0), dtype=np.uint64))
     rare = agreeing < k
     members = np.flatnonzero(rare[cell_of])
     n_safe = int((~rare).sum())
@@ -242,42 +243,6 @@ def find_rare_rows(codes: Ints, k: int) -> tuple[Rows, Ints]:
         ),
         members,
     )
-
-
-def agreeing_counts(cells: Ints, size: Ints) -> Ints:
-    """Return for each distinct row how many records agree with it."""
-    return agreeing_with(cells, cells, size)
-
-
-def agreeing_with(rows: Ints, cells: Ints, size: Ints) -> Ints:
-    """Return for each of some rows how many records agree with it."""
-    radix = (np.maximum(rows.max(axis=0), cells.max(axis=0)) + 1).tolist()
-    total = np.zeros(len(rows), dtype=np.int64)
-    for known, one in by_pattern(rows):
-        for other_known, other in by_pattern(cells):
-            common = np.flatnonzero(known & other_known)
-            both = np.concatenate([rows[np.ix_(one, common)], cells[np.ix_(other, common)]])
-            ids, bound = group_ids(
-                list(both.T), [radix[c] for c in common], n_rows=len(one) + len(other)
-            )
-            sums = np.bincount(ids[len(one) :], weights=size[other], minlength=bound)
-            total[one] += sums[ids[: len(one)]].astype(np.int64)
-    return total
-
-
-def by_pattern(codes: Ints) -> list[tuple[Flags, Ints]]:
-    """Return which columns are known, with the rows for which it is these."""
-    known = codes >= 0
-    bits = known @ (1 << np.arange(codes.shape[1], dtype=np.int64))
-    return [(known[at[0]], at) for b in np.unique(bits) for at in [np.flatnonzero(bits == b)]]
-
-
-def column_sets(weights: Floats, fixed: Flags) -> list[tuple[int, ...]]:
-    """Return the sets of columns that may be made missing together, lightest first."""
-    free = np.flatnonzero(~fixed).tolist()
-    largest = len(free) if len(free) <= ALL_SETS else SMALL_SETS
-    sets = [s for r in range(1, largest + 1) for s in itertools.combinations(free, r)]
-    return sorted(sets, key=lambda s: (float(weights[list(s)].sum()), len(s), s))
 
 
 def minimal_sets(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,18 +12,28 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.in_blocks import constant_in_households
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import Cells, densify, group_ids
+from tacit.engine.codes import Cells, Coded, densify, group_ids
 from tacit.engine.relational import N, count_rows, counts
 from tacit.engine.subsets import Packing, class_ids, unordered_cells
 from tacit.errors import Approximate, InputError, RoleMissing, SdcError, WeakProtection
-from tacit.fields import ClassSize, ColumnName, NaturalInt, PositiveFloat
+from tacit.fields import (
+    ClassSize,
+    ColumnName,
+    ColumnNames,
+    NaturalInt,
+    PositiveFloat,
+    PositiveInt,
+)
+from tacit.protect.suppress.hitting_sets import find_hitting_sets
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.treatment import OnLinks
 
 Rating = Literal[0, 1, 2, 3, "not", "identifying", "more", "most"]
 Bools = npt.NDArray[np.bool_]
@@ -41,8 +50,14 @@ RATINGS = ("not", "identifying", "more", "most")
 #: mu-ARGUS metadata number the levels the other way round: 1 is the most identifying.
 RATING_OF_IDLEVEL = {0: 0, 1: 3, 2: 2, 3: 1}
 
-#: Sets of columns tried before a pattern is settled greedily; 20 columns are always exact.
-CANDIDATES = 1 << 20
+#: The priority of mu-ARGUS metadata that name none, and the weight of what need not be spared at all.
+PRIORITY, SMALLEST_WEIGHT = 50, 1e-6
+
+#: Nodes of the exact search for one pattern before the best set so far is taken.
+CANDIDATES = 200_000
+
+#: Columns that one machine word holds.
+MOST_COLUMNS = 60
 
 #: Combinations that one machine word holds.
 BITS = 60
@@ -51,6 +66,15 @@ CAUTION = (
     "Only combinations of a few columns were checked: this is not an anonymous data system (ADS0), and "
     "records may still be unique on the whole quasi-identifier."
 )
+
+
+class CheckedSet(BaseModel):
+    """Columns whose combinations of values must be held by k records."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    columns: ColumnNames = Field(description="the columns")
+    k: ClassSize = Field(description="records that must share every combination of their values")
 
 
 @register
@@ -72,7 +96,13 @@ class MuArgus(Method):
     Without ratings, the identification levels of mu-ARGUS metadata are used if the file brought any,
     and otherwise every key is rated most identifying, so that all combinations up to ``max_dim``
     columns are checked. A key that the given ratings leave out is rated identifying. Without a column
-    rated most, no triple is checked.
+    rated most, no triple is checked. ``dimensions`` checks all combinations of so many rated columns
+    with a k for each dimension instead, and ``tables`` the listed ones; k is one more than the
+    threshold of mu-ARGUS, at which a combination is still unsafe.
+
+    Without importances, the suppression priorities of the metadata are used (0 to 100; 100 is spared most).
+    With a household column, a value that is the same for all members of every household, or that the
+    metadata call a household variable, is hidden in all records of the household or in none.
 
     Figure 30 of Sweeney's report is not a valid result of her own rule: with Ethnicity and Birth of
     tuple 8 suppressed, the pair (f, 02139) is still unique although Sex x ZIP is checked. Valid and
@@ -106,13 +136,41 @@ class MuArgus(Method):
         description="how much a column's values are worth keeping (default 1), or entropy: as much as they tell",
     )
     max_dim: int = Field(default=3, ge=1, le=3, description="most columns in a checked combination")
+    dimensions: Mapping[PositiveInt, ClassSize] = Field(
+        default_factory=dict,
+        description="number of columns to k: all combinations of so many rated columns, instead of those by rating",
+    )
+    tables: tuple[CheckedSet, ...] = Field(
+        default=(),
+        description="the combinations to check with their own k, instead of those by rating",
+    )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "suppressed_or_warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (cell)")
 
+    @model_validator(mode="after")
+    def _consistent(self) -> MuArgus:
+        if self.dimensions and self.tables:
+            raise ValueError("give dimensions or tables, not both")
+        return self
+
     def columns_named(self) -> tuple[str, ...]:
-        """Return the columns of the ratings, recodings and importances."""
-        return tuple(dict.fromkeys([*self.ratings, *self.recode, *self.weights_given()]))
+        """Return the columns of the ratings, recodings, importances and tables."""
+        listed = [c for one in self.tables for c in one.columns]
+        return tuple(dict.fromkeys([*self.ratings, *self.recode, *self.weights_given(), *listed]))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns in which cells may be suppressed, and those recoded."""
+        return tuple(dict.fromkeys([*self.ranks(data), *self.recode]))
+
+    def treats_links(self, data: Microdata) -> OnLinks:
+        """Return that links are suppressed together; recoded columns are warned of."""
+        del data
+        return "suppressed_or_warned" if self.recode else "suppressed"
 
     def weights_given(self) -> Mapping[str, float]:
         """Return the importances that were given by column."""
@@ -121,12 +179,19 @@ class MuArgus(Method):
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to check, recodings without a hierarchy or above its top."""
         found = super().faults(data)
-        if not data.keys and not self.ratings:
+        if not data.keys and not self.ratings and not self.tables:
             found.append(
                 RoleMissing(
                     "mu_argus needs ratings, or keys declared with tacit.read(..., keys=...)."
                 )
             )
+        n_rated = 0 if found else len(self.ranks(data))
+        if self.dimensions and not found and max(self.dimensions) > n_rated:
+            found.append(
+                InputError(f"mu_argus: dimensions go up to the number of rated columns, {n_rated}.")
+            )
+        if n_rated > MOST_COLUMNS:
+            found.append(InputError(f"mu_argus: at most {MOST_COLUMNS} columns can be checked."))
         for column, level in self.recode.items():
             if column not in data.columns:
                 continue
@@ -141,6 +206,9 @@ class MuArgus(Method):
 
     def ranks(self, data: Microdata) -> dict[str, int]:
         """Return each identifying column's rating, 1 to 3, in column order."""
+        if self.tables:
+            listed = {c for one in self.tables for c in one.columns}
+            return {c: 3 for c in data.columns if c in listed}
         given = {c: rank_of(r) for c, r in self.ratings.items()} or metadata_ranks(data)
         left_out = 1 if given else 3
         ranks = {**dict.fromkeys(data.keys, left_out), **given}
@@ -148,58 +216,89 @@ class MuArgus(Method):
 
     def combinations(self, data: Microdata) -> list[tuple[str, ...]]:
         """Return the combinations of columns that are checked."""
-        return list_checked_combinations(self.ranks(data), self.max_dim)
+        return [columns for columns, _ in self.checked(data)]
+
+    def checked(self, data: Microdata) -> list[tuple[tuple[str, ...], int]]:
+        """Return the combinations of columns that are checked, each with its k."""
+        ranks = self.ranks(data)
+        if self.tables:
+            order = list(ranks)
+            return [(tuple(sorted(o.columns, key=order.index)), o.k) for o in self.tables]
+        if self.dimensions:
+            return [
+                (columns, self.dimensions[size])
+                for size in sorted(self.dimensions)
+                for columns in itertools.combinations(ranks, size)
+            ]
+        return [(columns, self.k) for columns in list_checked_combinations(ranks, self.max_dim)]
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
-        if self.k == 1:
+        ranks, checked = self.ranks(data), self.checked(data)
+        if any(k == 1 for _, k in checked):
             warnings.warn("mu_argus: k = 1 asks for no protection", WeakProtection, stacklevel=3)
-        ranks = self.ranks(data)
-        checked = list_checked_combinations(ranks, self.max_dim)
         for column, level in self.recode.items():
             data = data.generalise(column, level)
         data = data.materialise() if self.recode else data
         missing = count_missing(data, list(ranks))
+        wide = household_columns(data, list(ranks))
         ctx.tick("mu_argus: single columns")
-        result = hide_rare_values(data, list(ranks), self.k)
-        result, rounds = self._hide_combinations(result, list(ranks), checked, ctx)
+        alone = {c[0]: k for c, k in checked if len(c) == 1 and c[0] not in wide}
+        result = hide_rare_values(data, alone)
+        result, rounds = self._hide_combinations(result, list(ranks), checked, wide, ctx)
         after = count_missing(result, list(ranks))
+        sizes = sorted({1, 2, 3, *(len(c) for c, _ in checked)})
         ctx.note(
             k=self.k,
             ratings={c: RATINGS[r] for c, r in ranks.items()},
-            combinations={size: sum(len(c) == size for c in checked) for size in (1, 2, 3)},
+            combinations={size: sum(len(c) == size for c, _ in checked) for size in sizes},
             suppressed={c: after[c] - missing[c] for c in ranks},
             rounds=rounds,
+            household_wide=wide,
             remaining_uniques={name: count_uniques(result, q) for name, q in result.quasi.items()},
             caution=CAUTION,
         )
         return result
 
+    def weights(self, data: Microdata, cells: Cells, columns: Sequence[str]) -> Weights:
+        """Return what a cell of each column is worth: by entropy, as given, or as the metadata say."""
+        if self.importance == "entropy":
+            return np.array([entropy(cells.keys[c].codes, cells.n) for c in columns])
+        given = self.weights_given() or metadata_priorities(data, columns)
+        return np.array([max(float(given.get(c, 1.0)), SMALLEST_WEIGHT) for c in columns])
+
     def _hide_combinations(
-        self, data: Microdata, columns: list[str], checked: list[tuple[str, ...]], ctx: Context
+        self,
+        data: Microdata,
+        columns: list[str],
+        checked: list[tuple[tuple[str, ...], int]],
+        wide: list[str],
+        ctx: Context,
     ) -> tuple[Microdata, list[dict[str, int]]]:
         """Suppress on coded cells, then carry the missing values back to the records."""
         if not columns:
             return data, []
-        cells = unordered_cells(data.frame, columns, data.engine)
-        weights = (
-            np.array([entropy(coded.codes, cells.n) for coded in cells.keys.values()])
-            if self.importance == "entropy"
-            else np.array([self.weights_given().get(c, 1.0) for c in columns])
-        )
-        sets = [tuple(columns.index(c) for c in combination) for combination in checked]
+        home = [] if data.household is None or not wide else [data.household]
+        cells = unordered_cells(data.frame, [*columns, *home], data.engine)
+        weights = np.append(self.weights(data, cells, columns), np.ones(len(home)))
+        sets = [(tuple(columns.index(c) for c in names), k) for names, k in checked]
         state = Suppression.start(cells, sets)
-        state.run(self.k, weights, self.method, ctx)
+        if home:
+            state.home = cells.keys[home[0]]
+            state.wide = [columns.index(c) for c in wide]
+        state.run(weights, self.method, ctx)
         return blank_cells(data, cells, state.hidden).materialise(), state.rounds
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del result
-        checked = self.combinations(data)
-        if checked:
+        checked = self.checked(data)
+        for k in dict.fromkeys(k for _, k in checked):
+            listed = [list(c) for c, own in checked if own == k]
+            held = {c for one in listed for c in one}
             yield Claim(
                 "k-combinations",
-                {"k": self.k, "combinations": [list(c) for c in checked]},
+                {"k": k, "combinations": listed},
                 "rated columns",
-                tuple(self.ranks(data)),
+                tuple(c for c in self.ranks(data) if c in held),
                 (
                     "An intruder links on no more than the checked combinations.",
                     "A missing cell cannot be filled in from other columns.",
@@ -223,6 +322,25 @@ def metadata_ranks(data: Microdata) -> dict[str, int]:
     """Return the ratings that the file's own metadata give."""
     levels = {n: c.format["idlevel"] for n, c in data.columns.items() if "idlevel" in c.format}
     return {n: RATING_OF_IDLEVEL.get(int(level), 1) for n, level in levels.items()}
+
+
+def metadata_priorities(data: Microdata, columns: Sequence[str]) -> dict[str, float]:
+    """Return the suppression priorities of mu-ARGUS metadata, if there are any; 50 is their default."""
+    named = "suppression_weight"
+    if not any(named in data.columns[c].format for c in columns):
+        return {}
+    return {c: float(data.columns[c].format.get(named, PRIORITY)) for c in columns}
+
+
+def household_columns(data: Microdata, columns: Sequence[str]) -> list[str]:
+    """Return the columns to be hidden in whole households: marked so, or the same for all members everywhere."""
+    home = data.household
+    if home is None:
+        return []
+    shared = constant_in_households(data, [c for c in columns if c != home])
+    return [
+        c for c in columns if c in shared or data.columns[c].format.get("household_variable", False)
+    ]
 
 
 def list_checked_combinations(ranks: Mapping[str, int], max_dim: int) -> list[tuple[str, ...]]:
@@ -258,15 +376,15 @@ def count_uniques(data: Microdata, keys: Sequence[str]) -> int:
     return count_rows(counts(data.frame, keys).filter(nw.col(N) == 1))
 
 
-def hide_rare_values(data: Microdata, columns: Sequence[str], k: int) -> Microdata:
-    """Suppress values that fewer than k records hold: no choice is left for single columns.
+def hide_rare_values(data: Microdata, columns: Mapping[str, int]) -> Microdata:
+    """Suppress values that fewer than their column's k records hold: no choice is left for single columns.
 
     Doing this first keeps columns such as numbers of persons out of the table of cells.
     """
-    rare = [c for c in columns if count_rows(rare_values(data, c, k))]
+    rare = {c: k for c, k in columns.items() if count_rows(rare_values(data, c, k))}
     if not rare:
         return data
-    kept = [nw.when(nw.len().over(c) >= k).then(nw.col(c)).alias(c) for c in rare]
+    kept = [nw.when(nw.len().over(c) >= k).then(nw.col(c)).alias(c) for c, k in rare.items()]
     return data.with_frame(data.frame.with_columns(*kept)).materialise()
 
 
@@ -313,11 +431,12 @@ class Combination:
     def __init__(
         self,
         members: tuple[int, ...],
+        k: int,
         columns: Sequence[npt.NDArray[np.int32]],
         nulls: Sequence[int],
         n: npt.NDArray[np.int64],
     ) -> None:
-        self.members = members
+        self.members, self.k = members, k
         self._columns = [columns[i] for i in members]
         self._sizes = [nulls[i] + 1 for i in members]
         self._ids: npt.NDArray[Any] | None = None
@@ -336,63 +455,87 @@ class Combination:
             return self._ids[rows]
         return class_ids([c[rows] for c in self._columns], self._sizes)[0]
 
-    def rare(self, k: int) -> npt.NDArray[np.int64]:
+    def rare(self) -> npt.NDArray[np.int64]:
         """Return the cells in classes that some, but fewer than k, records hold."""
-        rare = (self.counts > 0) & (self.counts < k)
+        rare = (self.counts > 0) & (self.counts < self.k)
         return np.flatnonzero(rare[self.ids(slice(None))]) if rare.any() else EMPTY
 
-    def remove_cells(self, rows: npt.NDArray[np.int64], n: npt.NDArray[np.int64], k: int) -> bool:
+    def remove_cells(self, rows: npt.NDArray[np.int64], n: npt.NDArray[np.int64]) -> bool:
         """Take cells out of the counts; return True when that makes a class rare."""
         ids = self.ids(rows)
         # Incomplete cells were never counted: their classes stand at zero and stay there.
         counted = self.counts[ids] > 0
         np.subtract.at(self.counts, ids[counted], n[rows[counted]])
         after = self.counts[ids]
-        return bool(((after > 0) & (after < k)).any())
+        return bool(((after > 0) & (after < self.k)).any())
 
 
 @dataclass
 class Suppression:
-    """Which columns of which cells are hidden so far, and what each round did."""
+    """Which columns of which cells are hidden so far, and what each round did.
+
+    ``home`` is the household of each cell and ``wide`` the columns that are hidden in whole households.
+    """
 
     n: npt.NDArray[np.int64]
     combinations: list[Combination]
+    known: Bools
     hidden: Bools
     rounds: list[dict[str, int]]
+    home: Coded | None = None
+    wide: Sequence[int] = ()
 
     @classmethod
-    def start(cls, cells: Cells, sets: Sequence[tuple[int, ...]]) -> Suppression:
+    def start(cls, cells: Cells, sets: Sequence[tuple[tuple[int, ...], int]]) -> Suppression:
         """Start with nothing hidden."""
         columns, sizes = cells.columns()
         nulls = [size - 1 for size in sizes]
-        combinations = [Combination(members, columns, nulls, cells.n) for members in sets]
-        return cls(cells.n, combinations, np.zeros((len(cells), len(columns)), dtype=bool), [])
+        combinations = [Combination(members, k, columns, nulls, cells.n) for members, k in sets]
+        known = np.stack([c != null for c, null in zip(columns, nulls, strict=True)], axis=1)
+        return cls(cells.n, combinations, known, np.zeros_like(known), [])
 
-    def run(self, k: int, weights: Weights, method: str, ctx: Context) -> None:
+    def run(self, weights: Weights, method: str, ctx: Context) -> None:
         """Suppress until no complete value of a combination is rare."""
         solve = smallest_sets if method == "exact" else greedy_sets
         sets = [c.members for c in self.combinations]
         look = list(range(len(sets)))
         while look:
-            rows, words = self.outliers(look, k, ctx)
+            rows, words = self.outliers(look, ctx)
             if not len(rows):
                 return
             patterns, which = distinct_patterns(words)
-            hide = solve(patterns, sets, weights)[which] & ~self.hidden[rows]
-            look = self.hide(rows, hide, k)
+            hide = solve(patterns, sets, weights)[which]
+            rows, hide = self.spread(rows, hide)
+            hide &= ~self.hidden[rows] & self.known[rows]
+            look = self.hide(rows, hide)
             self.rounds.append(
                 {"records": int(self.n[rows].sum()), "cells": int(hide.sum(axis=1) @ self.n[rows])}
             )
             ctx.tick(f"mu_argus: round {len(self.rounds)}")
 
-    def outliers(
-        self, look: Sequence[int], k: int, ctx: Context
-    ) -> tuple[npt.NDArray[np.int64], Words]:
+    def spread(
+        self, rows: npt.NDArray[np.int64], hide: Bools
+    ) -> tuple[npt.NDArray[np.int64], Bools]:
+        """Return the cells to hide with those of other members of the households."""
+        if self.home is None:
+            return rows, hide
+        all_rows = np.zeros_like(self.hidden)
+        all_rows[rows] = hide
+        for c in self.wide:
+            hit = np.zeros(self.home.size, dtype=bool)
+            hit[self.home.codes[all_rows[:, c]]] = True
+            # Records without a household stand for themselves.
+            hit[self.home.null] = False
+            all_rows[:, c] |= hit[self.home.codes]
+        found = np.flatnonzero(all_rows.any(axis=1))
+        return found, all_rows[found]
+
+    def outliers(self, look: Sequence[int], ctx: Context) -> tuple[npt.NDArray[np.int64], Words]:
         """Return the cells with outliers and, a bit per combination, which ones."""
         found: dict[int, npt.NDArray[np.int64]] = {}
         for j in look:
             ctx.tick()
-            rare = self.combinations[j].rare(k)
+            rare = self.combinations[j].rare()
             members = list(self.combinations[j].members)
             found[j] = rare[~self.hidden[rare][:, members].any(axis=1)]
         rows = np.unique(np.concatenate([*found.values(), EMPTY]))
@@ -401,7 +544,7 @@ class Suppression:
             words[j // BITS, np.searchsorted(rows, rare)] |= 1 << (j % BITS)
         return rows, words
 
-    def hide(self, rows: npt.NDArray[np.int64], hide: Bools, k: int) -> list[int]:
+    def hide(self, rows: npt.NDArray[np.int64], hide: Bools) -> list[int]:
         """Hide columns of cells; return the combinations in which a class became rare by that."""
         before = self.hidden[rows]
         self.hidden[rows] |= hide
@@ -409,7 +552,7 @@ class Suppression:
         for j, combination in enumerate(self.combinations):
             members = list(combination.members)
             lost = hide[:, members].any(axis=1) & ~before[:, members].any(axis=1)
-            if lost.any() and combination.remove_cells(rows[lost], self.n, k):
+            if lost.any() and combination.remove_cells(rows[lost], self.n):
                 look.append(j)
         return look
 
@@ -422,60 +565,31 @@ def distinct_patterns(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
     return words[:, first], which
 
 
-def find_met_sets(chosen: Iterable[int], sets: Sequence[tuple[int, ...]], n_words: int) -> Words:
-    """Return, as packed bits, the sets that contain one of the chosen columns."""
-    columns = set(chosen)
-    met = np.zeros(n_words, dtype=np.int64)
-    for j, members in enumerate(sets):
-        if columns & set(members):
-            met[j // BITS] |= 1 << (j % BITS)
-    return met
-
-
 def smallest_sets(patterns: Words, sets: Sequence[tuple[int, ...]], weights: Weights) -> Bools:
     """Return for each pattern of outliers the columns of least total weight that meet them all.
 
-    Candidate sets come in order of weight, so the first that meets a pattern is the answer.
+    Ties go to the fewest columns and then to the column order.
     """
-    result = np.zeros((patterns.shape[1], len(weights)), dtype=bool)
-    alone = [find_met_sets([i], sets, len(patterns)) for i in range(len(weights))]
-    left = np.arange(patterns.shape[1])
-    for candidate in itertools.islice(by_weight(weights), CANDIDATES):
-        met = np.bitwise_or.reduce([alone[i] for i in candidate])
-        done = ((patterns[:, left] & ~met[:, None]) == 0).all(axis=0)
-        if done.any():
-            result[np.ix_(left[done], candidate)] = True
-            left = left[~done]
-            if not len(left):
-                return result
-    warnings.warn(
-        "mu_argus: too many columns for the exact search; some records were settled greedily and may "
-        "lose more cells than needed. Rate fewer columns to avoid it.",
-        Approximate,
-        stacklevel=2,
-    )
-    result[left] = greedy_sets(patterns[:, left], sets, weights)
-    return result
+    masks = np.array([sum(1 << c for c in members) for members in sets], dtype=np.int64)
+    chosen, exact = find_hitting_sets(patterns, masks, weights, BITS, CANDIDATES)
+    if not exact.all():
+        warnings.warn(
+            "mu_argus: the exact search took too long for some records; they were settled greedily and may lose more cells than needed. "
+            "Rate fewer columns to avoid it.",
+            Approximate,
+            stacklevel=2,
+        )
+    return np.asarray(chosen[:, None] >> np.arange(len(weights)) & 1, dtype=bool)
 
 
 def by_weight(weights: Weights) -> Iterator[tuple[int, ...]]:
-    """Yield the non-empty sets of columns by total weight, then size, then column order."""
-    order = sorted(range(len(weights)), key=lambda i: (weights[i], i))
-    if not order:
-        return
-    heap: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
+    """Yield the non-empty sets of columns by total weight, then size, then column order.
 
-    def push(places: tuple[int, ...]) -> None:
-        columns = tuple(sorted(order[p] for p in places))
-        heapq.heappush(heap, (float(weights[list(columns)].sum()), len(columns), columns, places))
-
-    push((0,))
-    while heap:
-        _, _, columns, places = heapq.heappop(heap)
-        yield columns
-        if places[-1] + 1 < len(order):
-            push((*places, places[-1] + 1))
-            push((*places[:-1], places[-1] + 1))
+    The first that meets a pattern is what :func:`smallest_sets` finds.
+    """
+    places = range(len(weights))
+    sets = [s for r in range(1, len(weights) + 1) for s in itertools.combinations(places, r)]
+    yield from sorted(sets, key=lambda s: (float(weights[list(s)].sum()), len(s), s))
 
 
 def greedy_sets(patterns: Words, sets: Sequence[tuple[int, ...]], weights: Weights) -> Bools:
@@ -563,10 +677,10 @@ class Session:
         """Return, for each checked combination, its rare combinations of values and their records."""
         columns, nulls = self._codes()
         rows = []
-        for combination in self._method.combinations(self._data):
+        for combination, k in self._method.checked(self._data):
             members = [self._columns.index(c) for c in combination]
-            counted = Combination(tuple(members), columns, nulls, self._cells.n).counts
-            rare = counted[(counted > 0) & (counted < self._method.k)]
+            counted = Combination(tuple(members), k, columns, nulls, self._cells.n).counts
+            rare = counted[(counted > 0) & (counted < k)]
             rows.append((combination, len(rare), int(rare.sum())))
         table = {
             "combination": [" x ".join(c) for c, _, _ in rows],

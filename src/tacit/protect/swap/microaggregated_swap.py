@@ -71,6 +71,10 @@ class MicroaggregatedSwap(Method):
         "of by, joined by ' x '), to which place 1..n of the sorted cell each sorted record's weight goes",
     )
 
+    on_household = "apart"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values", "microaggregation")

@@ -48,6 +48,10 @@ class KAnonymity(Measure):
         description="how a missing key value counts: as a value of its own, or as agreeing with every value",
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
 

@@ -86,6 +86,10 @@ class NoiseProtection(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     example: ClassVar[Mapping[str, Any]] = {
         "value": "income",
         "company": "job",

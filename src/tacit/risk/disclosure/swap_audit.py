@@ -55,6 +55,10 @@ class SwapAudit(Measure):
 
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"]}
 
     def columns_named(self) -> tuple[str, ...]:

@@ -144,6 +144,10 @@ class EstimateChange(Measure):
         default="mean", description="which absolute percent difference results are compared by"
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
