@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.context import Context
+from tacit.context import Context, ignore_progress
 from tacit.data.changes import changes
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, near_match
@@ -209,6 +209,6 @@ def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
     proposal = next(p for p in found.proposals if (p.method, p.label) == (point.method, point.label))  # fmt: skip
     made = task.map_of([proposal])
     candidate = made.expanded[0]
-    desk = Desk(made.seed_of(candidate, 0, ctx.seed), ctx.progress, ctx.should_stop)
+    desk = Desk(made.seed_of(candidate, 0, ctx.seed), ignore_progress, ctx.should_stop)
     original, released = protect(candidate.plan, task.data, desk)
     return Account(changes(original, released), by_chance=candidate.random)

@@ -51,7 +51,8 @@ class Account:
         if len(cells) > NAMED:
             rest = len(cells) - NAMED
             shares.append(f"{rest} further column{'' if rest == 1 else 's'} in fewer")
-        parts = [f"changes {listed(shares)} of the records it keeps"] if shares else []
+        which = "the records it keeps" if dropped else "the records"
+        parts = [f"changes {listed(shares)} of {which}"] if shares else []
         if dropped:
             parts.append(f"drops {share(dropped / n)} of the records")
         if self.changes.get("columns_removed"):
