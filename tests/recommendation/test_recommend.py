@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.context import Context
-from tacit.errors import Cancelled, ColumnNotFound, InputError, InvalidParameter, PlanError
+from tacit.errors import Cancelled, ColumnNotFound, Infeasible, InputError, InvalidParameter, PlanError
 from tacit.plan import Plan
 from tacit.recommendation.halving import (
     combine_best,
@@ -327,3 +327,19 @@ def test_combinations_need_two_steps_that_help_and_are_not_enough_alone():
     made = [p.name for p in combine_best(given, at, reference, 9, 0.1, higher=True)]
     # Suppression alone is enough, so that only coarsening goes before it; e does not help; d acts on x as a does.
     assert made == ["a + b", "c + a"]
+
+
+def test_what_the_best_warns_of_is_told():
+    data = tacit.read(
+        {"home": [0, 1, 1, 2, 2, 2, *range(3, 90)], "size": [1, 2, 2, 3, 3, 3, *[1] * 87]},
+        keys=["size"],
+        household="home",
+    )  # fmt: skip
+    found = advise(data, methods=["local_suppression"], cap=0, budget=24)
+    assert any(r.startswith("To be noted: local_suppression: column 'size' counts") for r in found.reasons)  # fmt: skip
+
+
+def test_a_measure_that_fails_on_the_data_says_why():
+    data = tacit.read({"a": ["x", None, "y", "y"] * 10, "b": list(range(40))}, keys=["a"])
+    with pytest.raises(Infeasible, match="missing values in 'a'"):
+        advise(data, risk=tacit.GlobalRisk(), utility=tacit.EntropyDistortion(), budget=24)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from tacit.context import Context, ignore_progress
 from tacit.data.changes import changes
 from tacit.data.microdata import Microdata
-from tacit.errors import ColumnNotFound, InputError, InvalidParameter, near_match
+from tacit.errors import ColumnNotFound, InputError, InvalidParameter, SdcWarning, near_match
 from tacit.plan import Plan
 from tacit.plan.entries import Requirement
 from tacit.plan.run import Desk, protect
@@ -210,5 +211,8 @@ def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
     made = task.map_of([proposal])
     candidate = made.expanded[0]
     desk = Desk(made.seed_of(candidate, 0, ctx.seed), ignore_progress, ctx.should_stop)
-    original, released = protect(candidate.plan, task.data, desk)
-    return Account(changes(original, released), by_chance=candidate.random)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        original, released = protect(candidate.plan, task.data, desk)
+    told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SdcWarning))
+    return Account(changes(original, released), by_chance=candidate.random, warnings=tuple(told))

@@ -30,10 +30,13 @@ class Account:
         Records and cells that differ from the original, as the ledger has them.
     by_chance
         Whether another draw would give other data.
+    warnings
+        What the steps warned of.
     """
 
     changes: Mapping[str, Any]
     by_chance: bool
+    warnings: tuple[str, ...] = ()
 
     @property
     def touches_anything(self) -> bool:
@@ -116,6 +119,7 @@ def cost(ru: RUMapResult, point: Point) -> str:
 
 def cautions(ru: RUMapResult, best: Choice, account: Account) -> Iterator[str]:
     """Yield what a reader might take for granted and should not."""
+    yield from (f"To be noted: {text.rstrip('.')}." for text in account.warnings)
     if (
         ru.reference is not None
         and best.utility == ru.reference.utility
