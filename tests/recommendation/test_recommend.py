@@ -7,7 +7,14 @@ import pytest
 
 import tacit
 from tacit.context import Context
-from tacit.errors import Cancelled, ColumnNotFound, Infeasible, InputError, InvalidParameter, PlanError
+from tacit.errors import (
+    Cancelled,
+    ColumnNotFound,
+    Infeasible,
+    InputError,
+    InvalidParameter,
+    PlanError,
+)
 from tacit.plan import Plan
 from tacit.recommendation.halving import (
     combine_best,

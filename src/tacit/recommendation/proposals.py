@@ -36,8 +36,8 @@ STAY, SWAPPED = (0.95, 0.9, 0.8, 0.6), (0.05, 0.1, 0.2, 0.4)
 NOISE, RANKS = (0.05, 0.1, 0.2, 0.5), (2.0, 5.0, 10.0, 20.0)
 #: Rules of local suppression.
 RULES = ("each", "strict")
-#: Levels of all hierarchies tried as they are.
-LEVELS = (1, 2, 3)
+#: Levels tried for all keys alike, where there are more than a few combinations of levels.
+LEVELS, FEW = (1, 2, 3), 30
 
 #: A column of at most this many different numbers holds codes: noise on it would mean nothing.
 CODES = 20
@@ -208,16 +208,22 @@ def make_mixed(ground: Ground) -> Iterator[Proposal]:
 
 
 def make_generalise(ground: Ground) -> Iterator[Proposal]:
-    """Propose fixed levels, the same for all keys, below the top of each hierarchy."""
-    heights = {c: ground.data.hierarchy(c).height for c in ground.data.keys if c in ground.data.hierarchies}  # fmt: skip
-    seen: list[Mapping[str, int]] = []
-    for i, level in enumerate(LEVELS):
-        levels = {c: min(level, h - 1) for c, h in heights.items() if h >= 2}
-        if levels not in seen:
-            seen.append(levels)
-            yield on_columns(
-                "generalise", "coarsen", f"level {level}", (i,), levels, level=levels
-            )  # fmt: skip
+    """Propose fixed levels below the top of each hierarchy: all of them, or where many the same for all keys."""
+    heights = {c: h for c in ground.data.keys if (h := height_of(ground, c)) >= 2}
+    places: Iterable[Place] = itertools.product(*(range(h) for h in heights.values()))
+    if math.prod(heights.values()) > FEW:
+        places = dict.fromkeys(tuple(min(n, h - 1) for h in heights.values()) for n in LEVELS)
+    for place in places:
+        levels = {c: n for c, n in zip(heights, place, strict=True) if n}
+        if levels:
+            words = ", ".join(f"{c} level {n}" for c, n in levels.items())
+            yield on_columns("generalise", "coarsen", words, place, levels, level=levels)
+
+
+def height_of(ground: Ground, column: str) -> int:
+    """Return the height of a key's hierarchy; 0 where it has none."""
+    hierarchies = ground.data.hierarchies
+    return hierarchies[column].height if column in hierarchies else 0
 
 
 def make_local_suppression(ground: Ground) -> Iterator[Proposal]:
@@ -319,7 +325,7 @@ def needs_hierarchies(ground: Ground) -> str:
 
 def needs_levels(ground: Ground) -> str:
     """Leave out fixed levels when no hierarchy has one between its ground and its top."""
-    tall = [c for c in ground.data.keys if c in ground.data.hierarchies and ground.data.hierarchy(c).height >= 2]  # fmt: skip
+    tall = [c for c in ground.data.keys if height_of(ground, c) >= 2]
     return "" if tall else "no key has a hierarchy with a level between its values and its top"
 
 

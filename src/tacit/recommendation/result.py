@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.comparison.printing import html_table, text_table
-from tacit.errors import Infeasible, InputError
+from tacit.errors import Infeasible, InputError, explain_target
 from tacit.plan import Plan
 from tacit.recommendation.words import Account, tell_reasons
 from tacit.result import Result, as_json_number
@@ -124,11 +123,12 @@ class Recommendation(Result):
     def write(self, folder: str | Path) -> Path:
         """Write the page, the map, the table and a plan file for every choice into a folder.
 
-        Relative paths of a plan are written as seen from the folder. All of it shows the settings of
-        protection: keep it inside.
+        The plans name their files by absolute paths. All of it shows the settings of protection: keep it
+        inside.
         """
         target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
+        with explain_target(target):
+            target.mkdir(parents=True, exist_ok=True)
         chart = self.plot()
         chart.save(target / "map.svg")
         chart.save(target / "map.png")
@@ -137,9 +137,9 @@ class Recommendation(Result):
         for old in (*target.glob("plan-*.yaml"), target / "runner-up.yaml"):
             old.unlink(missing_ok=True)
         for choice in self.choices:
-            moved(choice.plan, target).save(target / f"plan-{choice.rank}.yaml")
+            choice.plan.with_absolute_paths().save(target / f"plan-{choice.rank}.yaml")
         if self.runner_up is not None:
-            moved(self.runner_up.plan, target).save(target / "runner-up.yaml")
+            self.runner_up.plan.with_absolute_paths().save(target / "runner-up.yaml")
         return target
 
     def to_csv(self) -> str:
@@ -248,29 +248,3 @@ def make_frame(found: Found, choices: Sequence[Choice], records: int) -> nw.Data
         "reason": pa.array([r[4] for r in rows], pa.string()),
     }  # fmt: skip
     return nw.from_native(pa.table(table), eager_only=True)
-
-
-def moved(plan: Plan, folder: Path) -> Plan:
-    """Return a plan whose relative paths start from a folder."""
-    if plan.source is None:
-        return plan
-    target = folder.resolve()
-
-    def seen(path: str) -> str:
-        found = plan.locate(path)
-        return os.path.relpath(found, target) if isinstance(found, Path) else path
-
-    changes: dict[str, Any] = {
-        "hierarchies": {
-            c: seen(h) if isinstance(h, str) else h for c, h in plan.hierarchies.items()
-        },
-        "base": target,
-    }
-    for name in ("source", "population"):
-        section = getattr(plan, name)
-        if section is not None:
-            paths = {
-                n: seen(getattr(section, n)) for n in ("path", "metadata") if getattr(section, n)
-            }
-            changes[name] = section.model_copy(update=paths)
-    return plan.with_(**changes)

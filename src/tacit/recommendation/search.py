@@ -173,7 +173,9 @@ class Search:
         probes = take_turns(proposals, room)
         found = self.measure(probes, data, share / 3, replicates)
         if found.reference is None and not any(p.has_result for p in found.points):
-            raise Infeasible(f"no candidate gave a result; the first says: {found.points[0].reason}")
+            raise Infeasible(
+                f"no candidate gave a result; the first says: {found.points[0].reason}"
+            )
         self.blind |= {
             p.method
             for p in found.points
