@@ -124,12 +124,13 @@ def recommend(
         {k: v for k, v in reading.items() if v},
         register,
     )
-    measures = {"risk": read_measure(risk, "--risk"), "utility": read_measure(utility, "--utility")}
+    risk_measure, utility_measure = read_measure(risk, "--risk"), read_measure(utility, "--utility")
     with progress_bar(console) as progress:
         found = tacit.recommend(
             template,
-            **measures,
+            risk=risk_measure,
             cap=cap,
+            utility=utility_measure,
             budget=budget,
             replicates=replicates,
             methods=split(methods),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.recommendation.recommend import recommend
+from tacit.recommendation.advice import recommend
 from tacit.recommendation.result import Choice, Recommendation
 
 __all__ = ["Choice", "Recommendation", "recommend"]

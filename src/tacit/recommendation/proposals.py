@@ -6,6 +6,7 @@ methods: they are where a search starts, and no property of a method.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -110,6 +111,16 @@ class Ground:
         """Return the keys that are no numbers."""
         return tuple(c for c in self.data.keys if c not in self.numbers)
 
+    @functools.cached_property
+    def gaps(self) -> frozenset[str]:
+        """Return the keys and columns of numbers with missing values."""
+        looked_at = dict.fromkeys([*self.data.keys, *self.numbers])
+        return frozenset(c for c in looked_at if self.data.column(c).null_count)
+
+    def policy(self, columns: Sequence[str]) -> str:
+        """Return what to do with missing values of some columns: keep them where there are any."""
+        return "refuse" if self.gaps.isdisjoint(columns) else "keep"
+
     @property
     def class_sizes(self) -> tuple[int, ...]:
         """Return the class sizes to try: the usual ones, and what risk and cap ask for."""
@@ -197,13 +208,12 @@ def make_k_similar(ground: Ground) -> Iterator[Proposal]:
 
 def make_mixed(ground: Ground) -> Iterator[Proposal]:
     """Propose microaggregation of all keys together, numbers and categories."""
-    data = ground.data
-    schema = data.frame.collect_schema()
+    schema = ground.data.frame.collect_schema()
     codes = tuple(c for c in ground.codes if schema[c].is_numeric())
     for i, k in enumerate(ground.class_sizes):
         yield on_keys(
             ground, "microaggregate_mixed", "recode", f"k = {k}", (i,),
-            k=k, nominal=codes, missing=policy(data, data.keys),
+            k=k, nominal=codes, missing=ground.policy(ground.data.keys),
         )  # fmt: skip
 
 
@@ -261,7 +271,7 @@ def make_swap(ground: Ground) -> Iterator[Proposal]:
 def make_mdav(ground: Ground) -> Iterator[Proposal]:
     """Propose microaggregation of the numbers together."""
     for i, k in enumerate(ground.class_sizes):
-        yield on_numbers(ground, "mdav", f"k = {k}", (i,), k=k, missing=policy(ground.data, ground.numbers))  # fmt: skip
+        yield on_numbers(ground, "mdav", f"k = {k}", (i,), k=k, missing=ground.policy(ground.numbers))  # fmt: skip
 
 
 def make_individual_ranking(ground: Ground) -> Iterator[Proposal]:
@@ -269,7 +279,7 @@ def make_individual_ranking(ground: Ground) -> Iterator[Proposal]:
     for i, k in enumerate(ground.class_sizes):
         yield on_numbers(
             ground, "individual_ranking", f"k = {k}", (i,),
-            k=k, missing=policy(ground.data, ground.numbers),
+            k=k, missing=ground.policy(ground.numbers),
         )  # fmt: skip
 
 
@@ -278,7 +288,7 @@ def make_rank_swap(ground: Ground) -> Iterator[Proposal]:
     for i, percent in enumerate(RANKS):
         yield on_numbers(
             ground, "rank_swap", f"within {percent:g} %", (i,),
-            percent=percent, missing=policy(ground.data, ground.numbers),
+            percent=percent, missing=ground.policy(ground.numbers),
         )  # fmt: skip
 
 
@@ -293,21 +303,16 @@ def make_correlated_noise(ground: Ground) -> Iterator[Proposal]:
     for i, relative in enumerate(NOISE):
         yield on_numbers(
             ground, "correlated_noise", f"relative {relative:g}", (i,),
-            lambda_squared=relative**2, missing=policy(ground.data, ground.numbers),
+            lambda_squared=relative**2, missing=ground.policy(ground.numbers),
         )  # fmt: skip
 
 
 def make_shuffle(ground: Ground) -> Iterator[Proposal]:
     """Propose shuffling."""
-    yield on_numbers(ground, "shuffle", "", (0,), missing=policy(ground.data, ground.numbers))
+    yield on_numbers(ground, "shuffle", "", (0,), missing=ground.policy(ground.numbers))
 
 
 # -- parts -----------------------------------------------------------------------------------------
-
-
-def always(_ground: Ground) -> str:
-    """Leave nothing out."""
-    return ""
 
 
 def needs_keys(ground: Ground) -> str:
@@ -399,12 +404,6 @@ def on_columns(
     name = kind.replace("_", " ") if kind != "k_similar" else "k-similar"
     step = method_class(kind)(**values)
     return Proposal(name, label, (step,), family, frozenset(changed), place)
-
-
-def policy(data: Microdata, columns: Sequence[str]) -> str:
-    """Return what to do with missing values: keep them where there are some."""
-    gaps = any(data.column(c).null_count for c in columns)
-    return "keep" if gaps else "refuse"
 
 
 def find_numbers(data: Microdata) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ class Recommendation(Result):
     choices
         The frontier under the cap, best first; empty when nothing keeps it.
     runner_up
-        The best of another method that keeps the cap.
+        The best that keeps the cap without all methods of the first choice.
     reasons
         Why this one, what it costs, what the runner-up was, and how the search went.
     map

@@ -86,9 +86,9 @@ def tell_reasons(
         yield f"What it costs: {cost(ru, best.point)} {accounts[best.name].sentence()}"
         yield from cautions(ru, best, accounts[best.name])
         if runner_up is not None:
-            yield f"The runner-up, the best of another method, is {runner_up.name}: {runner_up.reason}"
+            yield f"The runner-up, the best by other means, is {runner_up.name}: {runner_up.reason}"
         else:
-            yield "There is no runner-up: no other method keeps the cap."
+            yield "There is no runner-up: nothing without its methods keeps the cap."
     else:
         yield nothing_found(ru, cap)
     yield from tell_search(found, records, evaluations)

@@ -30,16 +30,17 @@ HEADS = ("method", "setting", Column("risk", "number"), Column("utility", "numbe
 
 def recommendation_document(found: Recommendation) -> Document:
     """Return the report of a recommendation."""
-    mood, sentences = ("good", found.reasons[1:2]) if found.choices else ("bad", found.reasons[:1])
+    best = found.best
+    told = found.reasons[0] if best is None else best.reason[:1].upper() + best.reason[1:]
     return Document(
         title=found.title,
         subtitle="Recommendation",
         audience="holder",
         blocks=(
-            Callout(mood, found.title, tuple(sentences)),  # type: ignore[arg-type]
+            Callout("bad" if best is None else "good", found.title, (told,)),
             Tiles(tuple(tiles(found.map))),
             Section("Why", (ItemList(found.reasons),), "why"),
-            *([ranking(found)] if found.choices else []),
+            *([] if best is None else [ranking(found)]),
             picture(found.map),
             candidates(found),
         ),

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tacit.context import Context, ignore_progress
-from tacit.data.changes import changes
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, SdcWarning, near_match
+from tacit.kinds import kind_of
 from tacit.plan import Plan
 from tacit.plan.entries import Requirement
 from tacit.plan.run import Desk, protect
@@ -168,7 +168,7 @@ def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
 
     ranked = sorted((p for p in ru.frontier if p.risk <= task.cap), key=merit)
     safe = sorted((p for p in ru.points if p.has_result and p.risk <= task.cap), key=merit)
-    others = [p for p in safe if not shares_method(p, ranked[0])]
+    others = [p for p in safe if not only_adds_to(p, ranked[0])]
     choices = [
         Choice(
             i, p, ready_plan(task, ru.plan(p), p), compare_choices(ru, p, ranked[0] if i > 1 else None)
@@ -189,9 +189,9 @@ def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
     return make_result(task, found, choices, runner_up, accounts, evaluations)
 
 
-def shares_method(a: Point, b: Point) -> bool:
-    """Return True when two candidates have a method in common."""
-    return bool(set(a.method.split(" + ")) & set(b.method.split(" + ")))
+def only_adds_to(other: Point, best: Point) -> bool:
+    """Return True when a candidate has all methods of the best, so that it is no alternative to it."""
+    return set(best.method.split(" + ")) <= set(other.method.split(" + "))
 
 
 def ready_plan(task: Task, plan: Plan, point: Point) -> Plan:
@@ -215,4 +215,8 @@ def account(task: Task, found: Found, point: Point, ctx: Context) -> Account:
         warnings.simplefilter("always")
         original, released = protect(candidate.plan, task.data, desk)
     told = dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SdcWarning))
-    return Account(changes(original, released), by_chance=candidate.random, warnings=tuple(told))
+    return Account(
+        kind_of(released).compare(original, released),
+        by_chance=candidate.random,
+        warnings=tuple(told),
+    )
