@@ -61,7 +61,7 @@ def advise(data, **options):
         "utility": tacit.Precision(),
         "seed": 1,
         "workers": 1,
-        "budget": 60,
+        "budget": 40,
         **options,
     }
     return tacit.recommend(data, **given)
@@ -113,7 +113,7 @@ def test_equal_seeds_equal_recommendations_within_the_budget(advice):
     assert one.frame.to_arrow().equals(two.frame.to_arrow())
     assert one.reasons == two.reasons
     assert one.plans == two.plans
-    assert one.numbers["evaluations"] <= 60
+    assert one.numbers["evaluations"] <= 40
 
 
 def test_distortions_and_comparing_measures():
