@@ -169,14 +169,20 @@ def test_reasons_say_why_what_it_costs_and_what_was_second(advice):
 
 def test_samples_only_decide_what_is_tried():
     data = people(4100)
-    found = advise(data, budget=30, cap=0.02, methods=["anonymise", "local_suppression"])
+    found = advise(
+        data,
+        risk=tacit.KAnonymity(k=15),
+        budget=30,
+        cap=0.02,
+        methods=["anonymise", "local_suppression"],
+    )
     assert sample_sizes(4100) == (1025,)
     rows = found.frame.rows(named=True)
     assert {r["records"] for r in rows if r["status"] != "dropped on a sample"} == {4100}
     assert all(r["records"] < 4100 and r["reason"] for r in rows if r["status"] == "dropped on a sample")  # fmt: skip
     assert any("the risk of a sample is not the risk of the file" in r for r in found.reasons)
     released = Plan(found.best.plan.steps).run(data).data
-    assert tacit.KAnonymity(k=3).measure(released).value <= 0.02
+    assert tacit.KAnonymity(k=15).measure(released).value <= 0.02
 
 
 def test_nothing_keeps_the_cap():
@@ -191,7 +197,16 @@ def test_nothing_keeps_the_cap():
 
 def test_data_that_are_safe_already():
     found = advise(people(keys=["sex"], hierarchies={}), budget=24, methods=["pram"])
+    assert found.safe_already
+    assert found.plans == []
     assert found.reasons[0].startswith("The data as they are have risk 0 and keep the cap")
+    assert found.title == "The data keep the cap as they are"
+    # What is recommended for safe data never raises the risk, and is what the map marks.
+    found = advise(people(), cap=1, methods=["add_noise", "datafly"], budget=24)
+    assert found.safe_already
+    assert found.best.risk < found.map.reference.risk
+    assert found.map.chosen == found.best.point
+    assert found.frame.rows(named=True)[0]["status"] == "chosen"
 
 
 def test_a_utility_that_sees_nothing_is_pointed_at():
@@ -225,7 +240,7 @@ def test_a_plan_gives_source_roles_and_first_steps(tmp_path):
         ["deidentify", {"kind": "generalise", "level": {"age": 1}}],
         source="people.csv",
         roles={"identifiers": ["id"], "keys": ["sex", "age"]},
-        hierarchies={"age": {"kind": "intervals", "cuts": [20, 40, 60]}, "sex": {"kind": "flat"}},
+        hierarchies={"age": {"kind": "intervals", "width": [2, 10]}, "sex": {"kind": "flat"}},
         title="Survey",
     ).save(tmp_path / "start.yaml")
     found = advise(Plan.load(tmp_path / "start.yaml"), budget=24, methods=["local_suppression"])

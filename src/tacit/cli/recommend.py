@@ -147,7 +147,7 @@ def recommend(
         )
         if found.choices:
             console.say(f"Next: tacit run {out / 'plan-1.yaml'}")
-    return 0 if found.choices else 1
+    return 0 if found.choices or found.safe_already else 1
 
 
 def make_template(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tacit.context import Context, ignore_progress
@@ -166,9 +167,19 @@ def conclude(task: Task, found: Found, ctx: Context) -> Recommendation:
     def merit(point: Point) -> tuple[float, float, int]:
         return -turned * point.utility, point.risk, ru.index(point)
 
-    ranked = sorted((p for p in ru.frontier if p.risk <= task.cap), key=merit)
-    safe = sorted((p for p in ru.points if p.has_result and p.risk <= task.cap), key=merit)
-    others = [p for p in safe if not only_adds_to(p, ranked[0])]
+    # Data that keep the cap as they are need no protection; what is recommended then lowers the risk further.
+    unmasked = math.inf if ru.reference is None else ru.reference.risk
+    safe = sorted(
+        (p for p in ru.points if p.has_result and p.risk <= task.cap and p.risk < unmasked),
+        key=merit,
+    )
+    # Of candidates with the same risk and utility the first stands for all.
+    first = {(p.risk, p.utility): p for p in reversed(safe)}
+    front = {p.name for p in ru.frontier}
+    ranked = [p for p in safe if p.name in front and first[p.risk, p.utility] is p]
+    others = [p for p in safe if not only_adds_to(p, ranked[0])] if ranked else []
+    if ranked and ru.chosen != ranked[0]:
+        found.map = ru = replace(ru, choice=ranked[0])._finish_result()
     choices = [
         Choice(
             i, p, ready_plan(task, ru.plan(p), p), compare_choices(ru, p, ranked[0] if i > 1 else None)

@@ -182,11 +182,18 @@ def make_anonymise(ground: Ground) -> Iterator[Proposal]:
             words = f"for {model.kind.replace('_', ' ')}{suppressing(share)}"
             proposal = on_keys(
                 ground, "anonymise", "recode", words, (len(sizes) + 2 * i + 1, j),
-                models=[model], suppression=share,
+                models=[aim(model, ground.cap)], suppression=share,
             )  # fmt: skip
             # Not every measure is a model that a search can aim at.
             if not proposal.steps[0].faults(ground.data):
                 yield proposal
+
+
+def aim(model: Measure[Any], cap: float) -> Measure[Any]:
+    """Return a measure with the cap as its bound, where it has a bound on the average and none is set."""
+    if getattr(model, "average", 0) is not None:
+        return model
+    return type(model)(**{**model.to_dict(), "average": cap})
 
 
 def suppressing(share: float) -> str:

@@ -76,6 +76,8 @@ class Recommendation(Result):
         The frontier under the cap, best first; empty when nothing keeps it.
     runner_up
         The best that keeps the cap without all methods of the first choice.
+    safe_already
+        Whether the data keep the cap without protection; the plans then lower the risk further.
     reasons
         Why this one, what it costs, what the runner-up was, and how the search went.
     map
@@ -84,6 +86,7 @@ class Recommendation(Result):
 
     choices: tuple[Choice, ...] = ()
     runner_up: Choice | None = None
+    safe_already: bool = False
     reasons: tuple[str, ...] = ()
     map: RUMapResult = field(default_factory=lambda: RUMapResult.from_points([]))
 
@@ -197,9 +200,10 @@ def make_result(
         found, list(choices), runner_up, accounts, records=records, evaluations=evaluations
     )
     reference = found.map.reference
+    is_safe = reference is not None and reference.risk <= task.cap
     return Recommendation(
         kind="recommendation",
-        title=f"Recommended: {best.name}" if best else "No candidate keeps the cap",
+        title=make_title(best, is_safe),
         value=best.utility if best else math.nan,
         numbers={
             "risk": found.map.risk_label,
@@ -222,9 +226,17 @@ def make_result(
         frame=make_frame(found, choices, records),
         choices=tuple(choices),
         runner_up=runner_up,
+        safe_already=is_safe,
         reasons=tuple(reasons),
         map=found.map,
     )
+
+
+def make_title(best: Choice | None, is_safe: bool) -> str:
+    """Return the heading: the answer in a line."""
+    if is_safe:
+        return "The data keep the cap as they are"
+    return f"Recommended: {best.name}" if best else "No candidate keeps the cap"
 
 
 def make_frame(found: Found, choices: Sequence[Choice], records: int) -> nw.DataFrame[Any]:

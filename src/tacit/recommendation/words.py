@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -75,10 +76,12 @@ def tell_reasons(
     """Yield why this one, what it costs, what the runner-up was, and how the search went."""
     ru = found.map
     cap, reference = number(ru.max_risk or 0.0), ru.reference
-    if reference is not None and reference.risk <= (ru.max_risk or 0.0):
+    safe = reference is not None and reference.risk <= (ru.max_risk or 0.0)
+    if reference is not None and safe:
+        further = "what follows lowers it further" if choices else "and no candidate lowers it"
         yield (
             f"The data as they are have risk {number(reference.risk)} and keep the cap of {cap}: "
-            "for this measure no further protection is needed."
+            f"for this measure no further protection is needed; {further}."
         )
     if choices:
         best = choices[0]
@@ -89,16 +92,19 @@ def tell_reasons(
             yield f"The runner-up, the best by other means, is {runner_up.name}: {runner_up.reason}"
         else:
             yield "There is no runner-up: nothing without its methods keeps the cap."
-    else:
+    elif not safe:
         yield nothing_found(ru, cap)
     yield from tell_search(found, records, evaluations)
 
 
 def praise(ru: RUMapResult, best: Point, cap: str) -> Iterator[str]:
     """Yield why the best is the best."""
-    under = sum(p.has_result and p.risk <= (ru.max_risk or 0.0) for p in ru.points)
+    unmasked = math.inf if ru.reference is None else ru.reference.risk
+    under = sum(
+        p.has_result and p.risk <= (ru.max_risk or 0.0) and p.risk < unmasked for p in ru.points
+    )
     before = "" if ru.reference is None else f", against {number(ru.reference.risk)} without protection"  # fmt: skip
-    of = f"Of {under} candidates that keep the cap it has" if under > 1 else "It alone keeps the cap, with"  # fmt: skip
+    of = f"Of {under} candidates that lower the risk and keep the cap it has" if under > 1 else "It alone lowers the risk and keeps the cap, with"  # fmt: skip
     yield f"Recommended: {best.name}. Its risk ({ru.risk_label}) is {number(best.risk)}{before}; at most {cap} is allowed."
     side = "the best utility" if under > 1 else "utility"
     yield f"{of} {side} ({ru.utility_label}): {number(best.utility)}."
@@ -185,7 +191,7 @@ def tell_search(found: Found, records: int, evaluations: int) -> Iterator[str]:
     failed = [p for p in found.map.points if not p.has_result]
     failed += [t.point for t in found.trials if not t.point.has_result]
     if failed:
-        yield f"{len(failed)} candidates gave no result; the table says why."
+        yield f"{len(failed)} candidate{'' if len(failed) == 1 else 's'} gave no result; the table says why."
     if found.left_out:
         yield "Not tried: " + "; ".join(f"{m} ({why})" for m, why in found.left_out.items()) + "."
 
