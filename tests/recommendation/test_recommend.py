@@ -204,6 +204,7 @@ def test_data_that_are_safe_already():
     # What is recommended for safe data never raises the risk, and is what the map marks.
     found = advise(people(), cap=1, methods=["add_noise", "datafly"], budget=24)
     assert found.safe_already
+    assert found.reasons[1].startswith(f"To lower the risk: {found.best.name}.")
     assert found.best.risk < found.map.reference.risk
     assert found.map.chosen == found.best.point
     assert found.frame.rows(named=True)[0]["status"] == "chosen"

@@ -105,7 +105,8 @@ def praise(ru: RUMapResult, best: Point, cap: str) -> Iterator[str]:
     )
     before = "" if ru.reference is None else f", against {number(ru.reference.risk)} without protection"  # fmt: skip
     of = f"Of {under} candidates that lower the risk and keep the cap it has" if under > 1 else "It alone lowers the risk and keeps the cap, with"  # fmt: skip
-    yield f"Recommended: {best.name}. Its risk ({ru.risk_label}) is {number(best.risk)}{before}; at most {cap} is allowed."
+    word = "To lower the risk" if unmasked <= (ru.max_risk or 0.0) else "Recommended"
+    yield f"{word}: {best.name}. Its risk ({ru.risk_label}) is {number(best.risk)}{before}; at most {cap} is allowed."
     side = "the best utility" if under > 1 else "utility"
     yield f"{of} {side} ({ru.utility_label}): {number(best.utility)}."
 
