@@ -365,3 +365,9 @@ def test_a_measure_that_fails_on_the_data_says_why():
     data = tacit.read({"a": ["x", None, "y", "y"] * 10, "b": list(range(40))}, keys=["a"])
     with pytest.raises(Infeasible, match="missing values in 'a'"):
         advise(data, risk=tacit.GlobalRisk(), utility=tacit.EntropyDistortion(), budget=24)
+
+
+def test_groups_without_random_ties_do_not_depend_on_chance():
+    found = advise(people(60), methods=["microaggregate_mixed"], budget=24)
+    assert not any("depends on chance" in reason for reason in found.reasons)
+    assert tacit.MicroaggregateMixed(ties="random").uses_chance
