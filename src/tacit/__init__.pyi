@@ -98,6 +98,7 @@ from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
 from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
+from tacit.recommendation import recommend as recommend
 from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
@@ -224,6 +225,7 @@ __all__ = [
     "UserGroup",
     "verify",
     "compare",
+    "recommend",
     "AdditiveNoiseMap",
     "profile",
     "starting_plan",

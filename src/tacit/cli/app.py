@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 import tacit
+from tacit.cli.recommend import recommend
 from tacit.cli.render import Console, progress_bar
 from tacit.errors import (
     DisclosureRefused,
@@ -37,6 +38,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 console = Console()
+app.command(recommend)
 
 
 def main(arguments: list[str] | None = None) -> int:
