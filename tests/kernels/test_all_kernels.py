@@ -34,6 +34,7 @@ from tacit.protect.suppress.local_each import suppress_each
 from tacit.protect.suppress.local_problem import Demand, Problem
 from tacit.protect.swap import record_pairs
 from tacit.risk.linkage import agreement, nearest, series_attack
+from tacit.stats import decision
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.robust import qn
 from tacit.stats.series import warping
@@ -240,6 +241,16 @@ def merged_rows():
     return [*narrow, *wide, prices]
 
 
+def candidates():
+    """Long lists at the first attributes, short ones at the last, and values that agree with two."""
+    rows = rng().integers(-1, 5, (400, 4)).astype(np.int32)
+    shown = rng(2).integers(-1, 5, (60, 4)).astype(np.int32)
+    pairs = decision.Consistent.of([[i, (i + 1) % 5] for i in range(5)])
+    equal = decision.Consistent.equal(5)
+    theta = decision.Dictionary.of(rows, [equal, pairs, equal, pairs])
+    return theta.count(shown), theta.count(shown[:1])
+
+
 #: What drives the kernels of each module.
 ALGORITHMS = {
     "hypercube": lambda: tacit.SuppressHypercube().apply(judged((6, 4, 3)), seed=1).hidden,
@@ -269,6 +280,7 @@ ALGORITHMS = {
     "local suppression": hidden_cells,
     "hitting sets": hitting_sets,
     "lattice": merged_rows,
+    "candidates": candidates,
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
     "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
     "improvement": improved,

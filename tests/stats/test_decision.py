@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels import run_kernels
 from tacit.protect.decision import rules
 from tacit.protect.decision.rules import find_rule
 from tacit.stats.decision import (
@@ -71,13 +70,11 @@ def test_candidates_are_those_of_the_definition(data):
     assert dictionary(rows).count(shown).tolist() == count_pairs(shown, rows)
 
 
-@pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_long_lists_are_sorted_and_counted_alike(mode):
+def test_long_lists_are_sorted_and_counted_alike():
     rng = np.random.default_rng(3)
     rows = rng.integers(-1, 5, (400, 4)).astype(np.int32)
     shown = rng.integers(-1, 5, (60, 4)).astype(np.int32)
-    with run_kernels(mode):
-        assert dictionary(rows).count(shown).tolist() == count_pairs(shown, rows)
+    assert dictionary(rows).count(shown).tolist() == count_pairs(shown, rows)
 
 
 def test_a_code_may_be_consistent_with_several():
@@ -286,9 +283,7 @@ def test_no_rule_is_better(per, prior, seed):
         assert np.all(counts == k)
         assert not rule.shown[0, 1]
         assert rule.proven
-        assert rule.risk == pytest.approx(
-            brute_force(codes, thetas, phi, prior, per, k), abs=1e-9
-        )
+        assert rule.risk == pytest.approx(brute_force(codes, thetas, phi, prior, per, k), abs=1e-9)
 
 
 @pytest.mark.parametrize("per", ["total", "attribute"])

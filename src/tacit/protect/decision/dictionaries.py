@@ -83,12 +83,14 @@ def code_dictionary(
     known: Columns,
     hierarchies: Mapping[str, Hierarchy],
     how: Comparison,
+    title: str = "",
 ) -> Dictionary:
     """Return a dictionary on codes; what it does not know of the records' attributes is null in it."""
     n = len(next(iter(known.values()))) if known else 0
     columns, lists, tables = [], [], []
     for name, mine in records.items():
         theirs = code_values(known[name]) if name in known else empty(n)
+        require_covered(mine, theirs, hierarchies.get(name), name, title)
         columns.append(theirs.codes)
         alike = how.threshold is not None and mine.is_text and name not in hierarchies
         if how.by_record and how.threshold is not None:
@@ -100,6 +102,22 @@ def code_dictionary(
             lists.append(consistent_texts(mine.texts, theirs.texts, hierarchies.get(name)))
     codes = np.stack(columns, axis=1) if columns else np.zeros((n, 0), dtype=np.int32)
     return Dictionary.of(codes, lists, tables, how.threshold or 1.0)
+
+
+def require_covered(
+    mine: Values, theirs: Values, hierarchy: Hierarchy | None, name: str, title: str
+) -> None:
+    """Refuse dictionary values of which nobody can say whether they stand below a generalised value."""
+    if hierarchy is None:
+        return
+    raised = (hierarchy.nodes.get(t, (0, 0))[0] for t in mine.texts)
+    if not any(0 < level < hierarchy.height for level in raised):
+        return
+    strange = sum(t not in hierarchy.nodes for t in theirs.texts)
+    if strange:
+        raise InputError(
+            f"dictionary {title!r}: {strange:,} of the different values in column {name!r} are not in its hierarchy, so that they cannot be compared with generalised ones. Give a hierarchy that covers them, or the dictionary as the register, with hierarchies of its own."
+        )
 
 
 def empty(n: int) -> Values:
@@ -128,7 +146,8 @@ def consistent_texts(
         if node is None:
             found.append(np.array([place[text]] if text in place else [], dtype=np.int64))
             continue
-        below = at[node[0]] == node[1]
+        # At the top everything is the same, also what the hierarchy does not know.
+        below = at[node[0]] == node[1] if node[0] < hierarchy.height else level > -2
         above = np.zeros(len(theirs), dtype=bool)
         for up in range(node[0] + 1, hierarchy.height + 1):
             above |= (level == up) & (at[up] == hierarchy.climb(node, up))

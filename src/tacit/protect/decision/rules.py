@@ -413,9 +413,7 @@ def exchange_cells(choices: Choices, targets: Floats) -> Rule:
     return choices.rule(row_of[state], bound, "exchange of cells between records")
 
 
-def set_count(
-    j: int, wanted: int, state: Ints, cost: Floats, row_of: Ints, allowed: Flags
-) -> None:
+def set_count(j: int, wanted: int, state: Ints, cost: Floats, row_of: Ints, allowed: Flags) -> None:
     """Show an attribute in a wanted number of records, changing those where that costs least."""
     bit, everyone = 1 << j, np.arange(len(state))
     has = (state & bit) > 0

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError, WeakProtection
@@ -203,9 +204,17 @@ class SideInformation(Spec):
         return {n: read_dictionary(g, n, self.kind) for n, g in self.dictionaries.items()}
 
     def pose(
-        self, data: Microdata, known: Mapping[str, Columns], original: Microdata | None = None
+        self,
+        data: Microdata,
+        known: Mapping[str, Columns],
+        original: Microdata | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
     ) -> Posed:
-        """Return the records and the dictionaries on codes, with the sensitivity of the records."""
+        """Return the records and the dictionaries on codes, with the sensitivity of the records.
+
+        ``original`` holds weights that were not released, and ``hierarchies`` those of the dictionaries.
+        """
+        trees = {**data.hierarchies, **(hierarchies or {})}
         names = self.attributes(data)
         table = data.to_arrow(names)
         records = {c: code_values(table.column(c)) for c in names}
@@ -221,7 +230,7 @@ class SideInformation(Spec):
                 raise InputError(
                     f"{self.kind}: dictionary {title!r} has none of the attributes ({', '.join(names)}). Name its columns as in the data."
                 )
-            coded[title] = code_dictionary(records, columns, data.hierarchies, self.comparison())
+            coded[title] = code_dictionary(records, columns, trees, self.comparison(), title)
         codes = np.stack([records[c].codes for c in names], axis=1)
         return Posed(names, records, codes, coded, self.weigh(data, names, original))
 

@@ -98,7 +98,8 @@ class DecisionRisk(SideInformation, Measure):
                 "decision_risk: give a register or dictionaries, not both; a register may be one of the dictionaries"
             )
         known, whose = self.known(data, other)
-        posed = self.pose(data, known, original)
+        trees = other.register.hierarchies if other.has_register else {}
+        posed = self.pose(data, known, original, trees)
         ctx.tick("counting candidates", 0.1)
         found = Found.of(posed, self.prior_over(list(known)))
         certificates = self.certify(data, original, known)
