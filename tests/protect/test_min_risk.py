@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import Approximate, DisclosureRefused, Infeasible, InputError, InvalidParameter
+from tacit.errors import (
+    Approximate,
+    DisclosureRefused,
+    Infeasible,
+    InputError,
+    InvalidParameter,
+    WeakProtection,
+)
 
 CASES = Path(__file__).parents[1] / "fixtures" / "psd19-beyond-k-anonymity"
 
@@ -196,6 +203,14 @@ def test_refusals():
     notes = tacit.MinRisk(k=15).apply(wide).history[-1].details
     assert notes["proven"]  # the values are all alike, so that the bound is reached
     assert notes["how"].startswith("Algorithm 1")
+
+
+def test_records_that_fit_nobody_are_told_of():
+    data = tacit.read(town(), keys=NAMES)
+    held = {"d": {"zip": ["01", "02", "03"]}}
+    with pytest.warns(WeakProtection, match="60 of 60 records fit nobody in dictionary 'd'"):
+        released = tacit.MinRisk(k=2, dictionaries=held).apply(data)
+    assert released.history[-1].details["records_without_candidates"] == {"d": 60}
 
 
 def test_nothing_and_everything():

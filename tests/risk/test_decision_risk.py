@@ -127,6 +127,31 @@ def test_generalised_values_agree_with_what_stands_below_them():
     assert count(data, coarse) == [1, 1]
 
 
+def test_recoded_values_agree_with_what_they_were_made_from():
+    original = tacit.read({"age": [31, 35, 42, 48, 42], "zip": list("aabba")}, keys=["age", "zip"])
+    released = tacit.Recode(column="age", breaks=(40,)).apply(original)
+    spec = tacit.DecisionRisk(sensitivity="constant")
+
+    def count(**other):
+        return spec.measure(released, **other).frame.get_column("candidates").to_list()
+
+    assert count(original=original) == [2, 2, 2, 2, 1]
+    # 49 is in nobody's file, so nobody can say that it was made into the same label.
+    register = tacit.read({"age": [31, 31, 42, 49], "zip": list("aabb")}, keys=["age", "zip"])
+    assert count(original=original, register=register) == [2, 2, 1, 1, 0]
+    assert count(register=register) == [0] * 5
+    by_mean = tacit.DecisionRisk(sensitivity="constant", consistency="jaro", level="record")
+    result = by_mean.measure(released, original=original)
+    assert result.frame.get_column("candidates").to_list() == [2, 2, 2, 2, 1]
+
+
+def test_a_value_that_became_several_others_is_compared_as_it_stands():
+    original = tacit.read({"sex": ["f", "f", "m", "m"]}, keys=["sex"])
+    released = original.replace({"sex": np.array(["f", "m", "m", "m"])})
+    result = tacit.DecisionRisk(sensitivity="constant").measure(released, original=original)
+    assert result.frame.get_column("candidates").to_list() == [2, 2, 2, 2]
+
+
 def test_numbers_and_texts_are_the_same_value():
     data = tacit.read({"age": [7, 8]}, keys=["age"])
     spec = tacit.DecisionRisk(sensitivity="constant", dictionaries={"d": {"age": ["7", "7", "8"]}})

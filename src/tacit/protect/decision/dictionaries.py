@@ -1,7 +1,8 @@
 """Dictionaries of attackers, and records coded against them.
 
 Values are compared as texts, as hierarchies do, so that 7 and "7" are the same. With a hierarchy a value is consistent
-with all that stand below or above it; without one with itself, or with similar texts.
+with all that stand below or above it; without one with itself, or with similar texts. With the original at hand it
+also is with what it was made from.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.data.hierarchy import Hierarchy, ground_labels
 from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
 from tacit.engine.codes import encode
 from tacit.errors import InputError
 from tacit.io.read import read
 from tacit.stats.decision import MISSING, Codes, Consistent, Dictionary, Floats
 
 Columns = Mapping[str, pa.Array]
+#: By column and released value: the values that it was made from.
+Recoded = Mapping[str, Mapping[str, Sequence[str]]]
 #: A dictionary as a plan can hold it: a file, or its columns.
 Given = str | Mapping[str, Sequence[Any]]
 
@@ -84,6 +90,7 @@ def code_dictionary(
     hierarchies: Mapping[str, Hierarchy],
     how: Comparison,
     title: str = "",
+    recoded: Recoded = MappingProxyType({}),
 ) -> Dictionary:
     """Return a dictionary on codes; what it does not know of the records' attributes is null in it."""
     n = len(next(iter(known.values()))) if known else 0
@@ -94,12 +101,16 @@ def code_dictionary(
         columns.append(theirs.codes)
         alike = how.threshold is not None and mine.is_text and name not in hierarchies
         if how.by_record and how.threshold is not None:
-            tables.append(similarity_table(mine, theirs, hierarchies.get(name), alike=alike))
+            table = similarity_table(mine, theirs, hierarchies.get(name), alike=alike)
+            tables.append(table)
+            set_recoded(table, mine.texts, theirs.texts, recoded.get(name, {}))
             lists.append(Consistent.equal(0))
-        elif alike and how.threshold is not None:
-            lists.append(similar_texts(mine.texts, theirs.texts, how.threshold))
+            continue
+        if alike and how.threshold is not None:
+            found = similar_texts(mine.texts, theirs.texts, how.threshold)
         else:
-            lists.append(consistent_texts(mine.texts, theirs.texts, hierarchies.get(name)))
+            found = consistent_texts(mine.texts, theirs.texts, hierarchies.get(name))
+        lists.append(add_recoded(found, mine.texts, theirs.texts, recoded.get(name, {})))
     codes = np.stack(columns, axis=1) if columns else np.zeros((n, 0), dtype=np.int32)
     return Dictionary.of(codes, lists, tables, how.threshold or 1.0)
 
@@ -118,6 +129,55 @@ def require_covered(
         raise InputError(
             f"dictionary {title!r}: {strange:,} of the different values in column {name!r} are not in its hierarchy, so that they cannot be compared with generalised ones. Give a hierarchy that covers them, or the dictionary as the register, with hierarchies of its own."
         )
+
+
+def learn_recoding(data: Microdata, original: Microdata, names: Sequence[str]) -> Recoded:
+    """Return what released values were made from, for columns in which equal values were changed alike.
+
+    Whoever reads the release can tell as much from its labels ("30 to 39"). Columns in which a value became several
+    others, by chance or by record, are left out.
+    """
+    both = [c for c in names if c in original.columns]
+    after, before = (d.to_arrow(both, with_row=True) for d in (data, original))
+    at = pc.index_in(after.column(ROW), value_set=before.column(ROW).combine_chunks())
+    at = at.fill_null(-1).to_numpy()
+    found: dict[str, dict[str, list[str]]] = {}
+    for name in both:
+        new, old = code_values(after.column(name)), code_values(before.column(name))
+        own = old.codes[at]
+        told = (at >= 0) & (new.codes >= 0) & (own >= 0)
+        pairs = np.unique(np.stack([own[told], new.codes[told]], axis=1), axis=0)
+        if len(pairs) and len(np.unique(pairs[:, 0])) == len(pairs):
+            changed = [(new.texts[v], old.texts[u]) for u, v in pairs]
+            for label, value in changed:
+                if label != value:
+                    found.setdefault(name, {}).setdefault(label, []).append(value)
+    return found
+
+
+def add_recoded(
+    found: Consistent, mine: Sequence[str], theirs: Sequence[str], recoded: Mapping[str, Any]
+) -> Consistent:
+    """Return what values are consistent with, and what they were made from."""
+    if not recoded:
+        return found
+    place = {text: code for code, text in enumerate(theirs)}
+    lists = np.split(found.index, found.start[1:-1]) if len(mine) else []
+    return Consistent.of(
+        [
+            np.union1d(one, [place[u] for u in recoded.get(text, ()) if u in place])
+            for text, one in zip(mine, lists, strict=True)
+        ]
+    )
+
+
+def set_recoded(
+    table: Floats, mine: Sequence[str], theirs: Sequence[str], recoded: Mapping[str, Any]
+) -> None:
+    """Make values as similar as can be to what they were made from."""
+    place = {text: code for code, text in enumerate(theirs)}
+    for row, text in enumerate(mine):
+        table[row, [place[u] for u in recoded.get(text, ()) if u in place]] = 1.0
 
 
 def empty(n: int) -> Values:

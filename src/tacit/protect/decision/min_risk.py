@@ -14,7 +14,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
-from tacit.errors import Approximate, Infeasible, InputError, SdcError
+from tacit.errors import Approximate, Infeasible, InputError, SdcError, WeakProtection
 from tacit.fields import NaturalInt, PositiveFloat
 from tacit.protect.decision.dictionaries import Columns, take_columns
 from tacit.protect.decision.rules import Rule, find_rule
@@ -220,6 +220,7 @@ class MinRisk(SideInformation, Method):
         """Note the rule's risk and its bound, and warn where it is not proven to be the best."""
         known = posed.codes >= 0
         hidden = known & ~rule.shown
+        lost = {n: int((d.count(posed.codes) == 0).sum()) for n, d in posed.dictionaries.items()}
         rules = count_rules(known, self.per, self.k)
         digits = len(str(rules)) if rules.bit_length() < 10_000 else int(rules.bit_length() * 0.301)
         ctx.note(
@@ -234,7 +235,15 @@ class MinRisk(SideInformation, Method):
             rules=rules if digits <= DIGITS else f"about 10^{digits - 1}",
             attacker=self.attacker(posed),
             dictionaries={n: d.n for n, d in posed.dictionaries.items()},
+            records_without_candidates=lost,
         )
+        for title, count in lost.items():
+            if 2 * count > len(known) and posed.dictionaries[title].n:
+                warnings.warn(
+                    f"min_risk: {count:,} of {len(known):,} records fit nobody in dictionary {title!r} and cost nothing, whatever they show. Are values coded differently there?",
+                    WeakProtection,
+                    stacklevel=4,
+                )
         if not rule.proven:
             warnings.warn(
                 f"min_risk: the rule has risk {rule.risk:.6g}, and no rule can have less than {rule.bound:.6g}; that it is the best is not proven.",

@@ -396,7 +396,7 @@ class Program:
 def exchange_cells(choices: Choices, targets: Floats) -> Rule:
     """Return a rule in which no exchange of a cell of one attribute between two records helps (Delta3)."""
     table = choices.single()
-    m, n = choices.sets.shape[1], choices.n
+    m = choices.sets.shape[1]
     # Sets as binary numbers: all subsets are there, so that one more or one less attribute is a look-up.
     number = choices.sets @ (1 << np.arange(m))
     row_of = np.empty(1 << m, dtype=np.int64)

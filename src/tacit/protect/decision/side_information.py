@@ -25,6 +25,7 @@ from tacit.protect.decision.dictionaries import (
     Values,
     code_dictionary,
     code_values,
+    learn_recoding,
     read_dictionary,
 )
 from tacit.spec import Spec
@@ -212,12 +213,14 @@ class SideInformation(Spec):
     ) -> Posed:
         """Return the records and the dictionaries on codes, with the sensitivity of the records.
 
-        ``original`` holds weights that were not released, and ``hierarchies`` those of the dictionaries.
+        ``original`` holds weights that were not released and tells what values were made from; ``hierarchies``
+        are those of the dictionaries.
         """
         trees = {**data.hierarchies, **(hierarchies or {})}
         names = self.attributes(data)
         table = data.to_arrow(names)
         records = {c: code_values(table.column(c)) for c in names}
+        recoded = {} if original is None else learn_recoding(data, original, names)
         coded = {}
         for title, columns in known.items():
             if table.num_rows and not len(next(iter(columns.values()), ())):
@@ -230,7 +233,9 @@ class SideInformation(Spec):
                 raise InputError(
                     f"{self.kind}: dictionary {title!r} has none of the attributes ({', '.join(names)}). Name its columns as in the data."
                 )
-            coded[title] = code_dictionary(records, columns, trees, self.comparison(), title)
+            coded[title] = code_dictionary(
+                records, columns, trees, self.comparison(), title, recoded
+            )
         codes = np.stack([records[c].codes for c in names], axis=1)
         return Posed(names, records, codes, coded, self.weigh(data, names, original))
 
