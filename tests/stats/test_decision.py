@@ -330,28 +330,3 @@ def test_few_records_carry_the_loss():
     assert concentrate(np.array([5.0, 1, 1, 1, 1, 1]), 0.9) == 5
     assert concentrate(np.zeros(4), 0.5) == 0
     assert concentrate(np.array([math.inf, 1.0]), 0.5) == 1
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_figure_1(seed):
-    """The paper's experiment on simulated items: what it shows are theorems for nested rules and dictionaries."""
-    rng = np.random.default_rng(seed)
-    n, m, shown_n = 4000, 10, 300
-    table = np.stack(
-        [rng.choice(c, n, p=rng.dirichlet(np.ones(c))) for c in rng.integers(3, 12, m)], axis=1
-    ).astype(np.int32)
-    codes = table[:shown_n]
-    rank = np.argsort(rng.random((shown_n, m)), axis=1)
-    weights = rng.random((shown_n, m))
-    risk = {"sum": [], "product": []}
-    for share in (0.1, 0.25, 0.5, 0.75, 1.0):
-        theta = dictionary(table[: int(share * n)], 12)
-        counted = [(rank < k, theta.count(hide(codes, rank < k))) for k in (3, 5, 8, 10)]
-        for form, rows in risk.items():
-            phi = Sensitivity(weights, form)
-            rows.append([risk_of(losses(rho, phi.of(shown))) for shown, rho in counted])
-    additive, multiplicative = np.array(risk["sum"]), np.array(risk["product"])
-    for one in (additive, multiplicative):
-        assert (np.diff(one, axis=1) > 0).all()
-        assert (np.diff(one, axis=0) <= 0).all()
-    assert (multiplicative > additive).all()
