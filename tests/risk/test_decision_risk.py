@@ -62,6 +62,18 @@ def test_basic_case_through_files_columns_and_register(tmp_path):
         assert spec.measure(data).value == pytest.approx(wanted["risk"]["phi5"], abs=1e-12)
 
 
+def test_sensitive_values_weigh_but_nobody_is_taken_to_know_them():
+    people = {"sex": ["f", "f", "m"], "disease": ["flu", "gout", "flu"]}
+    data = tacit.read(people, keys=["sex"], sensitive=["disease"])
+    result = tacit.DecisionRisk(sensitivity="phi1", weights={"disease": 5}).measure(data)
+    assert result.frame.get_column("candidates").to_list() == [2, 2, 1]
+    assert result.frame.get_column("loss").to_list() == [3, 3, 6]
+    known = tacit.DecisionRisk(sensitivity="phi1").measure(data, register=data)
+    assert known.frame.get_column("candidates").to_list() == [1, 1, 1]
+    with pytest.raises(InputError, match="all attributes are sensitive"):
+        tacit.DecisionRisk(columns=["disease"]).measure(data)
+
+
 def test_weights_that_were_not_released_come_from_the_original():
     original = tacit.read({"a": ["x", "y"], "w": [1.0, 3.0]}, keys=["a"])
     spec = tacit.DecisionRisk(sensitivity="phi2", record_weight="w")

@@ -318,11 +318,6 @@ class Sensitivity:
         with np.errstate(over="ignore"):
             return np.exp(total)
 
-    def take(self, rows: Ints) -> Sensitivity:
-        """Return the sensitivity of some of the records."""
-        terms = tuple((a, w[rows]) for a, w in self.terms)
-        return Sensitivity(self.weights[rows], self.form, terms, self.constant, self.own)
-
 
 def check_own(values: Floats, n: int) -> Floats:
     """Return a user's sensitivities, if they are one number from 0 up for each record."""

@@ -126,6 +126,12 @@ class MinRisk(SideInformation, Method):
         if found or not len(data):
             return found
         names = self.attributes(data)
+        if not self.dictionaries and not self.told(data):
+            return [
+                InputError(
+                    "min_risk: all attributes are sensitive, so that nobody is taken to know them. Name keys among the columns, or give dictionaries."
+                )
+            ]
         torn = [(c, o) for c in names for o in data.linked_with(c) if o in self.weighing_columns()]
         if torn:
             return [
@@ -157,9 +163,7 @@ class MinRisk(SideInformation, Method):
 
     def known(self, data: Microdata) -> dict[str, Columns]:
         """Return the dictionaries; without any, the file itself, as k-anonymity assumes."""
-        return self.given_dictionaries() or {
-            "the file itself": take_columns(data, self.attributes(data))
-        }
+        return self.given_dictionaries() or {"the file itself": take_columns(data, self.told(data))}
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         posed = self.pose(data, self.known(data))

@@ -5,17 +5,20 @@ each dictionary; a rule picks one set a record. The risk of a rule is the mean o
 a prior over several, or the largest over dictionaries.
 
 - Of each record (Delta2) with one objective, the records are independent.
-- In total (Delta1) with one objective, dynamic programming over the records.
+- In total (Delta1) with one objective, dynamic programming over the records; with very many, cells are taken in the
+  order of what they cost, which is the best but for one record.
 - Otherwise an integer program: exact while it is small; larger ones are solved without wholeness, which gives a bound
   and leaves a few records divided, and those are then made whole. For the largest (of each attribute), cells are
   exchanged between records until no exchange helps, with a bound from prices on the attributes.
+- The largest over dictionaries, with very many records: weights on the dictionaries are raised where the risk is
+  largest. Each set of weights gives a bound and a rule; records then choose among the sets of those rules.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -36,13 +39,15 @@ from tacit.stats.decision import (
 
 #: Numbers in a table of losses, choices of an integer program that is solved exactly and of one that is
 #: relaxed, steps of dynamic programming.
-TABLE, EXACT, RELAXED, STEPS = 20_000_000, 30_000, 1_000_000, 300_000_000
-#: Values this near to each other are equal; a choice this near to 1 is made.
+TABLE, EXACT, RELAXED, STEPS = 20_000_000, 30_000, 60_000, 30_000_000
+#: A gain of less than this is none; a choice this near to 1 is made.
 SLIGHT = 1e-9
+#: To this share of the risk solvers are exact.
+TOLERANCE = 1e-6
 #: Stands for an infinite loss where sets that cannot be disclosed at all are infinite.
 HUGE = 1e290
-#: Rounds in which prices of attributes are improved.
-ROUNDS = 60
+#: Rounds in which prices of attributes, and weights of dictionaries, are improved.
+ROUNDS, TURNS = 60, 12
 
 Tick = Callable[[str, float | None], None]
 
@@ -70,8 +75,8 @@ class Rule:
 
     @property
     def proven(self) -> bool:
-        """Return True when no rule of the set has a smaller risk."""
-        return self.risk <= self.bound + SLIGHT * max(1.0, abs(self.bound)) or not self.shown.size
+        """Return True when no rule of the set has a risk that is smaller by more than a millionth."""
+        return self.risk <= self.bound * (1 + TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -130,13 +135,12 @@ def find_rule(
     per: Per,
     k: int,
     seconds: float = 60.0,
-    exactly: bool = False,
     tick: Tick = lambda *_: None,
 ) -> Rule | None:
     """Return the best rule that was found, or None where the sets of attributes are too many to look at.
 
     ``prior`` of None asks for the smallest of the largest risks over the dictionaries. Records with fewer than k
-    values disclose all of them; so does an attribute. ``exactly`` returns None rather than a rule without proof.
+    values disclose all of them; so does an attribute.
     """
     n, m = codes.shape
     if n == 0:
@@ -151,8 +155,7 @@ def find_rule(
         allowed_sets(sets, known, per, k),
         None if prior is None else tuple(prior),
     )
-    found = choose_sets(choices, known, per, k, seconds)
-    return None if exactly and not found.proven else found
+    return choose_sets(choices, known, per, k, seconds)
 
 
 def list_sets(m: int, known: Flags, per: Per, k: int) -> Flags | None:
@@ -201,35 +204,37 @@ def tabulate_losses(
 
 def choose_sets(choices: Choices, known: Flags, per: Per, k: int, seconds: float) -> Rule:
     """Pick one set for each record."""
-    if choices.is_single and per == "record":
-        table = choices.single()
-        picked = table.argmin(axis=0)
-        return choices.rule(picked, choices.risk(picked), "each record by itself")
     total = int(known.sum())
+    targets = {
+        "record": np.zeros(0),
+        "total": np.array([min(k, total)], dtype=float),
+        "attribute": np.minimum(k, known.sum(axis=0)).astype(float),
+    }[per]
+    if choices.is_single and per == "record":
+        picked = choices.single().argmin(axis=0)
+        return choices.rule(picked, choices.risk(picked), "each record by itself")
     if choices.is_single and per == "total":
         wanted = min(k, total)
         if choices.n * (wanted + 1) * (known.shape[1] + 1) <= STEPS:
             picked = share_out(choices, wanted)
             return choices.rule(picked, choices.risk(picked), "dynamic programming")
-    if per == "record":
-        targets = np.zeros(0)
-    elif per == "total":
-        targets = np.array([min(k, total)], dtype=float)
-    else:
-        targets = np.minimum(k, known.sum(axis=0)).astype(float)
-    program = Program.of(choices, per, targets)
-    if program.n_choices <= EXACT:
-        return program.solve_whole(seconds)
-    if program.n_choices <= RELAXED or not (choices.is_single and per == "attribute"):
-        return program.solve_relaxed(seconds)
-    return exchange_cells(choices, targets)
+        return take_cheapest(choices, wanted)
+    n_choices = int(choices.allowed.sum())
+    if n_choices <= RELAXED:
+        program = Program.of(choices, per, targets)
+        return (
+            program.solve_whole(seconds) if n_choices <= EXACT else program.solve_relaxed(seconds)
+        )
+    if choices.is_single:
+        return exchange_cells(choices, targets)
+    return weigh_dictionaries(choices, known, per, k, targets, seconds)
 
 
 # -- in total, one objective: dynamic programming ----------------------------------------------
 
 
-def share_out(choices: Choices, wanted: int) -> Ints:
-    """Return the sets of least total loss that disclose a wanted number of cells (Delta1)."""
+def best_by_count(choices: Choices) -> tuple[Floats, Ints]:
+    """Return for each record and number of cells the least loss, and the set that has it (-1 if none can)."""
     table, size = choices.single(), choices.sets.sum(axis=1)
     m = int(size.max())
     best = np.full((choices.n, m + 1), np.inf)
@@ -240,6 +245,13 @@ def share_out(choices: Choices, wanted: int) -> Ints:
         at = table[rows].argmin(axis=0)
         best[:, c] = table[rows[at], np.arange(choices.n)]
         which[can, c] = rows[at][can]
+    return best, which
+
+
+def share_out(choices: Choices, wanted: int) -> Ints:
+    """Return the sets of least total loss that disclose a wanted number of cells (Delta1)."""
+    best, which = best_by_count(choices)
+    m = best.shape[1] - 1
     # Infinite losses are counted first, so that there are as few as can be; then the finite ones are summed.
     endless = best >= HUGE
     cost = np.stack([endless.astype(float), np.where(endless, 0.0, best)], axis=2)
@@ -267,6 +279,47 @@ def share_out(choices: Choices, wanted: int) -> Ints:
     return picked
 
 
+def take_cheapest(choices: Choices, wanted: int) -> Rule:
+    """Return a rule in which cells are disclosed in the order of their price, and the bound that this gives.
+
+    The price is the slope of the lower hull of a record's losses by number of cells. Steps of the hull in ascending
+    order are the best way to disclose as many cells as they add up to; only the last may have to be cut short.
+    """
+    best, which = best_by_count(choices)
+    n, m = choices.n, best.shape[1] - 1
+    size, record, end, price = [], [], [], []
+    at = np.zeros(n, dtype=np.int64)
+    for _ in range(m):
+        # The flattest step from where each record stands; the longest among equals.
+        steps = np.arange(m + 1)[None, :] - at[:, None]
+        rise = best - best[np.arange(n), at][:, None]
+        slope = np.where((steps > 0) & (which >= 0), rise / np.maximum(steps, 1), np.inf)
+        to = m - slope[:, ::-1].argmin(axis=1)
+        moves = np.flatnonzero(np.isfinite(slope[np.arange(n), to]))
+        size.append((to - at)[moves])
+        record.append(moves)
+        end.append(to[moves])
+        price.append(slope[moves, to[moves]])
+        at[moves] = to[moves]
+    sizes, records, ends, prices = map(np.concatenate, (size, record, end, price))
+    order = np.argsort(prices, kind="stable")
+    total = np.cumsum(sizes[order])
+    whole = int(np.searchsorted(total, wanted, side="right"))
+    count = np.zeros(n, dtype=np.int64)
+    # Along the hull prices ascend, so that a later step of a record ends higher.
+    np.maximum.at(count, records[order[:whole]], ends[order[:whole]])
+    left = wanted - (int(total[whole - 1]) if whole else 0)
+    now = best[np.arange(n), count]
+    bound = float(now.sum())
+    if left:
+        bound += left * float(prices[order[whole]])
+        more = np.minimum(count + left, m)
+        can = (count + left <= m) & (which[np.arange(n), more] >= 0)
+        extra = np.where(can, best[np.arange(n), more] - now, np.inf)
+        count[int(extra.argmin())] += left
+    return choices.rule(which[np.arange(n), count], bound / n, "cells in the order of their price")
+
+
 # -- several objectives, or attributes that bind: an integer program ----------------------------
 
 
@@ -282,6 +335,8 @@ class Program:
         The pairs.
     model
         Minimise the last variable: at least every risk; one set a record; the wanted numbers of cells.
+    unit
+        The risk that is 1 in the model, about the least one, as solvers round off what is far below 1.
     unbounded
         True when every rule has an infinite risk; then the model counts infinite losses.
     """
@@ -290,6 +345,7 @@ class Program:
     of_set: Ints
     of_record: Ints
     model: LinearModel
+    unit: float = 1.0
     unbounded: bool = False
 
     @property
@@ -303,15 +359,22 @@ class Program:
         cost = choices.single()[None] if choices.is_single else choices.cost
         finite = (cost < HUGE).all(axis=0) & choices.allowed
         program = cls.build(choices, cost, finite, per, targets)
-        if program is not None and program.relax().state != "infeasible":
-            return program
+        loose = None if program is None else program.relax()
+        if program is not None and loose is not None and loose.state != "infeasible":
+            return program.rescale(cost, finite, per, targets, loose)
         barred = cls.build(choices, (cost >= HUGE).astype(float), choices.allowed, per, targets)
         assert barred is not None, "every record can disclose something"
-        return cls(choices, barred.of_set, barred.of_record, barred.model, unbounded=True)
+        return replace(barred, unbounded=True)
 
     @classmethod
     def build(
-        cls, choices: Choices, cost: Floats, usable: Flags, per: Per, targets: Floats
+        cls,
+        choices: Choices,
+        cost: Floats,
+        usable: Flags,
+        per: Per,
+        targets: Floats,
+        unit: float = 0.0,
     ) -> Program | None:
         """Return the program over some pairs; None when a record has none."""
         if not usable.any(axis=0).all():
@@ -320,7 +383,9 @@ class Program:
         n, pairs = choices.n, len(of_set)
         at = np.arange(pairs)
         one = sparse.csr_array((np.ones(pairs), (of_record, at)), shape=(n, pairs))
-        risks = sparse.csr_array(cost[:, of_set, of_record] / n)
+        each = cost[:, of_set, of_record]
+        unit = unit or float(np.median(each[each > 0])) if (each > 0).any() else 1.0
+        risks = sparse.csr_array(each / n / unit)
         shown = choices.sets[of_set].astype(float)
         cells = {
             "record": shown[:, :0],
@@ -340,7 +405,16 @@ class Program:
             np.concatenate([np.ones(pairs), [np.inf]]),
             integer=np.concatenate([np.ones(pairs, dtype=bool), [False]]),
         )
-        return cls(choices, of_set, of_record, model)
+        return cls(choices, of_set, of_record, model, unit)
+
+    def rescale(
+        self, cost: Floats, usable: Flags, per: Per, targets: Floats, loose: Solution
+    ) -> Program:
+        """Return the program with about its least risk as the unit."""
+        if loose.state != "optimal" or not 0 < loose.value < np.inf:
+            return self
+        unit = self.unit * loose.value
+        return self.build(self.choices, cost, usable, per, targets, unit) or self
 
     def relax(self, seconds: float | None = None) -> Solution:
         """Solve without wholeness."""
@@ -387,7 +461,40 @@ class Program:
         picked[self.of_record[chosen]] = self.of_set[chosen]
         if self.unbounded:
             return self.choices.rule(picked, np.inf, f"{how}; every rule has an infinite risk")
-        return self.choices.rule(picked, bound, how)
+        return self.choices.rule(picked, bound * self.unit, how)
+
+
+def weigh_dictionaries(
+    choices: Choices, known: Flags, per: Per, k: int, targets: Floats, seconds: float
+) -> Rule:
+    """Return a rule of small largest risk, with the bound from weights on the dictionaries (mirror ascent)."""
+    weights = np.full(len(choices.cost), 1.0 / len(choices.cost))
+    usable = np.zeros_like(choices.allowed)
+    everyone, bound = np.arange(choices.n), 0.0
+    for turn in range(TURNS):
+        mean = Choices(choices.sets, choices.cost, choices.allowed, tuple(weights))
+        rule = choose_sets(mean, known, per, k, seconds)
+        picked = number_sets(choices.sets, rule.shown)
+        usable[picked, everyone] = True
+        bound = max(bound, rule.bound)
+        risks = choices.cost[:, picked, everyone].mean(axis=1)
+        if not np.isfinite(risks).all() or risks.max() <= 0:
+            # Nothing is left to gain: nobody loses anything, or an infinite loss cannot be avoided.
+            return choices.rule(picked, rule.bound, "weights on dictionaries")
+        weights = weights * np.exp(risks / risks.max() / np.sqrt(1 + turn))
+        weights /= weights.sum()
+    program = Program.build(choices, choices.cost, usable, per, targets)
+    assert program is not None, "every record has the sets of the rules"
+    found = program.solve_relaxed(seconds)
+    return choices.rule(number_sets(choices.sets, found.shown), bound, "weights on dictionaries")
+
+
+def number_sets(sets: Flags, shown: Flags) -> Ints:
+    """Return which of the sets each record discloses."""
+    bits = 1 << np.arange(sets.shape[1])
+    numbers = sets @ bits
+    order = np.argsort(numbers)
+    return order[np.searchsorted(numbers[order], shown @ bits)]
 
 
 # -- of each attribute, many records: exchange of cells ------------------------------------------
@@ -402,15 +509,22 @@ def exchange_cells(choices: Choices, targets: Floats) -> Rule:
     row_of = np.empty(1 << m, dtype=np.int64)
     row_of[number] = np.arange(len(number))
     cost = np.minimum(table, HUGE)
-    prices, bound = price_attributes(choices.sets, table, targets)
-    # Every record begins with what is cheapest at the prices; then attributes shown too often or too seldom are set right.
-    state = number[(table - (choices.sets @ prices)[:, None]).argmin(axis=0)].astype(np.int64)
-    for j in range(m):
-        set_count(j, int(targets[j]), state, cost, row_of, choices.allowed)
-    improved = True
-    while improved:
-        improved = any(swap_cells(j, state, cost, row_of, choices.allowed) for j in range(m))
-    return choices.rule(row_of[state], bound, "exchange of cells between records")
+    prices, bound, best = np.zeros(m), 0.0, np.zeros(0, dtype=np.int64)
+    for _ in range(2):
+        # The risk of the first rule says how far prices have to go for the second.
+        reach = choices.risk(best) if len(best) else None
+        prices, bound = price_attributes(choices.sets, table, targets, prices, reach)
+        # Every record begins with what is cheapest at the prices; then attributes shown too often or too seldom are set right.
+        state = number[(table - (choices.sets @ prices)[:, None]).argmin(axis=0)].astype(np.int64)
+        for j in range(m):
+            set_count(j, int(targets[j]), state, cost, row_of, choices.allowed)
+        improved = True
+        while improved:
+            improved = any(swap_cells(j, state, cost, row_of, choices.allowed) for j in range(m))
+        picked = row_of[state]
+        if not len(best) or choices.risk(picked) < choices.risk(best):
+            best = picked
+    return choices.rule(best, bound, "exchange of cells between records")
 
 
 def set_count(j: int, wanted: int, state: Ints, cost: Floats, row_of: Ints, allowed: Flags) -> None:
@@ -444,10 +558,15 @@ def swap_cells(j: int, state: Ints, cost: Floats, row_of: Ints, allowed: Flags) 
     return take > 0
 
 
-def price_attributes(sets: Flags, table: Floats, targets: Floats) -> tuple[Floats, float]:
-    """Return prices of attributes and the bound they give: every record takes its cheapest set (Lagrange)."""
+def price_attributes(
+    sets: Flags, table: Floats, targets: Floats, prices: Floats, reach: float | None
+) -> tuple[Floats, float]:
+    """Return prices of attributes and the bound they give: every record takes its cheapest set (Lagrange).
+
+    ``reach`` is a risk that a rule has: steps are then as long as the way to it (Polyak).
+    """
     n = table.shape[1]
-    prices, best, kept = np.zeros(len(targets)), -np.inf, np.zeros(len(targets))
+    best, kept = -np.inf, prices
     finite = table[table < HUGE]
     step = float(np.median(finite)) if len(finite) else 1.0
     for turn in range(ROUNDS):
@@ -455,7 +574,13 @@ def price_attributes(sets: Flags, table: Floats, targets: Floats) -> tuple[Float
         at = paid.argmin(axis=0)
         value = (paid[at, np.arange(n)].sum() + prices @ targets) / n
         if value > best:
-            best, kept = float(value), prices.copy()
-        short = targets - sets[at].sum(axis=0)
-        prices = prices + step / (1 + turn / 4) * short / n
+            best, kept = float(value), prices
+        short = (targets - sets[at].sum(axis=0)) / n
+        length = float(short @ short)
+        if length == 0:
+            break
+        if reach is None or not np.isfinite(reach):
+            prices = prices + step / (1 + turn / 4) * short
+        else:
+            prices = prices + (reach - value) / length * short / (1 + turn / 20)
     return kept, max(0.0, best)

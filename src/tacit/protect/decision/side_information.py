@@ -73,7 +73,7 @@ class SideInformation(Spec):
     )
     dictionaries: Mapping[str, Given] = Secret(
         {},
-        description="what attackers may hold, by name: a file, or columns with their values; by default the file itself",
+        description="what attackers may hold, by name: a file, or columns with their values; by default the file itself without sensitive columns",
     )
     prior: Mapping[str, float] | Literal["sampled"] | None = Field(
         default=None,
@@ -154,6 +154,11 @@ class SideInformation(Spec):
     def attributes(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that are shown or not."""
         return self.columns or tuple(dict.fromkeys((*data.keys, *data.sensitive)))
+
+    def told(self, data: Microdata) -> tuple[str, ...]:
+        """Return the attributes that an attacker knows of the file itself: sensitive ones only if they are keys."""
+        hidden = set(data.sensitive) - set(data.keys)
+        return tuple(c for c in self.attributes(data) if c not in hidden)
 
     def weighing_columns(self) -> tuple[str, ...]:
         """Return the columns that hold weights of records."""

@@ -56,7 +56,7 @@ class DecisionRisk(SideInformation, Measure):
 
     The dictionary is the register; or those in ``dictionaries``: then the risk is the mean under the ``prior``, or
     without one the largest. Without either the original stands for it, and without that the file itself, which is what
-    k-anonymity assumes: with a constant sensitivity c, k-anonymous records cost at most c/k each.
+    k-anonymity assumes (sensitive columns are then known to nobody): with a constant sensitivity c, k-anonymous records cost at most c/k each.
 
     With ``identifier`` the original is the holder's own dictionary. Where it precedes a dictionary (which then has
     at least its people, and of them at most its values), the risk against it is an upper bound: that order is checked,
@@ -112,14 +112,18 @@ class DecisionRisk(SideInformation, Measure):
     def known(self, data: Microdata, other: Companions) -> tuple[dict[str, Columns], str]:
         """Return the dictionaries by name, and whose they are."""
         names = self.attributes(data)
+        if not (self.dictionaries or other.has_register or self.told(data)):
+            raise InputError(
+                "decision_risk: all attributes are sensitive, so that nobody is taken to know them. Name keys among the columns, or give a register or dictionaries."
+            )
         if self.dictionaries:
             return self.given_dictionaries(), "given"
         people = () if self.identifier is None else (self.identifier,)
         if other.has_register:
             return {"register": take_columns(other.register, (*names, *people))}, "given"
         if other.has_original:
-            return {"the original": take_columns(other.original, names)}, "original"
-        return {"the file itself": take_columns(data, names)}, "own"
+            return {"the original": take_columns(other.original, self.told(data))}, "original"
+        return {"the file itself": take_columns(data, self.told(data))}, "own"
 
     def certify(
         self, data: Microdata, original: Microdata | None, known: Mapping[str, Columns]
