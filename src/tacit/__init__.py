@@ -37,6 +37,7 @@ _HOMES = {
     "preset_notes": "tacit.data.presets",
     "get_engine": "tacit.engine",
     "register": "tacit.registry",
+    "show_values": "tacit.reveal",
     "Method": "tacit.spec",
     "Measure": "tacit.spec",
     "Result": "tacit.result",

@@ -101,6 +101,7 @@ from tacit.protect.synthesise.simulate_bounded import SimulateBounded as Simulat
 from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
+from tacit.reveal import show_values as show_values
 from tacit.risk import linkage as linkage
 from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
 from tacit.risk.classes.l_diversity import LDiversity as LDiversity
@@ -220,6 +221,7 @@ __all__ = [
     "preset_notes",
     "get_engine",
     "register",
+    "show_values",
     "Method",
     "Measure",
     "Result",

@@ -9,11 +9,12 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EACCES, ENOTDIR
 from pathlib import Path
 from typing import Any, Protocol
 
 import tacit
-from tacit.errors import DisclosureRefused, InputError, SdcError
+from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
 from tacit.own_folders import make_own_folder
 
 MANIFEST = "manifest.json"
@@ -141,6 +142,8 @@ def confidential_folder(target: Path) -> Path:
 
 def refuse_target(target: Path, source: str, *, force: bool) -> None:
     """Refuse a target that would destroy the source, somebody's files, or an earlier release."""
+    with explain_target(target):
+        there = target.exists()
     if target.is_file():
         raise DisclosureRefused(
             f"{target.name!r} is a file; a release is a folder. Choose another name."
@@ -152,7 +155,7 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
             raise DisclosureRefused(
                 "the release folder holds the source data; choose another folder"
             )
-    if not target.exists() or not any(target.iterdir()):
+    if not there or not any(target.iterdir()):
         return
     if not (target / "manifest.json").exists():
         raise DisclosureRefused(
@@ -164,16 +167,21 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
         )
 
 
+def require_writable(target: Path) -> None:
+    """Raise where a target cannot be made: a file stands in its path, or nobody may write there."""
+    place = next(p for p in (target, *target.parents) if p.exists())
+    if not place.is_dir():
+        raise NotADirectoryError(ENOTDIR, f"{place.name!r} is a file")
+    if not os.access(place, os.W_OK):
+        raise PermissionError(EACCES, "permission denied")
+
+
 @contextmanager
 def scratch(target: Path) -> Iterator[Path]:
     """Give a private folder beside the target that is gone afterwards, whatever happens."""
-    try:
+    with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         work, in_use = make_own_folder(f".{target.name}-", target.parent)
-    except OSError as error:
-        raise InputError(
-            f"cannot write to {str(target.parent)!r}: {error.strerror}. Choose a folder that you may write to."
-        ) from None
     try:
         yield work
     except OSError as error:

@@ -14,9 +14,11 @@ import time
 import types
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
@@ -34,7 +36,16 @@ from tacit.data.together import (
     open_ends,
     suppress_together,
 )
-from tacit.errors import InputError, InvalidParameter, SdcError, WeakProtection
+from tacit.data.values import extreme_columns
+from tacit.errors import (
+    InputError,
+    InvalidParameter,
+    SdcError,
+    WeakProtection,
+    is_out_of_disk,
+    is_out_of_memory,
+    make_shortage_error,
+)
 from tacit.result import Result
 from tacit.treatment import (
     HOUSEHOLD,
@@ -147,8 +158,17 @@ class Spec(BaseModel):
             return [InputError(f"{self.kind} works on {wanted.made_by} (got {got}).")]
         return data.faults_for(self)
 
+    def check_type(self, data: Any, what: str = "") -> None:
+        """Refuse data of another kind, before anything asks them for what they do not have."""
+        wanted = self.data_type()
+        if not isinstance(data, wanted):
+            raise InputError(
+                f"{self.kind}{what} works on {wanted.made_by} (got {type(data).__name__})."
+            )
+
     def check(self, data: Any) -> None:
         """Raise the first fault, naming all of them."""
+        self.check_type(data)
         found = self.faults(data)
         if len(found) == 1:
             raise found[0]
@@ -199,9 +219,10 @@ class Method(Spec, Generic[D]):
         ctx = context or Context.start(seed)
         ctx.tick(self.title(), 0.0)
         begun = time.perf_counter()
-        result, claims = self._protect(data, ctx)
-        for claim in claims:
-            claim.require(result.claim_view(), where=self.kind)
+        with explain_limits(self.kind, data):
+            result, claims = self._protect(data, ctx)
+            for claim in claims:
+                claim.require(result.claim_view(), where=self.kind)
         action = Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
@@ -382,8 +403,12 @@ class Measure(Spec, Generic[D]):
                 f"{self.kind} needs a population register: pass register=, or name the file in the "
                 "plan's measure."
             )
+        for what, companion in (("original", original), ("register", register)):
+            if companion is not None:
+                self.check_type(companion, f" with {what}=")
         ctx = context or Context.start(seed)
-        return self._measure(data, Companions(original=original, register=register), ctx)
+        with explain_limits(self.kind, data):
+            return self._measure(data, Companions(original=original, register=register), ctx)
 
     def _measure(self, data: D, other: Companions[D], ctx: Context) -> Result:
         raise NotImplementedError
@@ -417,6 +442,43 @@ class Companions(Generic[D]):
     def has_register(self) -> bool:
         """Return True when a population register is at hand."""
         return self._register is not None
+
+
+@contextmanager
+def explain_limits(kind: str, data: Data) -> Iterator[None]:
+    """Say in a sentence that memory, or the range of a computer's numbers, did not suffice.
+
+    Numbers near the largest or smallest possible leave it when they are squared or summed, in ways that
+    no method can list beforehand; what is raised then may quote them, and what comes out may be nothing.
+    """
+    left: list[str] = []
+    try:
+        with np.errstate(
+            over="call", invalid="call", divide="call", call=lambda fault, _: left.append(fault)
+        ):
+            yield
+    except (ArithmeticError, ValueError, IndexError) as error:
+        if not isinstance(error, SdcError):
+            refuse_extremes(kind, data)
+        raise
+    except Exception as error:
+        if not is_out_of_memory(error) and not is_out_of_disk(error):
+            raise
+        raise make_shortage_error(kind, error) from None
+    if left:
+        refuse_extremes(kind, data)
+        warnings.warn(f"{kind}: {left[0]} in a computation", RuntimeWarning, stacklevel=3)
+
+
+def refuse_extremes(kind: str, data: Data) -> None:
+    """Refuse data with numbers that are infinite or nearly so."""
+    extreme = extreme_columns(data)
+    if extreme:
+        raise InputError(
+            f"{kind} cannot work with the numbers in {', '.join(map(repr, extreme[:5]))}: some are infinite, or so "
+            "large or small that their squares leave the range of a computer's numbers. Rescale the column, or "
+            "make such values missing."
+        ) from None
 
 
 def is_risk(cls: type[Spec]) -> bool:

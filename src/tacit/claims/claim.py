@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from tacit.claims.registry import data_of, find_check
 from tacit.errors import DisclosureRefused
+
+#: Models whose checks say themselves what it means that a column is not there.
+JUDGE_ABSENCE = ("absent-columns", "constant-in-households", "suppressed-together")
 
 
 @dataclass(frozen=True)
@@ -48,10 +53,24 @@ class Claim:
         A table is the confidential one with the published part (hidden cells, changed values, intervals)
         as published.
         """
-        return bool(find_check(self.model)(view, self))
+        return not self.lost_columns(view) and bool(find_check(self.model)(view, self))
+
+    def lost_columns(self, view: Any) -> list[str]:
+        """Return the columns that the claim is about and released records no longer have."""
+        if not isinstance(view, nw.LazyFrame) or self.model in JUDGE_ABSENCE:
+            return []
+        held = set(view.collect_schema().names())
+        return [c for c in self.columns if c not in held]
 
     def require(self, view: Any, where: str) -> None:
         """Refuse to go on when the claim does not hold."""
+        lost = self.lost_columns(view)
+        if lost:
+            raise DisclosureRefused(
+                f"{where}: the claim '{self.sentence()}' is about columns that are no longer there "
+                f"({', '.join(map(repr, lost))}), so that nobody could check it. Leave columns out before the step "
+                "that protects them."
+            )
         if not self.holds(view):
             raise DisclosureRefused(
                 f"{where}: the claim '{self.sentence()}' does not hold on the output. Nothing was "

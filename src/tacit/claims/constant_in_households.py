@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
+from tacit.engine.names import aggregate
 
 VALUES, HOMES = "__values__", "__homes__"
 
@@ -23,6 +24,7 @@ def has_one_value_a_household(frame: Frame, claim: Claim) -> bool:
 
 def differs_in_a_household(frame: Frame, home: str, column: str) -> bool:
     """Return True when some household has two values of a column."""
-    pairs = frame.filter(~nw.col(home).is_null()).group_by(home, column).agg(nw.len().alias(HOMES))
-    split = pairs.group_by(home).agg(nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
+    known = frame.filter(~nw.col(home).is_null())
+    pairs = aggregate(known, [home, column], nw.len().alias(HOMES))
+    split = aggregate(pairs, [home], nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
     return int(split.select(nw.len().alias(HOMES)).collect("pyarrow").item(0, HOMES)) > 0

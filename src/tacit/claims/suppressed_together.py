@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
+from tacit.engine.names import aggregate
 
 KNOWN, LACKING = "__known__", "__lacking__"
 
@@ -38,10 +39,11 @@ def is_missing_everywhere(frame: Frame, claim: Claim) -> bool:
 def shown_by_members(frame: Frame, home: str, column: str) -> bool:
     """Return True when a member of some household lacks a value that another has."""
     lacking = nw.col(column).is_null().cast(nw.Int64)
-    homes = (
-        frame.filter(~nw.col(home).is_null())
-        .group_by(home)
-        .agg(lacking.min().alias(KNOWN), lacking.max().alias(LACKING))
+    homes = aggregate(
+        frame.filter(~nw.col(home).is_null()),
+        [home],
+        lacking.min().alias(KNOWN),
+        lacking.max().alias(LACKING),
     )
     return count(homes.filter(nw.col(KNOWN) != nw.col(LACKING))) > 0
 
@@ -54,14 +56,9 @@ def can_be_counted(frame: Frame, home: str, column: str) -> bool:
 def told_by(frame: Frame, one: str, other: str) -> bool:
     """Return True when a record lacks one value and shows a linked one that stands beside at most one value."""
     values = frame.filter(~nw.col(one).is_null() & ~nw.col(other).is_null())
-    several = (
-        values.group_by(other, one)
-        .agg(nw.len().alias(KNOWN))
-        .group_by(other)
-        .agg(nw.len().alias(KNOWN))
-        .filter(nw.col(KNOWN) > 1)
-        .select(other)
-    )
+    pairs = aggregate(values, [other, one], nw.len().alias(LACKING))
+    counted = aggregate(pairs, [other], nw.len().alias(KNOWN))
+    several = counted.filter(nw.col(KNOWN) > 1).select(other)
     lacking = frame.filter(nw.col(one).is_null() & ~nw.col(other).is_null()).select(other)
     return count(lacking.join(several, on=other, how="anti")) > 0
 

@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sized
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,11 +16,22 @@ from cyclopts import App, Parameter
 
 import tacit
 from tacit.cli.render import Console, progress_bar
-from tacit.errors import DisclosureRefused, InputError, SdcError, SdcWarning, SpecError
+from tacit.errors import (
+    DisclosureRefused,
+    InputError,
+    InvalidParameter,
+    SdcError,
+    SdcWarning,
+    SpecError,
+    explain_target,
+    is_out_of_memory,
+)
+from tacit.reveal import show_values
 
 app = App(
     name="tacit",
-    help="Statistical disclosure control: protect data about people and firms, and show that it worked.",
+    help="Statistical disclosure control: protect data about people and firms, and show that it worked. "
+    "Every command takes --show-values: where an error is about values of the data, list them on this terminal.",
     version=tacit.__version__,
     result_action="return_value",
     suppress_keyboard_interrupt=False,
@@ -35,8 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        add_groups(tokens)
-        code = app(tokens, exit_on_error=False, print_error=True)
+        with asked_for_values(tokens):
+            tokens = [t for t in tokens if t != SHOW_VALUES]
+            add_groups(tokens)
+            code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
         return 130
@@ -45,19 +59,28 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, SpecError | ValueError) else 1
     except SystemExit as stop:
         return int(stop.code or 0)
-    except MemoryError:
-        console.error(
-            "not enough memory. Nothing was released. Use steps that run on the engine "
-            "('tacit methods' says which do), fewer columns, or a larger machine."
-        )
-        return 1
     except OSError as error:
-        name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
+        name = f" {Path(str(error.filename)).name[:60]!r}" if error.filename else ""
         console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
         return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return report_unexpected(error)
     return code if isinstance(code, int) else 0
+
+
+#: Taken by every command.
+SHOW_VALUES = "--show-values"
+
+
+def asked_for_values(tokens: list[str]) -> AbstractContextManager[None]:
+    """List the values that an error is about where the person asked and sits at a terminal."""
+    if SHOW_VALUES not in tokens:
+        return nullcontext()
+    if not sys.stderr.isatty():
+        raise InvalidParameter(
+            f"{SHOW_VALUES} prints values of the data, and does so on a terminal alone: not into a file or a log"
+        )
+    return show_values()
 
 
 #: Groups of commands that are made when they are asked for: other commands need not wait for them.
@@ -93,6 +116,12 @@ def report_unexpected(error: Exception) -> int:
 
     if isinstance(error, CycloptsError):
         return 2
+    if is_out_of_memory(error):
+        console.error(
+            "not enough memory. Nothing was released. Use steps that run on the engine "
+            "('tacit methods' says which do), fewer columns, or a larger machine."
+        )
+        return 1
     if os.environ.get("TACIT_DEBUG"):
         traceback.print_exception(error)
         return 1
@@ -243,7 +272,8 @@ def schema(*, out: Path | None = None) -> int:
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        with explain_target(out):
+            out.write_text(text + "\n", encoding="utf-8")
     return 0
 
 
@@ -331,7 +361,8 @@ def profile(
             plan = starting_plan(found, path)
         else:
             plan = preset_plan(found, path, users, population=population)
-        out.write_text(to_yaml(plan), encoding="utf-8")
+        with explain_target(out):
+            out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
         if users is not None:
             console.say("The rules ask for more than a plan can decide:")
@@ -554,7 +585,8 @@ def agreement(
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        with explain_target(out):
+            out.write_text(text + "\n", encoding="utf-8")
         console.say(f"wrote the draft to {out}")
     return 0
 

@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N, counts
 
 #: Share of households of two and more whose size a column must give for it to count their members.
@@ -63,7 +64,7 @@ def counts_members(
         for i, c in enumerate(asked)
         for e in (nw.col(c).min().alias(f"low{i}"), nw.col(c).max().alias(f"high{i}"))
     ]
-    homes = data.frame.filter(~nw.col(home).is_null()).group_by(home).agg(size, *ends)
+    homes = aggregate(data.frame.filter(~nw.col(home).is_null()), [home], size, *ends)
     several = nw.col(N) > 1
     facts = [several.cast(nw.Int64).sum().alias("several"), nw.len().cast(nw.Int64).alias("all")]
     for i in range(len(asked)):

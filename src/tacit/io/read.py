@@ -22,7 +22,9 @@ from tacit.engine import relational
 from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW, Engine, get_engine
 from tacit.engine.memory import held_table
+from tacit.engine.names import check_usable
 from tacit.errors import ColumnNotFound, InputError
+from tacit.fields import name_as_text
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
 Names = str | Sequence[str]
@@ -86,8 +88,8 @@ def read(
         "identifiers": identifiers,
         "keys": tuple(dict.fromkeys(c for group in quasi.values() for c in group)),
         "sensitive": sensitive,
-        "weight": weight or declared.get("weight"),
-        "household": household or declared.get("household"),
+        "weight": declared.get("weight") if weight is None else weight,
+        "household": declared.get("household") if household is None else household,
         "stratum": stratum,
     }
     known = with_links(with_roles(data, roles, quasi), links)
@@ -194,6 +196,7 @@ def assemble(
     names = [n for n in schema.names() if n != ROW]
     if not names:
         raise InputError("the data have no columns")
+    check_usable(names, engine.name)
     nested = [n for n in names if isinstance(schema[n], nw.List | nw.Struct | nw.Array)]
     if nested:
         raise InputError(
@@ -287,10 +290,14 @@ def named_keys(keys: Names | Mapping[str, Sequence[str]]) -> dict[str, tuple[str
 
 
 def as_tuple(names: Names | None) -> tuple[str, ...]:
-    """Return one name or many as a tuple."""
+    """Return one name or many as a tuple; a number names the column that a frame numbers so."""
     if names is None:
         return ()
-    return (names,) if isinstance(names, str) else tuple(names)
+    several = isinstance(names, Iterable) and not isinstance(names, str)
+    texts = tuple(name_as_text(n) for n in (names if several else (names,)))
+    if not all(isinstance(n, str) for n in texts):
+        raise InputError("roles name columns: give a name or a list of names")
+    return texts
 
 
 def with_roles(
@@ -401,6 +408,9 @@ def check_weight(data: Microdata) -> None:
 
 def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microdata:
     """Return the data with hierarchies bound to the values that occur."""
+    if not isinstance(hierarchies, Mapping):
+        raise InputError("hierarchies must be a mapping of column names to hierarchies")
+    hierarchies = {name_as_text(n): given for n, given in hierarchies.items()}
     missing = [n for n in hierarchies if n not in data.columns]
     if missing:
         raise ColumnNotFound(missing, list(data.columns), "the data")

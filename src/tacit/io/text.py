@@ -21,6 +21,7 @@ from tacit.engine import text as parser
 from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_table
+from tacit.engine.names import check_names as refuse_names
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 from tacit.io import Loaded, Options
 
@@ -105,13 +106,7 @@ def column_names(path: Path, separator: str, options: Options, encoding: str) ->
 def check_names(titles: Sequence[str], source: str) -> list[str]:
     """Return column names: stripped, blanks filled; a name that occurs twice is an error."""
     names = [t.strip() or f"V{j + 1}" for j, t in enumerate(titles)]
-    double = sorted({n for n in names if names.count(n) > 1})
-    if double:
-        raise UnreadableFile(
-            f"{source!r} has {len(double)} column names that occur more than once: {', '.join(map(repr, double[:5]))}. Rename them."
-        )
-    if ROW in names:
-        raise UnreadableFile(f"{source!r} has a column {ROW!r}, a name that is reserved; rename it")
+    refuse_names(names, repr(source), UnreadableFile)
     return names
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tacit.data.base import Data
 from tacit.data.microdata import Microdata
-from tacit.errors import DisclosureRefused, PlanError
+from tacit.errors import DisclosureRefused, PlanError, SdcError
 from tacit.io import TABLE_FORMATS, read_any
 from tacit.kinds.base import Kind
 
@@ -74,14 +74,27 @@ class Tables(Kind["Table"]):
 
     def build_faults(self, plan: Any, other: Data) -> list[str]:
         """Return columns that the table section names and the records do not have."""
+        from tacit.data.hierarchies.load import load as load_hierarchy
+
         if not isinstance(other, Microdata):
             return super().build_faults(plan, other)
         if plan.table is None or not plan.table.dimensions:
             return ["table: name the dimensions, such as {dimensions: {region: regions.hrc}}"]
         named = plan.table.columns_named()
-        return [
+        found = [
             f"table: there is no column {c!r} in the data" for c in named if c not in other.columns
         ]
+        value, schema = plan.table.value, other.frame.collect_schema()
+        if value in other.columns and not schema[value].is_numeric():
+            found.append(f"table: column {value!r} does not hold numbers")
+        dimensions = resolve_dimensions(plan)
+        for column, rule in dimensions.items() if isinstance(dimensions, Mapping) else ():
+            try:
+                if rule is not None:
+                    load_hierarchy(rule)
+            except SdcError as error:
+                found.append(f"table: dimension {column!r}: {error}")
+        return found
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -172,8 +185,13 @@ def refuse_mismatch(table: Table, file: Path) -> None:
     same = len(back) == len(wanted) and list(back.columns) == wanted.columns
     for name in wanted.columns if same else ():
         if name in (table.response, "low", "high"):
-            shown = back.column(name).cast(pa.float64()).to_numpy()
-            meant = wanted[name].to_arrow().cast(pa.float64()).to_numpy(zero_copy_only=False)
+            shown = back.column(name).cast(pa.float64(), safe=False).to_numpy()
+            meant = (
+                wanted[name]
+                .to_arrow()
+                .cast(pa.float64(), safe=False)
+                .to_numpy(zero_copy_only=False)
+            )
             same &= bool(np.allclose(shown, meant, rtol=1e-9, atol=1e-9, equal_nan=True))
     if not same:
         raise DisclosureRefused(

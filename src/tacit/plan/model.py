@@ -10,7 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tacit.context import Progress, ignore_progress
 from tacit.data.base import Data
-from tacit.errors import PlanError, PlanVersion, SdcError, SpecError, near_match
+from tacit.errors import (
+    PlanError,
+    PlanVersion,
+    SdcError,
+    SpecError,
+    explain_target,
+    near_match,
+)
+from tacit.folders import refuse_target, require_writable
 from tacit.kinds import Kind, all_kinds, kind_named, kind_of
 from tacit.plan.entries import Requirement, collect, requirements
 from tacit.plan.files import read_document, write_document
@@ -112,6 +120,8 @@ class Plan(BaseModel):
     @classmethod
     def _specs(cls, value: Any, info: Any) -> Any:
         entries = [value] if isinstance(value, Method | Measure | str | Mapping) else value
+        if entries is not None and not isinstance(entries, list | tuple):
+            raise ValueError("it must be a list of kinds and their parameters")
         base, noun = (Method, "step") if info.field_name == "steps" else (Measure, "measure")
         faults: list[str] = []
         built = collect(list(entries or ()), base, noun, faults)
@@ -321,14 +331,27 @@ class Plan(BaseModel):
         if data is None:
             if self.source is None:
                 return ["the plan names no source; give it one, or pass data to run()"]
-            kind = self.source_kind()
-            found = kind.source_faults(self)
-            if found:
-                return found
-            try:
-                data = kind.read(self)
-            except SdcError as error:
-                return [str(error)]
+            data, found = self.source_kind().read_partly(self)
+            found += self.target_faults()
+            return found if data is None else [*found, *self.data_faults(data)]
+        return self.data_faults(data)
+
+    def target_faults(self) -> list[str]:
+        """Return why the release could not be written where the plan says."""
+        target = Path(self.resolve(self.output.folder)).absolute()
+        source = "memory" if self.source is None else str(self.resolve(self.source.path))
+        try:
+            with explain_target(target):
+                refuse_target(target, source, force=True)
+                require_writable(target)
+        except SdcError as error:
+            return [f"output: {error}"]
+        return []
+
+    def data_faults(self, data: Data) -> list[str]:
+        """Return what is wrong with using the data as the plan says."""
+        if not len(data):
+            return ["the source holds no records; there is nothing to protect or to release"]
         name = kind_of(data).name
         found = [
             f"step {i} ({s.kind}): {f}"
@@ -352,7 +375,17 @@ class Plan(BaseModel):
             for i, m in enumerate(everything, 1)
             if m.needs_register and self.population is None
         ]
+        if self.population is not None:
+            found += self.register_faults(data)
         return [*found, *self.lost_links(), *unfit_candidates(self.map, data)]
+
+    def register_faults(self, data: Data) -> list[str]:
+        """Return why the population register cannot be read."""
+        try:
+            kind_of(data).read_register(self, data)
+        except SdcError as error:
+            return [f"register: {error}"]
+        return []
 
     def lost_links(self) -> list[str]:
         """Return the measures that can never be taken, because they follow records whose links a step cuts."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.context import Context, Progress
 from tacit.data.base import Data
+from tacit.data.roles import SINGLE
 from tacit.errors import PlanError, SdcError, SdcWarning
 from tacit.kinds import kind_named, kind_of
 from tacit.ledger import Ledger
@@ -163,9 +164,8 @@ def roles_of(data: Data) -> Roles:
     if not hasattr(data, "with_role"):
         return Roles()
     given: dict[str, Any] = {r: data.with_role(r) for r in Roles.model_fields if data.with_role(r)}
-    for name, info in Roles.model_fields.items():
-        if name in given and info.annotation == str | None:
-            given[name] = given[name][0]
+    for name in given.keys() & set(SINGLE):
+        given[name] = given[name][0]
     if given.get("links"):
         given["links"] = getattr(data, "links", ())
     quasi = getattr(data, "quasi", {})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import InputError, near_match
+from tacit.errors import InputError, explain_target, near_match
 from tacit.plot.theme import THEME
 
 #: Characters that XML, and so a drawing, cannot hold (the renderer ends the whole process on them), and
@@ -70,19 +70,20 @@ class Chart:
             raise InputError(
                 f"a chart is saved as {', '.join(FORMATS)}, not {form!r}. {hint}".strip()
             )
-        match form:
-            case "svg":
-                target.write_text(self.svg(), encoding="utf-8")
-            case "png":
-                target.write_bytes(self.png())
-            case "pdf":
-                target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
-            case "html":
-                target.write_text(
-                    vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8"
-                )
-            case _:
-                target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
+        with explain_target(target):
+            match form:
+                case "svg":
+                    target.write_text(self.svg(), encoding="utf-8")
+                case "png":
+                    target.write_bytes(self.png())
+                case "pdf":
+                    target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
+                case "html":
+                    target.write_text(
+                        vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8"
+                    )
+                case _:
+                    target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
         return target
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:

@@ -120,7 +120,7 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "of an output channel is within its limit"
             + (
                 ""
-                if c.parameters["b"] is None
+                if c.parameters.get("b") is None
                 else f", and the weighted sum of these shares within {c.parameters['b']:g}"
             )
             + ". Who is dealt to which channel is drawn, so the shares among the people actually dealt "

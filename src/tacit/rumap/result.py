@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import Infeasible, InputError, InvalidParameter, near_match
+from tacit.errors import Infeasible, InputError, InvalidParameter, explain_target, near_match
 from tacit.result import Result, as_json_number, format_number
 from tacit.rumap import frontier as fronts
 from tacit.rumap.combined import Combination, combine
@@ -445,7 +445,8 @@ class RUMapResult(Result):
         ``plan.yaml`` has no seed: the release draws its own. It is not written where nothing can be chosen.
         """
         target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
+        with explain_target(target):
+            target.mkdir(parents=True, exist_ok=True)
         chart = self.plot()
         chart.save(target / "map.svg")
         chart.save(target / "map.png")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.data.base import RANDOMISED
-from tacit.errors import InvalidParameter, UnreadableFile
+from tacit.errors import InvalidParameter, UnreadableFile, explain_target
 from tacit.protect.pram.matrices import Transition, from_plain
 
 FORMAT = 1
@@ -138,7 +138,8 @@ def write_matrices(path: str | Path, source: Any) -> Path:
     variables = list(source) if history is None else from_history(history)
     document = {"tacit_pram": FORMAT, "variables": [v.to_dict() for v in variables]}
     target = Path(path)
-    target.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    with explain_target(target):
+        target.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     return target
 
 

@@ -268,7 +268,7 @@ class SwapRecords(Method):
         ctx.note(
             households=n,
             swapped=int(moved.sum()),
-            levels={
+            by_area={
                 name: {
                     "at risk": int(must[:, i].sum()),
                     "at risk and not moved across": int(left[:, i].sum()),

@@ -135,7 +135,7 @@ class ValueDisclosure(Measure):
         read = data.to_arrow(numbers)
         table = np.empty((len(both.new), len(numbers)))
         for j, c in enumerate(numbers):
-            column = read.column(c).cast(pa.float64()).to_numpy()
+            column = read.column(c).cast(pa.float64(), safe=False).to_numpy()
             table[:, j] = column[both.new]
         codes = [c.codes[both.new].astype(np.int64) for c in coded]
         known: Flags = np.asarray(np.isfinite(table).all(axis=1))

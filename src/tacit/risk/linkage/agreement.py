@@ -476,11 +476,13 @@ def search_rule(
     def work(begin: int) -> None:
         tick("weighing pairs", begin / max(n, 1))
         at = slice(begin, begin + CHUNK)
-        run(
-            c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
-            how.weights, bonus[at], comparison.padded(), comparison.highest, *levels,
-            c.ours[at], c.theirs, number, amount, MARGIN, link[at], best[at], ties[at],
-        )  # fmt: skip
+        # Infinity less infinity is unknown, and weighs nothing: compiled or not.
+        with np.errstate(invalid="ignore"):
+            run(
+                c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
+                how.weights, bonus[at], comparison.padded(), comparison.highest, *levels,
+                c.ours[at], c.theirs, number, amount, MARGIN, link[at], best[at], ties[at],
+            )  # fmt: skip
 
     with ThreadPoolExecutor(WORKERS) as pool:
         for _ in pool.map(work, range(0, n, CHUNK)):

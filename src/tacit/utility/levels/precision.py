@@ -18,6 +18,7 @@ from tacit.data.microdata import Microdata
 from tacit.data.paired import ValuePairs, pair_values
 from tacit.engine.base import ROW
 from tacit.engine.codes import Coded, encode
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N, count_rows
 from tacit.errors import ColumnNotFound, RoleMissing
 from tacit.fields import ColumnNames
@@ -324,7 +325,7 @@ def count_pairs(linked: Frame, column: str, *, gone: bool) -> ValuePairs:
         else [name_original_column(column), name_released_column(column)]
     )
     table = (
-        linked.group_by(*names).agg(nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
+        aggregate(linked, names, nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
     )
     old = encode(table.column(names[0]))
     nothing = Coded(np.zeros(table.num_rows, dtype=np.int32), pa.array([], pa.string()))

@@ -152,7 +152,7 @@ class RegressionChange(Measure):
             c
             for t in (parse_term(self.response), *self.terms)
             for c in t.columns
-            if c in texts and (t.text == self.response or len(t.factors) > 1 or t.text != c)
+            if c in texts and (t.text == self.response or not t.is_column)
         ]
         if wrong:
             raise InputError(
