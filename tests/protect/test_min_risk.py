@@ -210,7 +210,7 @@ def test_records_that_fit_nobody_are_told_of():
     held = {"d": {"zip": ["01", "02", "03"]}}
     with pytest.warns(WeakProtection, match="60 of 60 records fit nobody in dictionary 'd'"):
         released = tacit.MinRisk(k=2, dictionaries=held).apply(data)
-    assert released.history[-1].details["records_without_candidates"] == {"d": 60}
+    assert released.history[-1].details["records_without_candidates"] == {"dictionary 1": 60}
 
 
 def test_nothing_and_everything():
@@ -223,15 +223,27 @@ def test_nothing_and_everything():
 
 
 def test_in_a_plan_with_other_steps(tmp_path):
+    """An infinite weight comes back from the file of the plan; names of dictionaries stay inside."""
+    book = {"BOOK": {c: v for c, v in town(seed=2).items() if c != "zip"}}
     plan = tacit.Plan.from_dict(
         {
             "roles": {"keys": NAMES},
             "steps": [
                 {"kind": "suppress", "level": "cell", "threshold": 3},
-                {"kind": "min_risk", "k": 60, "per": "total", "weights": {"zip": 2}},
+                {
+                    "kind": "min_risk",
+                    "k": 60,
+                    "per": "total",
+                    "dictionaries": book,
+                    "weights": {"zip": float("inf")},
+                },
             ],
-            "measures": [{"kind": "decision_risk", "at_most": 5}],
+            "measures": [{"kind": "decision_risk", "at_most": 5, "dictionaries": book}],
         }
     )
-    release = plan.run(tacit.read(town(), keys=NAMES))
-    assert release
+    plan.save(tmp_path / "plan.yaml")
+    again = tacit.Plan.load(tmp_path / "plan.yaml")
+    assert again.steps == plan.steps
+    release = again.run(tacit.read(town(), keys=NAMES))
+    release.write(tmp_path / "out")
+    assert [f for f in (tmp_path / "out").rglob("*") if b"BOOK" in f.read_bytes()] == []

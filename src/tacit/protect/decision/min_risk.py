@@ -224,7 +224,8 @@ class MinRisk(SideInformation, Method):
         """Note the rule's risk and its bound, and warn where it is not proven to be the best."""
         known = posed.codes >= 0
         hidden = known & ~rule.shown
-        lost = {n: int((d.count(posed.codes) == 0).sum()) for n, d in posed.dictionaries.items()}
+        held, titles = posed.dictionaries, self.public_names(list(posed.dictionaries))
+        lost = {n: int((d.count(posed.codes) == 0).sum()) for n, d in held.items()}
         rules = count_rules(known, self.per, self.k)
         digits = len(str(rules)) if rules.bit_length() < 10_000 else int(rules.bit_length() * 0.301)
         ctx.note(
@@ -238,11 +239,11 @@ class MinRisk(SideInformation, Method):
             how=rule.how,
             rules=rules if digits <= DIGITS else f"about 10^{digits - 1}",
             attacker=self.attacker(posed),
-            dictionaries={n: d.n for n, d in posed.dictionaries.items()},
-            records_without_candidates=lost,
+            dictionaries={n: d.n for n, d in zip(titles, held.values(), strict=True)},
+            records_without_candidates=dict(zip(titles, lost.values(), strict=True)),
         )
         for title, count in lost.items():
-            if 2 * count > len(known) and posed.dictionaries[title].n:
+            if 2 * count > len(known) and held[title].n:
                 warnings.warn(
                     f"min_risk: {count:,} of {len(known):,} records fit nobody in dictionary {title!r} and cost nothing, whatever they show. Are values coded differently there?",
                     WeakProtection,

@@ -6,12 +6,12 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
@@ -44,13 +44,22 @@ FORMS = ("phi1", "phi2", "phi3", "phi4", "phi5", "constant")
 ONE = 1e-9
 
 
+def read_infinite(value: Any) -> Any:
+    """Return the number for the word under which files hold an infinite weight."""
+    return math.inf if value in ("inf", "infinite") else value
+
+
+#: A weight: a number from 0 up, or infinite.
+Weight = Annotated[float, BeforeValidator(read_infinite)]
+
+
 class Interaction(BaseModel):
     """Columns that weigh more when they are shown together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     columns: ColumnNames = Field(description="the columns, two or more")
-    weight: float | ColumnName = Field(
+    weight: Annotated[float | ColumnName, BeforeValidator(read_infinite)] = Field(
         description="what their being shown together adds, or the column that holds it for each record"
     )
 
@@ -94,7 +103,7 @@ class SideInformation(Spec):
         default="phi5",
         description="form of the sensitivity: phi1 to phi5, constant, or one named with tacit.risk.name_sensitivity",
     )
-    weights: Mapping[ColumnName, float] = Field(
+    weights: Mapping[ColumnName, Weight] = Field(
         default_factory=dict,
         description="how sensitive each attribute is (default 1, may be infinite)",
     )
@@ -204,6 +213,10 @@ class SideInformation(Spec):
         if self.prior == "sampled":
             return (1.0 / len(names),) * len(names)
         return None if self.prior is None else tuple(self.prior[n] for n in names)
+
+    def public_names(self, names: Sequence[str]) -> list[str]:
+        """Return names of dictionaries for numbers and notes: those that users gave may tell who an attacker is."""
+        return [f"dictionary {i}" if self.dictionaries else n for i, n in enumerate(names, 1)]
 
     def given_dictionaries(self) -> dict[str, Columns]:
         """Return the columns of the dictionaries named in the parameters."""

@@ -172,16 +172,18 @@ class DecisionRisk(SideInformation, Measure):
         bound: float | None,
     ) -> DecisionRiskResult:
         """Return the numbers, the detail and what they mean."""
-        several = len(found.names) > 1
+        several, titles = len(found.names) > 1, self.public_names(found.names)
         n = len(found.loss)
         numbers: dict[str, Any] = {"records": n, "risk": found.risk}
         if several:
-            numbers |= {f"risk, {t}": r for t, r in zip(found.names, found.risks, strict=True)}
+            numbers |= {f"risk, {t}": r for t, r in zip(titles, found.risks, strict=True)}
             numbers["largest risk"] = float(found.risks.max())
         if self.prior == "sampled":
             spread = float(found.risks.std(ddof=1)) if np.isfinite(found.risks).all() else np.inf
             numbers["standard error"] = spread / len(found.risks) ** 0.5
-        numbers |= {f"rows of {t}": d.n for t, d in posed.dictionaries.items()} | {
+        numbers |= {
+            f"rows of {t}": d.n for t, d in zip(titles, posed.dictionaries.values(), strict=True)
+        } | {
             "expected identifications": float(found.chance.sum()),
             "largest chance of identification": float(found.chance.max(initial=0.0)),
             "largest loss": float(found.loss.max(initial=0.0)),
@@ -248,8 +250,8 @@ class DecisionRisk(SideInformation, Measure):
         lost = int((found.candidates == 0).sum())
         if lost:
             text += f" {lost:,} records have no candidate and count 0: nobody in the dictionary fits them, or values are coded differently there."
-        for title, one in certificates.items():
-            text += f" {title}: {one.sentence()}"
+        for title, one in zip(self.public_names(found.names), certificates.values(), strict=False):
+            text += f" Original and {title}: {one.sentence()}"
         return text
 
 
