@@ -295,7 +295,7 @@ class MinRisk(SideInformation, Method):
             {
                 "risks": {n: write_number(r) for n, r in each.items()},
                 "sensitivity": self.sensitivity,
-                "constant": self.constant,
+                **({"constant": self.constant} if self.sensitivity == "constant" else {}),
                 "weights": [write_number(self.weights.get(c, 1.0)) for c in posed.names],
                 "interactions": [
                     [list(t.columns), write_number(float(t.weight))] for t in self.interactions
