@@ -595,7 +595,7 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series", "dictionaries"],
     /,
     *,
     out: Path,
@@ -612,6 +612,7 @@ def experiment(
         ``blanking``: the four designs of Flossmann and Lechner (2006).
         ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
+        ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
     out
         Folder for the tables (csv) and charts (svg).
     size
