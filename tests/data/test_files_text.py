@@ -129,7 +129,7 @@ def test_shapes_of_text(csv, content, options, expected):
         (b"a,b\n2020-02-31,2\n", {"types": {"a": "date"}}, "does not fit the type"),
         (b"a,b\nsecret,2\n", {"types": {"a": "date"}}, "YYYY-MM-DD"),
         (b"a,b\n1,2\n", {"types": {"a": "float"}}, "types must be text, integer, number or date"),
-        (b"a,b\n1,2\n", {"separator": "::"}, "one character"),
+        (b"a,b\n1,2\n", {"separator": "::"}, "one plain"),
         (b"a,b\n1,2\n", {"seperator": ";"}, "Did you mean 'separator'"),
     ],
 )

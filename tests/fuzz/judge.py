@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import linprog
 
 NEAR = 1e-6
@@ -229,6 +230,103 @@ def weighted_k_anonymity(columns, claim):
     for row, w in zip(rows_of(columns, claim["columns"]), columns[p["weight"]], strict=True):
         found[row] = found.get(row, 0.0) + float(w or 0)
     return min(found.values(), default=np.inf) >= p["k"] - 1e-8
+
+
+def shares_of_values(columns, claim):
+    """Shares of each value among all, and in each class."""
+    classes = amounts(columns, claim)
+    whole = {}
+    for inside in classes.values():
+        for v, a in inside.items():
+            whole[v] = whole.get(v, 0.0) + a
+    total = sum(whole.values())
+    parts = [{v: a / sum(c.values()) for v, a in c.items()} for c in classes.values()]
+    return {v: a / total for v, a in whole.items()}, parts
+
+
+@judges("beta-likeness")
+def beta_likeness(columns, claim):
+    p = claim["parameters"]
+    whole, parts = shares_of_values(columns, claim)
+    enhanced = p.get("variant", "enhanced") == "enhanced"
+    return all(
+        (share - whole[v]) / whole[v]
+        <= min(p["beta"], -np.log(whole[v]) if enhanced else np.inf) + 1e-7
+        for part in parts
+        for v, share in part.items()
+    )
+
+
+@judges("delta-disclosure")
+def delta_disclosure(columns, claim):
+    p = claim["parameters"]
+    whole, parts = shares_of_values(columns, claim)
+    ignored = p.get("absent", "violates") == "ignored"
+    for part in parts:
+        for v, q in whole.items():
+            if v in part:
+                if abs(np.log2(part[v] / q)) > p["delta"] + 1e-9:
+                    return False
+            elif not ignored:
+                return False
+    return True
+
+
+@judges("bounded-share")
+def bounded_share(columns, claim):
+    p = claim["parameters"]
+    named, ignores = p.get("values"), p.get("missing", "category") == "ignore"
+    for inside in amounts(columns, claim, "category").values():
+        for v, a in inside.items():
+            out = (ignores or named is not None) if v is None else named and v not in named
+            if not out and a / sum(inside.values()) > p["alpha"] + 1e-7:
+                return False
+    return True
+
+
+@judges("lkc-privacy")
+def lkc_privacy(columns, claim):
+    p = claim["parameters"]
+    for size in range(1, min(p["known"], len(claim["columns"])) + 1):
+        for names in itertools.combinations(claim["columns"], size):
+            heavy = {"weight": p.get("k_weight"), "sensitive": p["sensitive"]}
+            part = {"columns": names, "parameters": heavy}
+            for inside in amounts(columns, part, "category").values():
+                if sum(inside.values()) < p["k"] - 1e-8:
+                    return False
+            shares = {"alpha": p["confidence"], "sensitive": p["sensitive"]}
+            shares |= {k: p[k] for k in ("weight", "missing") if k in p}
+            if not bounded_share(columns, {"columns": names, "parameters": shares}):
+                return False
+    return True
+
+
+@judges("attack-risk")
+def attack_risk(columns, claim):
+    p, rows = claim["parameters"], rows_of(columns, claim["columns"])
+    if not rows:
+        return True
+    sizes = Counter(rows)
+    chance = np.array([p.get("fraction", 1.0) / sizes[row] for row in rows])
+    found = {
+        "highest": chance.max(),
+        "average": chance.mean(),
+        "at_risk": (chance > p.get("threshold", 1.0) + 1e-9).mean(),
+    }
+    return all(found[name] <= p[name] + 1e-7 for name in found if name in p)
+
+
+@judges("population-uniques")
+def population_uniques(columns, claim):
+    """Zayatz' estimate by its formula; the fitted models are judged by sums in tests of their own."""
+    p, rows = claim["parameters"], rows_of(columns, claim["columns"])
+    sizes = Counter(Counter(rows).values())
+    n, big = len(rows), int(p["population"])
+    if not sizes.get(1) or p["estimate"] != "zayatz":
+        return True
+    seen = {s: m * stats.hypergeom.pmf(1, big, s, n) for s, m in sizes.items()}
+    uniques = sizes[1] * seen[1] / sum(seen.values()) * big / n
+    return uniques <= p["threshold"] * big * (1 + 1e-6)
 
 
 @judges("absent-columns")

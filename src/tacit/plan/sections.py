@@ -104,6 +104,14 @@ Dimensions = Annotated[
 ]
 
 
+def name_options(value: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a mapping with names as text, in parts of it too: YAML reads some names as numbers."""
+    return {
+        str(k): {str(n): part for n, part in v.items()} if isinstance(v, Mapping) else v
+        for k, v in value.items()
+    }
+
+
 class Section(BaseModel):
     """A part of a plan: frozen, and no option that it does not know."""
 
@@ -130,7 +138,7 @@ class Section(BaseModel):
         if cls.main and isinstance(value, str):
             return cls(**{cls.main: value})
         if isinstance(value, Mapping):
-            return cls(**{str(k): v for k, v in value.items()})
+            return cls(**name_options(value))
         example = f"{{{next(iter(cls.model_fields))}: ...}}"
         raise InvalidParameter(f"it must be a mapping such as {example}", ["it must be a mapping"])
 
