@@ -141,6 +141,8 @@ from tacit.risk.register.explicit_identifier import ExplicitIdentifier as Explic
 from tacit.risk.register.k_map import KMap as KMap
 from tacit.risk.register.null_map import NullMap as NullMap
 from tacit.risk.register.wrong_map import WrongMap as WrongMap
+from tacit.risk.sample.population_uniqueness import PopulationUniqueness as PopulationUniqueness
+from tacit.risk.sample.sample_risk import SampleRisk as SampleRisk
 from tacit.rumap import RUMap as RUMap
 from tacit.rumap.additive_noise import AdditiveNoiseMap as AdditiveNoiseMap
 from tacit.spec import Measure as Measure

@@ -1,0 +1,1 @@
+"""Risk of a sample: what it says about the population that nobody has on file."""
