@@ -30,6 +30,7 @@ _HOMES = {
     "UserGroup": "tacit.tiers",
     "verify": "tacit.verification",
     "compare": "tacit.comparison",
+    "recommend": "tacit.recommendation",
     "AdditiveNoiseMap": "tacit.rumap.additive_noise",
     "profile": "tacit.data.profile",
     "starting_plan": "tacit.data.profile",

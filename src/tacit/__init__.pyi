@@ -32,6 +32,7 @@ from tacit.protect import pram as pram
 from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
 from tacit.protect.anonymise.local_recode import LocalRecode as LocalRecode
 from tacit.protect.channels.channel_expansion import ChannelExpansion as ChannelExpansion
+from tacit.protect.decision.min_risk import MinRisk as MinRisk
 from tacit.protect.generalise.datafly import Datafly as Datafly
 from tacit.protect.generalise.generalise import Generalise as Generalise
 from tacit.protect.generalise.k_similar import KSimilar as KSimilar
@@ -98,6 +99,7 @@ from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
 from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
+from tacit.recommendation import recommend as recommend
 from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
@@ -118,6 +120,7 @@ from tacit.risk.classes.t_closeness import TCloseness as TCloseness
 from tacit.risk.classes.uniqueness import Uniqueness as Uniqueness
 from tacit.risk.columns.quasi_identifier_search import QuasiIdentifierSearch as QuasiIdentifierSearch
 from tacit.risk.columns.safe_harbor import SafeHarbor as SafeHarbor
+from tacit.risk.decision.decision_risk import DecisionRisk as DecisionRisk
 from tacit.risk.disclosure.cell_spread import CellSpread as CellSpread
 from tacit.risk.disclosure.index_disclosure import IndexDisclosure as IndexDisclosure
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as IntervalDisclosure
@@ -224,6 +227,7 @@ __all__ = [
     "UserGroup",
     "verify",
     "compare",
+    "recommend",
     "AdditiveNoiseMap",
     "profile",
     "starting_plan",

@@ -99,6 +99,37 @@ def k_agreement(columns, claim):
     return True
 
 
+@judges("disclosed-cells")
+def disclosed_cells(columns, claim):
+    k, per = claim["parameters"]["k"], claim["parameters"]["per"]
+    there = [[v is not None for v in columns[c]] for c in claim["columns"]]
+    if per == "total":
+        return sum(map(sum, there)) <= k
+    lines = there if per == "attribute" else zip(*there, strict=True)
+    return all(sum(line) <= k for line in lines)
+
+
+@judges("decision-risk")
+def decision_risk(columns, claim):
+    """Record by record and row by row; the statement withholds what is needed, the ledger has it."""
+    p, names = claim["parameters"], claim["columns"]
+    for title, given in p.get("dictionaries", {}).items():
+        n = max(map(len, given.values()), default=0)
+        theta = rows_of({c: given.get(c, [None] * n) for c in names}, names)
+        losses = []
+        for row in rows_of(columns, names):
+            known = {c for c, v in zip(names, row, strict=True) if v is not None}
+            weights = [float(w) for c, w in zip(names, p["weights"], strict=True) if c in known]
+            weights += [float(w) for some, w in p["interactions"] if known >= set(some)]
+            phi = {"constant": p.get("constant"), "phi5": np.exp(sum(weights))}
+            candidates = len(agreeing(row, theta))
+            sensitivity = phi.get(p["sensitivity"], sum(weights))
+            losses.append(sensitivity / candidates if candidates else 0.0)
+        if losses and np.mean(losses) > float(p["risks"][title]) * (1 + NEAR):
+            return False
+    return True
+
+
 def agreeing(row, rows):
     """Places of the rows that agree with one, a missing value agreeing with everything."""
     return [

@@ -66,6 +66,18 @@ def test_patterns_of_both_sorts_are_among_them():
     assert (False, False) in found
 
 
+def risk_claim(rng):
+    """What a claim on the expected loss says: a random dictionary, and a risk that may be too small."""
+    levels = np.array(["u", "v", "w", None], dtype=object)
+    return {
+        "risks": {"d": float(rng.uniform(0, 2))},
+        "sensitivity": str(rng.choice(["phi1", "phi5"])),
+        "weights": rng.uniform(0, 1, 3).tolist(),
+        "interactions": [[["a", "b"], 0.5]],
+        "dictionaries": {"d": {c: rng.choice(levels, 8).tolist() for c in "ab"}},
+    }
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_files_are_judged_alike(seed):
     rng = np.random.default_rng([4, seed])
@@ -80,6 +92,10 @@ def test_files_are_judged_alike(seed):
         ("k-agreement", {"k": k}, ("a", "b", "c")),
         ("k-combinations", {"k": k, "combinations": [["a"], ["b", "c"]]}, ("a", "b", "c")),
         ("categories", {"allowed": ["u", "v"]}, ("a",)),
+        ("disclosed-cells", {"k": k, "per": "record"}, ("a", "b", "c")),
+        ("disclosed-cells", {"k": 4 * k, "per": "attribute"}, ("a", "b")),
+        ("disclosed-cells", {"k": 9 * k, "per": "total"}, ("a", "b")),
+        ("decision-risk", risk_claim(rng), ("a", "b", "c")),
     ]:
         claim = Claim(model, parameters, "keys", names)
         assert claim.holds(data.frame) == JUDGES[model](shown, claim.to_dict()), model

@@ -34,6 +34,7 @@ from tacit.protect.suppress.local_each import suppress_each
 from tacit.protect.suppress.local_problem import Demand, Problem
 from tacit.protect.swap import record_pairs
 from tacit.risk.linkage import agreement, nearest, series_attack
+from tacit.stats import decision
 from tacit.stats.local_counts import Lattice, fit_around, neighbourhood
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.robust import qn
@@ -241,6 +242,16 @@ def merged_rows():
     return [*narrow, *wide, prices]
 
 
+def candidates():
+    """Long lists at the first attributes, short ones at the last, and values that agree with two."""
+    rows = rng().integers(-1, 5, (400, 4)).astype(np.int32)
+    shown = rng(2).integers(-1, 5, (60, 4)).astype(np.int32)
+    pairs = decision.Consistent.of([[i, (i + 1) % 5] for i in range(5)])
+    equal = decision.Consistent.equal(5)
+    theta = decision.Dictionary.of(rows, [equal, pairs, equal, pairs])
+    return theta.count(shown), theta.count(shown[:1])
+
+
 def local_counts():
     """Counts around a few cells, some of them isolated, with cells beyond the edge empty and left out."""
     places = np.unique(rng(4).integers(0, 9, (40, 2)), axis=0)
@@ -290,6 +301,7 @@ ALGORITHMS = {
     "local suppression": hidden_cells,
     "hitting sets": hitting_sets,
     "lattice": merged_rows,
+    "candidates": candidates,
     "automaton": lambda: omma(records(), 3, rng=rng()).labels,
     "forest": lambda: mu_approximation(records(80), 4, rng=rng(), tick=quiet),
     "improvement": improved,

@@ -366,3 +366,11 @@ def test_engines_agree(engine):
             people(), seed=1
         )
     )
+
+
+def test_a_candidate_that_breaks_an_earlier_claim_has_no_place_on_the_map():
+    groups, noise = tacit.Mdav(columns=["income"], k=3), tacit.AddNoise(columns=["income"], sd=5)
+    ru = RUMap({"both": [[groups, noise], [noise, groups]]}, closeness, mean_error, workers=1)
+    broken, kept = ru.run(people(30), seed=1).points
+    assert "does not hold on the output" in broken.reason
+    assert kept.has_result

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 import tacit
+from tacit.cli.recommend import recommend
 from tacit.cli.render import Console, progress_bar
 from tacit.errors import (
     DisclosureRefused,
@@ -37,6 +38,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 console = Console()
+app.command(recommend)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -593,7 +595,7 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series", "dictionaries"],
     /,
     *,
     out: Path,
@@ -610,6 +612,7 @@ def experiment(
         ``blanking``: the four designs of Flossmann and Lechner (2006).
         ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
+        ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
     out
         Folder for the tables (csv) and charts (svg).
     size

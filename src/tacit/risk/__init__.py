@@ -5,8 +5,12 @@ from __future__ import annotations
 from tacit.renamed import find_names
 
 _HOMES = {
+    "assumptions_of_kanonymity": "tacit.stats.decision",
     "average_k": "tacit.risk.register.k_map",
+    "count_rules": "tacit.stats.decision",
     "linkage_table": "tacit.risk.linkage.reidentification",
+    "name_sensitivity": "tacit.stats.decision",
+    "precedes": "tacit.stats.decision",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

@@ -70,6 +70,7 @@ class Bench:
             try:
                 desk = Desk(seed, ignore_progress, should_stop)
                 original, released = protect(candidate.plan, self.data, desk)
+                check_earlier_claims(released)
                 found = [
                     tuple(self.gauge(g, i, original, released, desk) for i, g in enumerate(gauges))
                     for gauges in (self.risk, self.utility)
@@ -92,6 +93,16 @@ class Bench:
         ctx = desk.context(MEASURES + i, g)
         found = g.measure(released, original=original, register=self.register, context=ctx)
         return float(found.value)
+
+
+def check_earlier_claims(released: Data) -> None:
+    """Refuse data on which a claim no longer holds that a step before the last one made.
+
+    They could not be released. The last step has just checked its own.
+    """
+    for action in released.history[:-1]:
+        for claim in action.claims:
+            claim.require(released.claim_view(), where=action.kind)
 
 
 # -- gauges ------------------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ class RUMapResult(Result):
         What the reader of the map should know.
     maker
         The data, for :meth:`release`.
+    choice
+        A point chosen by other rules than cap, floor and knee, to be marked as the choice.
 
     References
     ----------
@@ -77,6 +79,7 @@ class RUMapResult(Result):
     plans: tuple[Plan, ...] = field(default=(), compare=False)
     notes: tuple[str, ...] = ()
     maker: Maker | None = field(default=None, compare=False)
+    choice: Point | None = None
 
     @classmethod
     def from_points(
@@ -169,6 +172,8 @@ class RUMapResult(Result):
     @property
     def chosen(self) -> Point | None:
         """Return the choice under the map's own cap and floor (else the knee), or None if there is none."""
+        if self.choice is not None:
+            return self.choice
         try:
             return self.choose()
         except Infeasible:

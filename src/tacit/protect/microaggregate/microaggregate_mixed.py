@@ -138,6 +138,11 @@ class MicroaggregateMixed(Method):
         """Return the columns masked."""
         return self.columns or data.keys
 
+    @property
+    def uses_chance(self) -> bool:
+        """Return True when ties are broken at random."""
+        return self.ties == "random"
+
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to mask, options about columns that are not masked, roles that are not declared."""
         found = super().faults(data)

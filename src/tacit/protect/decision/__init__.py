@@ -1,0 +1,1 @@
+"""Disclosure rules of least risk: what attackers may know, how much it hurts, which cells to show."""

@@ -1,0 +1,426 @@
+"""What could be done: methods and settings that fit the roles and the types of the columns.
+
+Each maker below proposes the settings of one method, mild to strong. The grids stand here and not in the
+methods: they are where a search starts, and no property of a method.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow.compute as pc
+
+from tacit.data.microdata import Microdata
+from tacit.errors import SdcError
+from tacit.plan.grids import method_class
+from tacit.spec import Measure, Method
+
+#: Numbers change columns of numbers; the others act on the keys. In a combination they follow in this order.
+Family = Literal["numbers", "perturb", "coarsen", "recode", "suppress"]
+
+Place = tuple[int, ...]
+
+#: Class sizes tried, beside those that the risk measure and the cap ask for.
+CLASS_SIZES = (3, 5, 10, 20)
+#: A cap asks for classes of 1 / cap records, up to this size.
+LARGEST_CLASS = 100
+#: Shares of records that Anonymise may suppress and Datafly may drop.
+SUPPRESSION = (0.0, 0.02, 0.1)
+#: Chances that PRAM leaves a value as it is, and shares of records whose keys are swapped.
+STAY, SWAPPED = (0.95, 0.9, 0.8, 0.6), (0.05, 0.1, 0.2, 0.4)
+#: Standard deviation of noise relative to the column's, and distance of swapped ranks in percent.
+NOISE, RANKS = (0.05, 0.1, 0.2, 0.5), (2.0, 5.0, 10.0, 20.0)
+#: Rules of local suppression.
+RULES = ("each", "strict")
+#: Levels tried for all keys alike, where there are more than a few combinations of levels.
+LEVELS, FEW = (1, 2, 3), 30
+
+#: A column of at most this many different numbers holds codes: noise on it would mean nothing.
+CODES = 20
+#: Records up to which methods are tried whose work grows with the square of their number, and KSimilar.
+QUADRATIC, SMALL = 30_000, 1_000
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One candidate: its steps, and the words that it is known by.
+
+    Attributes
+    ----------
+    method
+        The curve of the map that it belongs to.
+    label
+        The setting in words.
+    steps
+        The methods, in order.
+    family
+        What sort of change it makes; None for a combination.
+    columns
+        The columns that it changes.
+    place
+        Its place in the grid of its method, along each parameter from mild to strong.
+    parts
+        The two proposals of a combination.
+    """
+
+    method: str
+    label: str
+    steps: tuple[Method, ...]
+    family: Family | None
+    columns: frozenset[str]
+    place: Place = ()
+    parts: tuple[Proposal, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return method and setting."""
+        return f"{self.method} {self.label}".strip()
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What proposals are made from.
+
+    Attributes
+    ----------
+    data
+        The data, without their identifiers.
+    records
+        How many there are.
+    risk
+        The measures of risk.
+    cap
+        The largest risk allowed.
+    numbers
+        Columns of numbers that may be masked.
+    """
+
+    data: Microdata
+    records: int
+    risk: tuple[Any, ...]
+    cap: float
+    numbers: tuple[str, ...]
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Return the keys that are no numbers."""
+        return tuple(c for c in self.data.keys if c not in self.numbers)
+
+    @functools.cached_property
+    def gaps(self) -> frozenset[str]:
+        """Return the keys and columns of numbers with missing values."""
+        looked_at = dict.fromkeys([*self.data.keys, *self.numbers])
+        return frozenset(c for c in looked_at if self.data.column(c).null_count)
+
+    def policy(self, columns: Sequence[str]) -> str:
+        """Return what to do with missing values of some columns: keep them where there are any."""
+        return "refuse" if self.gaps.isdisjoint(columns) else "keep"
+
+    @property
+    def class_sizes(self) -> tuple[int, ...]:
+        """Return the class sizes to try: the usual ones, and what risk and cap ask for."""
+        asked = [k for g in self.risk if isinstance(k := getattr(g, "k", None), int) and k >= 2]
+        if 1 / LARGEST_CLASS <= self.cap <= 0.5:
+            asked.append(math.ceil(1 / self.cap))
+        return tuple(k for k in sorted({*CLASS_SIZES, *asked}) if k <= max(self.records, 2))
+
+
+Maker = Callable[[Ground], Iterator[Proposal]]
+
+
+def propose(
+    ground: Ground, methods: Sequence[str] | None = None
+) -> tuple[list[Proposal], dict[str, str]]:
+    """Return what can be tried on the data, and why the rest cannot, by method or setting."""
+    found: list[Proposal] = []
+    left_out: dict[str, str] = {}
+    for method, (maker, why_not) in MAKERS.items():
+        if methods is not None and method not in methods:
+            continue
+        reason = why_not(ground)
+        if reason:
+            left_out[method] = reason
+            continue
+        proposals = list(maker(ground))
+        faults = {p.name: clauses[0] for p in proposals if (clauses := faults_of(p, ground.data))}
+        found += [p for p in proposals if p.name not in faults]
+        left_out |= {method: next(iter(faults.values()))} if len(faults) == len(proposals) else faults  # fmt: skip
+    return found, left_out
+
+
+def faults_of(proposal: Proposal, data: Microdata) -> list[str]:
+    """Return what is known to be wrong with a proposal before any work, as clauses."""
+    return [clause_of(fault) for step in proposal.steps for fault in step.faults(data)]
+
+
+def clause_of(fault: SdcError) -> str:
+    """Return the first sentence of a fault as a clause."""
+    text = " ".join(str(fault).split())
+    return text.split(". ")[0].rstrip(".")
+
+
+# -- keys ------------------------------------------------------------------------------------------
+
+
+def make_anonymise(ground: Ground) -> Iterator[Proposal]:
+    """Propose the best generalisation for class sizes, and for the models that the risk itself names."""
+    sizes = ground.class_sizes
+    for (i, k), (j, share) in itertools.product(enumerate(sizes), enumerate(SUPPRESSION)):
+        yield on_keys(
+            ground, "anonymise", "recode", f"k = {k}{suppressing(share)}", (i, j),
+            models=[{"kind": "k_anonymity", "k": k}], suppression=share,
+        )  # fmt: skip
+    for i, model in enumerate(ground.risk):
+        if not isinstance(model, Measure) or model.kind == "k_anonymity":
+            continue
+        for j, share in enumerate(SUPPRESSION):
+            words = f"for {model.kind.replace('_', ' ')}{suppressing(share)}"
+            proposal = on_keys(
+                ground, "anonymise", "recode", words, (len(sizes) + 2 * i + 1, j),
+                models=[aim(model, ground.cap)], suppression=share,
+            )  # fmt: skip
+            # Not every measure is a model that a search can aim at.
+            if not proposal.steps[0].faults(ground.data):
+                yield proposal
+
+
+def aim(model: Measure[Any], cap: float) -> Measure[Any]:
+    """Return a measure with the cap as its bound, where it has a bound on the average and none is set."""
+    if getattr(model, "average", 0) is not None:
+        return model
+    return type(model)(**{**model.to_dict(), "average": cap})
+
+
+def suppressing(share: float) -> str:
+    """Return words for a share of records that may be suppressed."""
+    return f", up to {share:.0%} of records suppressed" if share else ""
+
+
+def make_datafly(ground: Ground) -> Iterator[Proposal]:
+    """Propose Datafly."""
+    for i, k in enumerate(ground.class_sizes):
+        yield on_keys(ground, "datafly", "recode", f"k = {k}", (i,), k=k, max_drop=0.02)
+
+
+def make_k_similar(ground: Ground) -> Iterator[Proposal]:
+    """Propose clusters with common ancestors; greedy, so that no clock decides."""
+    for i, k in enumerate(ground.class_sizes):
+        yield on_keys(ground, "k_similar", "recode", f"k = {k}", (i,), k=k, method="greedy")
+
+
+def make_mixed(ground: Ground) -> Iterator[Proposal]:
+    """Propose microaggregation of all keys together, numbers and categories."""
+    schema = ground.data.frame.collect_schema()
+    codes = tuple(c for c in ground.codes if schema[c].is_numeric())
+    for i, k in enumerate(ground.class_sizes):
+        yield on_keys(
+            ground, "microaggregate_mixed", "recode", f"k = {k}", (i,),
+            k=k, nominal=codes, missing=ground.policy(ground.data.keys),
+        )  # fmt: skip
+
+
+def make_generalise(ground: Ground) -> Iterator[Proposal]:
+    """Propose fixed levels below the top of each hierarchy: all of them, or where many the same for all keys."""
+    heights = {c: h for c in ground.data.keys if (h := height_of(ground, c)) >= 2}
+    places: Iterable[Place] = itertools.product(*(range(h) for h in heights.values()))
+    if math.prod(heights.values()) > FEW:
+        places = dict.fromkeys(tuple(min(n, h - 1) for h in heights.values()) for n in LEVELS)
+    for place in places:
+        levels = {c: n for c, n in zip(heights, place, strict=True) if n}
+        if levels:
+            words = ", ".join(f"{c} level {n}" for c, n in levels.items())
+            yield on_columns("generalise", "coarsen", words, place, levels, level=levels)
+
+
+def height_of(ground: Ground, column: str) -> int:
+    """Return the height of a key's hierarchy; 0 where it has none."""
+    hierarchies = ground.data.hierarchies
+    return hierarchies[column].height if column in hierarchies else 0
+
+
+def make_local_suppression(ground: Ground) -> Iterator[Proposal]:
+    """Propose local suppression; strictly, it holds for those who take a missing value for a value."""
+    for (i, k), (j, rule) in itertools.product(enumerate(ground.class_sizes), enumerate(RULES)):
+        words = f"k = {k}{', strict' if rule == 'strict' else ''}"
+        yield on_keys(ground, "local_suppression", "suppress", words, (i, j), k=k, rule=rule)
+
+
+def make_pram(ground: Ground) -> Iterator[Proposal]:
+    """Propose randomised keys."""
+    for i, stay in enumerate(STAY):
+        yield on_columns(
+            "pram", "perturb", f"stay {stay:g}", (i,), ground.codes, columns=ground.codes, stay=stay
+        )
+
+
+def make_swap(ground: Ground) -> Iterator[Proposal]:
+    """Propose keys exchanged between records."""
+    for i, share in enumerate(SWAPPED):
+        yield on_columns(
+            "swap",
+            "perturb",
+            f"share {share:g}",
+            (i,),
+            ground.codes,
+            columns=ground.codes,
+            share=share,
+        )
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def make_mdav(ground: Ground) -> Iterator[Proposal]:
+    """Propose microaggregation of the numbers together."""
+    for i, k in enumerate(ground.class_sizes):
+        yield on_numbers(ground, "mdav", f"k = {k}", (i,), k=k, missing=ground.policy(ground.numbers))  # fmt: skip
+
+
+def make_individual_ranking(ground: Ground) -> Iterator[Proposal]:
+    """Propose microaggregation of each column of numbers by itself."""
+    for i, k in enumerate(ground.class_sizes):
+        yield on_numbers(
+            ground, "individual_ranking", f"k = {k}", (i,),
+            k=k, missing=ground.policy(ground.numbers),
+        )  # fmt: skip
+
+
+def make_rank_swap(ground: Ground) -> Iterator[Proposal]:
+    """Propose swapped ranks."""
+    for i, percent in enumerate(RANKS):
+        yield on_numbers(
+            ground, "rank_swap", f"within {percent:g} %", (i,),
+            percent=percent, missing=ground.policy(ground.numbers),
+        )  # fmt: skip
+
+
+def make_add_noise(ground: Ground) -> Iterator[Proposal]:
+    """Propose independent noise."""
+    for i, relative in enumerate(NOISE):
+        yield on_numbers(ground, "add_noise", f"relative {relative:g}", (i,), relative=relative)
+
+
+def make_correlated_noise(ground: Ground) -> Iterator[Proposal]:
+    """Propose noise with the columns' own covariance."""
+    for i, relative in enumerate(NOISE):
+        yield on_numbers(
+            ground, "correlated_noise", f"relative {relative:g}", (i,),
+            lambda_squared=relative**2, missing=ground.policy(ground.numbers),
+        )  # fmt: skip
+
+
+def make_shuffle(ground: Ground) -> Iterator[Proposal]:
+    """Propose shuffling."""
+    yield on_numbers(ground, "shuffle", "", (0,), missing=ground.policy(ground.numbers))
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def needs_keys(ground: Ground) -> str:
+    """Leave out what acts on keys when there are none."""
+    return "" if ground.data.keys else "no keys are declared"
+
+
+def needs_hierarchies(ground: Ground) -> str:
+    """Leave out what climbs hierarchies when a key has none."""
+    bare = [c for c in ground.data.keys if c not in ground.data.hierarchies]
+    if bare:
+        return f"{', '.join(bare)} {'has' if len(bare) == 1 else 'have'} no hierarchy"
+    return needs_keys(ground)
+
+
+def needs_levels(ground: Ground) -> str:
+    """Leave out fixed levels when no hierarchy has one between its ground and its top."""
+    tall = [c for c in ground.data.keys if height_of(ground, c) >= 2]
+    return "" if tall else "no key has a hierarchy with a level between its values and its top"
+
+
+def needs_few(ground: Ground) -> str:
+    """Leave out what is for small files."""
+    if ground.records > SMALL:
+        return f"it is for files of up to {SMALL:,} records"
+    return needs_hierarchies(ground)
+
+
+def needs_codes(ground: Ground) -> str:
+    """Leave out what randomises categories when there are none."""
+    return "" if ground.codes else "no key holds categories"
+
+
+def needs_numbers(ground: Ground) -> str:
+    """Leave out what masks numbers when there are none."""
+    return "" if ground.numbers else f"no column holds more than {CODES} different numbers"
+
+
+def needs_quadratic(ground: Ground) -> str:
+    """Leave out work that grows with the square of the records."""
+    if ground.records > QUADRATIC:
+        return (
+            f"its work grows with the square of the records, and there are more than {QUADRATIC:,}"
+        )
+    return ""
+
+
+def both(*rules: Callable[[Ground], str]) -> Callable[[Ground], str]:
+    """Return the first reason of several rules."""
+    return lambda ground: next((why for rule in rules if (why := rule(ground))), "")
+
+
+#: By method: what proposes its settings, and what says why it cannot be used at all.
+MAKERS: Mapping[str, tuple[Maker, Callable[[Ground], str]]] = {
+    "anonymise": (make_anonymise, needs_hierarchies),
+    "local suppression": (make_local_suppression, needs_keys),
+    "datafly": (make_datafly, needs_hierarchies),
+    "generalise": (make_generalise, both(needs_keys, needs_levels)),
+    "k-similar": (make_k_similar, needs_few),
+    "microaggregate mixed": (make_mixed, both(needs_keys, needs_quadratic)),
+    "pram": (make_pram, both(needs_keys, needs_codes)),
+    "swap": (make_swap, both(needs_keys, needs_codes)),
+    "mdav": (make_mdav, both(needs_numbers, needs_quadratic)),
+    "individual ranking": (make_individual_ranking, needs_numbers),
+    "rank swap": (make_rank_swap, needs_numbers),
+    "add noise": (make_add_noise, needs_numbers),
+    "correlated noise": (make_correlated_noise, needs_numbers),
+    "shuffle": (make_shuffle, needs_numbers),
+}
+
+
+def on_keys(
+    ground: Ground, kind: str, family: Family, label: str, place: Place, **values: Any
+) -> Proposal:
+    """Return a proposal that acts on all keys."""
+    return on_columns(kind, family, label, place, ground.data.keys, **values)
+
+
+def on_numbers(ground: Ground, kind: str, label: str, place: Place, **values: Any) -> Proposal:
+    """Return a proposal that masks the columns of numbers."""
+    chosen = ground.numbers
+    return on_columns(kind, "numbers", label, place, chosen, columns=chosen, **values)
+
+
+def on_columns(
+    kind: str, family: Family, label: str, place: Place, changed: Iterable[str], **values: Any
+) -> Proposal:
+    """Return a proposal of one step."""
+    name = kind.replace("_", " ") if kind != "k_similar" else "k-similar"
+    step = method_class(kind)(**values)
+    return Proposal(name, label, (step,), family, frozenset(changed), place)
+
+
+def find_numbers(data: Microdata) -> tuple[str, ...]:
+    """Return the columns of numbers that may be masked: measured, and in no role that forbids it."""
+    bound = {*data.identifiers, data.weight, data.household, data.stratum}
+    schema = data.frame.collect_schema()
+    return tuple(
+        c
+        for c in data.columns
+        if c not in bound
+        and schema[c].is_numeric()
+        and len(pc.unique(pc.drop_null(data.column(c)))) > CODES
+    )

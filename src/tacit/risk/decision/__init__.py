@@ -1,0 +1,1 @@
+"""The expected loss of a release against what attackers may know."""
