@@ -27,7 +27,10 @@ ON_DATA = [*method_kinds(), *measure_kinds()]
 #: On Spark: what runs on the engine alone; the rest gathers coded cells or records first.
 ON_ENGINE = [k for k in ON_DATA if specs()[k].runs_on == "engine"]
 #: Steps that take records out, or put others in their place, and say so.
-CHANGES_LENGTH = {"add_tuples", "blank", "channel_expansion", "datafly", "sample"}
+CHANGES_LENGTH = {
+    *("add_tuples", "anonymise", "blank", "channel_expansion", "datafly"),
+    *("local_recode", "sample"),
+}
 #: The name of the column is part of what is drawn: pseudonyms of one column say nothing of another's.
 NAMED_DRAW = {"pseudonymise"}
 
