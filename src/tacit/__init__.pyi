@@ -93,6 +93,7 @@ from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
 from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
+from tacit.protect.weights.calibrate import Calibrate as Calibrate
 from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
@@ -123,6 +124,7 @@ from tacit.risk.register.explicit_identifier import ExplicitIdentifier as Explic
 from tacit.risk.register.k_map import KMap as KMap
 from tacit.risk.register.null_map import NullMap as NullMap
 from tacit.risk.register.wrong_map import WrongMap as WrongMap
+from tacit.risk.sample.individual_risk import IndividualRisk as IndividualRisk
 from tacit.rumap import RUMap as RUMap
 from tacit.rumap.additive_noise import AdditiveNoiseMap as AdditiveNoiseMap
 from tacit.spec import Measure as Measure
