@@ -39,9 +39,9 @@ def expected_inverse(f: npt.ArrayLike, p: npt.ArrayLike) -> Floats:
     counts, chances = np.broadcast_arrays(np.asarray(f, np.float64), np.asarray(p, np.float64))
     if not ((counts >= 1).all() and (chances > 0).all() and (chances <= 1).all()):
         raise ValueError("expected_inverse needs f >= 1 and p in (0, 1]")
-    pairs = np.stack([counts.ravel(), chances.ravel()], axis=1)
-    distinct, of = np.unique(pairs, axis=0, return_inverse=True)
-    n, chance = distinct[:, 0], distinct[:, 1]
+    # Complex numbers sort by both parts, far faster than rows do.
+    distinct, of = np.unique(counts.ravel() + 1j * chances.ravel(), return_inverse=True)
+    n, chance = distinct.real.copy(), distinct.imag.copy()
     risk = np.empty(len(distinct))
     by_series = (chance >= 0.5) | (n >= FEW)
     whole = ~by_series & (n == np.rint(n))

@@ -16,6 +16,7 @@ from tacit.data.microdata import Microdata
 from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
+from tacit.protect.anonymise import sample_conditions  # noqa: F401 - its conditions register themselves
 from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
 from tacit.protect.anonymise.claims import claims_of
 from tacit.protect.anonymise.conditions import (
