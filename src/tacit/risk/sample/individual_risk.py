@@ -394,7 +394,11 @@ class IndividualRiskResult(Result):
             subtitle=f"{n:,} records, {self.expected:,.1f} re-identifications expected",
             x="records, from the riskiest on",
             y="risk of re-identification",
-            x_axis={"scale": {"type": "log"}, "axis": {"tickCount": 5, "format": ",d"}},
+            steps=True,
+            x_axis={
+                "scale": {"type": "log", "domain": [1, max(n, 2)], "nice": False},
+                "axis": {"tickCount": 5, "format": ",d", "grid": False},
+            },
             y_axis={"scale": {"zero": True}, "axis": {"format": "~g"}},
             alt=f"Line chart: risk by record. The largest of {n:,} risks is {top:.3g}; {self.expected:.3g} re-identifications are expected.",
         )
