@@ -88,8 +88,17 @@ def spec_entry(kind: str, cls: Any) -> str:
             f"{cls.title()}.",
             f"`tacit.{cls.__name__}` · [explained](../methods/{kind}.md) · {'; '.join(spec_facts(cls))}.",
             parameter_table(cls),
+            role_table(cls),
         ]
     )
+
+
+def role_table(cls: Any) -> str:
+    """Return what a Spec does with household, weight, stratum and linked columns; nothing for tables."""
+    from tacit.treatment import statements
+
+    rows = list(statements(cls))
+    return table(("role", "what is done with it"), rows) if rows else ""
 
 
 def spec_facts(cls: Any) -> Iterator[str]:
@@ -244,7 +253,8 @@ def plan_page() -> str:
                 ],
             ),
             (
-                "`keys` may be a list, or a mapping from names to lists when there are several quasi-identifiers."
+                "`keys` may be a list, or a mapping from names to lists when there are several quasi-identifiers. "
+                "`links` is explained under [roles](../guides/roles.md)."
             ),
             "## Reading a file",
             "`source` and `register` are a path, or a mapping with `path` and any of:",

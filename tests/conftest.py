@@ -36,7 +36,7 @@ def pytest_generate_tests(metafunc):
 
 
 #: Where the most expensive tests are: they are handed out first, so that no process works alone at the end.
-EXPENSIVE = ("/docs/", "/property/", "/tables/")
+EXPENSIVE = ("/docs/", "/fuzz/", "/property/", "/tables/")
 
 
 def pytest_collection_modifyitems(items):

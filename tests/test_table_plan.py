@@ -123,3 +123,15 @@ def test_tables_given_in_python():
     assert release.data.hidden.sum() >= 2
     assert np.isnan(release.data.published).sum() == release.data.hidden.sum()
     assert "cells" in str(release.summary())
+
+
+def test_a_recoded_table_is_released_with_its_reports(tmp_path):
+    from common.cases import firms
+
+    steps = [
+        tacit.MinimumFrequency(n=3),
+        tacit.RecodeTable(dimension="region", depth=1),
+        tacit.SuppressLinear(),
+    ]
+    release = tacit.Plan(steps).run(firms(judged=False))
+    assert (release.write(tmp_path / "out") / "report.html").exists()

@@ -6,9 +6,11 @@ micro-aggregation technique for secure statistical databases, PSD 2006, LNCS 430
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -198,3 +200,18 @@ def label_of(row: Row) -> str:
     """Return a line in words."""
     where = f", {row.column}" if row.column else ""
     return f"{row.method}, k = {row.k}, {row.records} x {row.columns}{where}"
+
+
+#: Records, columns and k of the files of Table 3: all are compared.
+SIZES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "small": ((60, 120), (2,), (3,)),
+    "paper": ((1_000, 5_000, 10_000), (2, 5, 10), (3, 5, 10)),
+}
+
+
+def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+    """Return loss and time of the methods on random files of growing size (Table 3)."""
+    if progress is not None:
+        progress("grouping random files", None)
+    found = scalability(itertools.product(*SIZES[size]), seed=seed)
+    return {"scalability": found.frame}

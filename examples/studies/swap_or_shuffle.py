@@ -9,9 +9,12 @@ data shuffle for numeric data, PSD 2006, LNCS 4302, 164-176 (tables 1 to 3, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pyarrow as pa
 
 from tacit.protect.swap.shuffling import (
     compute_target_correlations,
@@ -19,7 +22,8 @@ from tacit.protect.swap.shuffling import (
     reassign_values,
     scores_of,
 )
-from tacit.stats.conditional import compute_found_chance, conditional_of, find_most_likely
+from tacit.risk.linkage.nearest import find_own_chance
+from tacit.stats.conditional import conditional_of
 from tacit.stats.moments import Floats
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.ranks import pearson, rank, restore_record_order, spearman
@@ -110,8 +114,40 @@ def linkage_study(
             y = mask(x, rng)
             distribution = conditional_of(x, y)
             masked = distribution.masked(y)
-            hits = compute_found_chance(
-                find_most_likely(distribution.expected(x), masked), masked, own
-            )
+            hits = find_own_chance(distribution.expected(x), masked, own)
             found[name] += float(hits.mean()) / replications
     return found
+
+
+#: Sample sizes, correlations, numbers of variables and replications.
+SIZES: Mapping[str, tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...], int]] = {
+    "small": ((30, 100), (0.05, 0.5, 0.95), (2, 4), 5),
+    "paper": (
+        (30, 100, 300, 1000),
+        (0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95),
+        (2, 3, 4, 5, 6),
+        1000,
+    ),
+}
+
+
+def run(*, size: str = "small", seed: int = 0, progress: Any = None) -> dict[str, Any]:
+    """Return both experiments: ``correlations`` (tables 1 to 3) and ``linkage`` (table 4)."""
+    sizes, correlations, variables, replications = SIZES[size]
+    rng = np.random.default_rng(seed)
+    first: list[dict[str, Any]] = []
+    second: list[dict[str, Any]] = []
+    for i, n in enumerate(sizes):
+        for rho in correlations:
+            if progress is not None:
+                progress(f"{n} records, correlation {rho:g}", i / len(sizes))
+            first += [asdict(row) for row in correlation_study(n, rho, replications, rng)]
+        for p in variables:
+            found = linkage_study(n, p, replications, rng)
+            second += [{"n": n, "variables": p, "method": m, "linked": v} for m, v in found.items()]
+    return {"correlations": as_frame(first), "linkage": as_frame(second)}
+
+
+def as_frame(rows: list[dict[str, Any]]) -> nw.DataFrame[Any]:
+    """Return rows as a frame."""
+    return nw.from_native(pa.Table.from_pylist(rows), eager_only=True)

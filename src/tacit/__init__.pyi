@@ -17,7 +17,10 @@ from tacit.data.cells.dimension import Dimension as Dimension
 from tacit.data.cells.status import Status as Status
 from tacit.data.hierarchy import Hierarchy as Hierarchy
 from tacit.data.microdata import Microdata as Microdata
+from tacit.data.presets import preset_notes as preset_notes
+from tacit.data.presets import preset_plan as preset_plan
 from tacit.data.profile import profile as profile
+from tacit.data.profile import starting_plan as starting_plan
 from tacit.data.table import Table as Table
 from tacit.engine import get_engine as get_engine
 from tacit.errors import SdcError as SdcError
@@ -51,6 +54,7 @@ from tacit.protect.microaggregate.mu_approximation import MuApproximation as MuA
 from tacit.protect.microaggregate.optimal_groups import OptimalGroups as OptimalGroups
 from tacit.protect.microaggregate.optimal_univariate import OptimalUnivariate as OptimalUnivariate
 from tacit.protect.microaggregate.path_groups import PathGroups as PathGroups
+from tacit.protect.microaggregate.robust_distance_groups import RobustDistanceGroups as RobustDistanceGroups
 from tacit.protect.microaggregate.sort_by_column import SortByColumn as SortByColumn
 from tacit.protect.microaggregate.sort_by_component import SortByComponent as SortByComponent
 from tacit.protect.microaggregate.sort_by_projection_pursuit import SortByProjectionPursuit as SortByProjectionPursuit
@@ -97,6 +101,7 @@ from tacit.protect.weights.calibrate import Calibrate as Calibrate
 from tacit.registry import register as register
 from tacit.release import Release as Release
 from tacit.result import Result as Result
+from tacit.reveal import show_values as show_values
 from tacit.risk import linkage as linkage
 from tacit.risk.classes.k_anonymity import KAnonymity as KAnonymity
 from tacit.risk.classes.l_diversity import LDiversity as LDiversity
@@ -109,7 +114,10 @@ from tacit.risk.disclosure.cell_spread import CellSpread as CellSpread
 from tacit.risk.disclosure.index_disclosure import IndexDisclosure as IndexDisclosure
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure as IntervalDisclosure
 from tacit.risk.disclosure.noise_ellipsoid import NoiseEllipsoid as NoiseEllipsoid
+from tacit.risk.disclosure.noise_protection import NoiseProtection as NoiseProtection
 from tacit.risk.disclosure.rank_bounds import RankBounds as RankBounds
+from tacit.risk.disclosure.robust_disclosure import RobustDisclosure as RobustDisclosure
+from tacit.risk.disclosure.swap_audit import SwapAudit as SwapAudit
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage
 from tacit.risk.linkage.distance_linkage import DistanceLinkage as DistanceLinkage
@@ -150,7 +158,9 @@ from tacit.tables.rounding.half_rounding import HalfRounding as HalfRounding
 from tacit.tables.rounding.random_rounding import RandomRounding as RandomRounding
 from tacit.tables.rounding.round_small_counts import RoundSmallCounts as RoundSmallCounts
 from tacit.tables.rounding.rounding_effects import RoundingEffects as RoundingEffects
+from tacit.tables.rules.direct_disclosure import DirectDisclosure as DirectDisclosure
 from tacit.tables.rules.dominance import Dominance as Dominance
+from tacit.tables.rules.k_disclosure import KDisclosure as KDisclosure
 from tacit.tables.rules.minimum_frequency import MinimumFrequency as MinimumFrequency
 from tacit.tables.rules.p_percent import PPercent as PPercent
 from tacit.tables.rules.pq import Pq as Pq
@@ -206,8 +216,12 @@ __all__ = [
     "compare",
     "AdditiveNoiseMap",
     "profile",
+    "starting_plan",
+    "preset_plan",
+    "preset_notes",
     "get_engine",
     "register",
+    "show_values",
     "Method",
     "Measure",
     "Result",

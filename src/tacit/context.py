@@ -33,6 +33,8 @@ class Context:
     details
         What the method did, for the ledger and the report: levels, counts, traces. It must not hold
         values of records.
+    elsewhere
+        Columns that other steps of the plan change: a linked column among them is not left as it is.
     """
 
     rng: np.random.Generator
@@ -40,6 +42,7 @@ class Context:
     progress: Progress = ignore_progress
     should_stop: Callable[[], bool] = lambda: False
     details: dict[str, Any] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
 
     @classmethod
     def start(

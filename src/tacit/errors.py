@@ -29,13 +29,16 @@ The whole tree::
       Slow                        this will take long at this size
 
 A message says what is wrong, where, and what to do next. It never quotes a confidential value, a
-record or a small count.
+record or a small count; which values it is about, ``tacit.show_values()`` prints for the person who holds
+the data (see :mod:`tacit.reveal`).
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from errno import ENOSPC
 
 
 class SdcError(Exception):
@@ -164,6 +167,48 @@ class WeakProtection(SdcWarning):
 
 class Slow(SdcWarning):
     """The work will take long at this size."""
+
+
+@contextmanager
+def explain_target(target: object) -> Iterator[None]:
+    """Say in a sentence why a file or folder cannot be written: rights, a full disk, a name too long."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or "it failed"
+    except ValueError as error:
+        if "null" not in str(error) or isinstance(error, SdcError):
+            raise
+        why = "its name holds a null character"
+    else:
+        return
+    name = str(target).rsplit("/", 1)[-1]
+    shown = name if len(name) <= 60 else name[:57] + "..."
+    raise InputError(f"cannot write {shown!r}: {why}. Choose a place that you may write to.")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return True for what Python, Arrow or an engine raises when memory does not suffice."""
+    named = type(error).__name__ in ("ArrowMemoryError", "OutOfMemoryException", "OutOfMemoryError")
+    return named or isinstance(error, MemoryError) or "OutOfMemoryError" in str(error)[:2000]
+
+
+def is_out_of_disk(error: BaseException) -> bool:
+    """Return True for what is raised when a disk is full."""
+    return getattr(error, "errno", None) == ENOSPC or "No space left on device" in str(error)[:2000]
+
+
+def make_shortage_error(what: str, error: BaseException) -> EngineError:
+    """Return the error for work that needs more memory or disk than there is."""
+    if is_out_of_disk(error):
+        return EngineError(
+            f"{what} found no space on the disk for what it keeps in between. Free some, or name another "
+            "folder in the environment (TMPDIR)."
+        )
+    return EngineError(
+        f"{what} ran out of memory. Free some, raise the limit (TACIT_DUCKDB_MEMORY, TACIT_SPARK_MEMORY), "
+        "read fewer columns, or work on a larger machine or on Spark."
+    )
 
 
 def near_match(name: str, available: Iterable[str]) -> str:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
-ColumnName = Annotated[str, Field(min_length=1, json_schema_extra={"widget": "column"})]
+
+def name_as_text(value: Any) -> Any:
+    """Return a whole number as text: frames may number their columns, and plans name a column 2019."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+ColumnName = Annotated[
+    str,
+    BeforeValidator(name_as_text),
+    Field(min_length=1, json_schema_extra={"widget": "column"}),
+]
 ColumnNames = Annotated[tuple[ColumnName, ...], Field(min_length=1)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 PositiveInt = Annotated[int, Field(ge=1)]

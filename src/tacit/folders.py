@@ -6,15 +6,16 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EACCES, ENOTDIR
 from pathlib import Path
 from typing import Any, Protocol
 
 import tacit
-from tacit.errors import DisclosureRefused, InputError, SdcError
+from tacit.errors import DisclosureRefused, InputError, SdcError, explain_target
+from tacit.own_folders import make_own_folder
 
 MANIFEST = "manifest.json"
 #: Files that speak of the manifest and so cannot stand in it.
@@ -141,6 +142,8 @@ def confidential_folder(target: Path) -> Path:
 
 def refuse_target(target: Path, source: str, *, force: bool) -> None:
     """Refuse a target that would destroy the source, somebody's files, or an earlier release."""
+    with explain_target(target):
+        there = target.exists()
     if target.is_file():
         raise DisclosureRefused(
             f"{target.name!r} is a file; a release is a folder. Choose another name."
@@ -152,7 +155,7 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
             raise DisclosureRefused(
                 "the release folder holds the source data; choose another folder"
             )
-    if not target.exists() or not any(target.iterdir()):
+    if not there or not any(target.iterdir()):
         return
     if not (target / "manifest.json").exists():
         raise DisclosureRefused(
@@ -164,16 +167,21 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
         )
 
 
+def require_writable(target: Path) -> None:
+    """Raise where a target cannot be made: a file stands in its path, or nobody may write there."""
+    place = next(p for p in (target, *target.parents) if p.exists())
+    if not place.is_dir():
+        raise NotADirectoryError(ENOTDIR, f"{place.name!r} is a file")
+    if not os.access(place, os.W_OK):
+        raise PermissionError(EACCES, "permission denied")
+
+
 @contextmanager
 def scratch(target: Path) -> Iterator[Path]:
     """Give a private folder beside the target that is gone afterwards, whatever happens."""
-    try:
+    with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise InputError(
-            f"cannot write to {str(target.parent)!r}: {error.strerror}. Choose a folder that you may write to."
-        ) from None
+        work, in_use = make_own_folder(f".{target.name}-", target.parent)
     try:
         yield work
     except OSError as error:
@@ -181,6 +189,7 @@ def scratch(target: Path) -> Iterator[Path]:
             f"the release could not be written: {error.strerror}. Nothing was changed."
         ) from error
     finally:
+        os.close(in_use)
         shutil.rmtree(work, ignore_errors=True)
 
 

@@ -69,7 +69,7 @@ class Panel:
         for key, result in self.after.items():
             old = self.before[key].numbers if key in self.before else {}
             for label, value in result.numbers.items():
-                yield result.title, label, old.get(label), value
+                yield result.title, result.label(label), old.get(label), value
 
     def summary(self) -> Summary:
         """Return the numbers before and after."""
@@ -87,7 +87,7 @@ class Panel:
         from tacit.plot.families import bars, before_after
 
         pairs = [
-            (r.title, self.before[k].value, r.value)
+            (value_words(r), self.before[k].value, r.value)
             for k, r in self.after.items()
             if k in self.before
         ]
@@ -96,13 +96,18 @@ class Panel:
                 pairs, title=f"{self.name.capitalize()} before and after", y="value"
             )
         return bars(
-            [(r.title, r.value) for r in self.after.values()],
+            [(value_words(r), r.value) for r in self.after.values()],
             title=self.name.capitalize(),
             y="value",
         )
 
     def __repr__(self) -> str:
         return f"{self.name.capitalize()} before -> after\n{self.summary()}"
+
+
+def value_words(result: Result) -> str:
+    """Return what the compared value of a result is: a bare title would name another number."""
+    return f"{getattr(lookup(result.kind), 'axis', '')} {result.title}".strip()
 
 
 @dataclass(frozen=True, repr=False)
@@ -319,6 +324,7 @@ class Release:
             "data_fingerprint": self.ledger.last_fingerprint,
             "studied": self.studied,
             "attention": list(self.attention),
+            "claims": [claim.to_dict() for claim in self.claims],
             **self.ledger.to_dict(),
             "before": [r.to_dict() for r in self.before],
             "after": [r.to_dict() for r in self.after],

@@ -6,7 +6,8 @@ former kinds of a plan's steps. Nothing here works on: a name that changed is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,25 @@ def no_attribute(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of ``tacit`` lacks: the new name, if it was an old one."""
     plain = f"module 'tacit.{module}' has no attribute {name!r}"
     return AttributeError(OLD_NAMES.get(f"{module}.{name}", plain))
+
+
+def find_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a ``__getattr__`` by which a package of ``tacit`` has names of its own, imported when first used.
+
+    Parameters
+    ----------
+    package
+        The package as users write it, such as ``tables``.
+    homes
+        Public name to the module that it lies in.
+    """
+
+    def get(name: str) -> Any:
+        if name in homes:
+            return getattr(importlib.import_module(homes[name]), name)
+        raise no_attribute(package, name)
+
+    return get
 
 
 class MovedModules:

@@ -57,6 +57,8 @@ class Result:
         What the numbers mean, in a sentence or two, for the report.
     shortfall
         How the data miss the threshold that the measure was given, in a sentence; empty when they do not.
+    labels
+        Words for numbers whose names are letters of the literature, for people to read.
     """
 
     kind: str
@@ -66,6 +68,15 @@ class Result:
     frame: nw.DataFrame[Any] | None = None
     explanation: str = ""
     shortfall: str = field(default="", kw_only=True)
+    labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    def label(self, name: str) -> str:
+        """Return the words for one of the numbers."""
+        return self.labels.get(name, name)
+
+    def labelled(self) -> Summary:
+        """Return the numbers under names for people."""
+        return Summary({self.label(k): v for k, v in self.summary().items()})
 
     def summary(self) -> Summary:
         """Return the few numbers that matter."""
@@ -76,7 +87,7 @@ class Result:
         from tacit.plot.families import bars
 
         items = [
-            (k, float(v))
+            (self.label(k), float(v))
             for k, v in self.numbers.items()
             if isinstance(v, int | float) and not isinstance(v, bool)
         ]
@@ -95,10 +106,10 @@ class Result:
         }
 
     def __repr__(self) -> str:
-        return f"{self.title}\n{'-' * len(self.title)}\n{self.summary()}" + (
+        return f"{self.title}\n{'-' * len(self.title)}\n{self.labelled()}" + (
             f"\n\n{self.explanation}" if self.explanation else ""
         )
 
     def _repr_html_(self) -> str:
-        body = self.summary()._repr_html_()
+        body = self.labelled()._repr_html_()
         return f"<h4>{html.escape(self.title)}</h4>{body}<p>{html.escape(self.explanation)}</p>"

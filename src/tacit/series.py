@@ -5,13 +5,12 @@ The names are found in the packages where the algorithms live, and imported when
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from tacit.renamed import find_names
 
 _HOMES = {
-    "NORMALISATIONS": "tacit.stats.series.normalise",
     "Advice": "tacit.risk.linkage.series_advice",
     "Distance": "tacit.stats.series.distances",
+    "NORMALISATIONS": "tacit.stats.series.normalise",
     "Panel": "tacit.stats.series.panel",
     "SeriesAttack": "tacit.risk.linkage.series_attack",
     "SeriesLinks": "tacit.risk.linkage.series_attack",
@@ -32,15 +31,10 @@ _HOMES = {
     "normalise": "tacit.stats.series.normalise",
     "paired_distances": "tacit.stats.series.distances",
     "series_groups": "tacit.protect.microaggregate.grouping.series",
+    "side_by_side": "tacit.plot.series",
     "sts": "tacit.stats.series.distances",
+    "warping_path": "tacit.plot.series",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    from tacit.renamed import no_attribute
-
-    raise no_attribute("series", name)
+__getattr__ = find_names("series", _HOMES)

@@ -12,9 +12,13 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
@@ -22,10 +26,41 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, InvalidParameter, SdcError
+from tacit.data.together import (
+    SUPPRESSES,
+    Gone,
+    Suppressed,
+    Ways,
+    carry_linked,
+    count_suppressed,
+    open_ends,
+    suppress_together,
+)
+from tacit.data.values import extreme_columns
+from tacit.errors import (
+    InputError,
+    InvalidParameter,
+    SdcError,
+    WeakProtection,
+    is_out_of_disk,
+    is_out_of_memory,
+    make_shortage_error,
+)
 from tacit.result import Result
+from tacit.treatment import (
+    HOUSEHOLD,
+    LINKS,
+    STRATUM,
+    WEIGHT,
+    OnHousehold,
+    OnLinks,
+    OnStratum,
+    OnWeight,
+)
 
-Role = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "hierarchies"]
+Role = Literal[
+    "identifiers", "keys", "sensitive", "weight", "household", "stratum", "links", "hierarchies"
+]
 Where = Literal["engine", "cells", "records"]
 #: The kind of data that a Spec acts on; records unless it says otherwise.
 D = TypeVar("D", bound=Data, default=Microdata)
@@ -47,6 +82,11 @@ class Spec(BaseModel):
     #: Parameters with which the reference page shows it and the common tests run it (on a small file
     #: with the columns id, sex, age, zip, job, income and disease); only what has no default.
     example: ClassVar[Mapping[str, Any]] = {}
+    #: What this does with the roles of records, in the words of :mod:`tacit.treatment`; None for tables.
+    on_household: ClassVar[OnHousehold | None] = None
+    on_weight: ClassVar[OnWeight | None] = None
+    on_stratum: ClassVar[OnStratum | None] = None
+    on_links: ClassVar[OnLinks | None] = None
 
     kind: str
 
@@ -118,8 +158,17 @@ class Spec(BaseModel):
             return [InputError(f"{self.kind} works on {wanted.made_by} (got {got}).")]
         return data.faults_for(self)
 
+    def check_type(self, data: Any, what: str = "") -> None:
+        """Refuse data of another kind, before anything asks them for what they do not have."""
+        wanted = self.data_type()
+        if not isinstance(data, wanted):
+            raise InputError(
+                f"{self.kind}{what} works on {wanted.made_by} (got {type(data).__name__})."
+            )
+
     def check(self, data: Any) -> None:
         """Raise the first fault, naming all of them."""
+        self.check_type(data)
         found = self.faults(data)
         if len(found) == 1:
             raise found[0]
@@ -170,10 +219,10 @@ class Method(Spec, Generic[D]):
         ctx = context or Context.start(seed)
         ctx.tick(self.title(), 0.0)
         begun = time.perf_counter()
-        result = self._apply(data, ctx)
-        claims = tuple(self._claims(data, result))
-        for claim in claims:
-            claim.require(result.claim_view(), where=self.kind)
+        with explain_limits(self.kind, data):
+            result, claims = self._protect(data, ctx)
+            for claim in claims:
+                claim.require(result.claim_view(), where=self.kind)
         action = Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
@@ -186,6 +235,100 @@ class Method(Spec, Generic[D]):
         ctx.tick(self.title(), 1.0)
         return result.with_action(action)
 
+    def _protect(self, data: D, ctx: Context) -> tuple[D, tuple[Claim, ...]]:
+        """Do the work, with households and linked columns looked after before and after it."""
+        if not isinstance(data, Microdata):
+            other = self._apply(data, ctx)
+            return other, tuple(self._claims(data, other))
+        ways = self._ways(data, ctx.elsewhere)
+        for sentence in open_ends(data, ways):
+            warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
+        if data.links:
+            ctx.note(changed_columns=list(ways.changed))
+        result: Any = self._apply(cast("Any", data), ctx)
+        done = Suppressed()
+        if ways.links in SUPPRESSES and (data.links or data.household is not None):
+            result, done = self._suppress_together(data, result, ways.changed, ctx)
+        elif ways.links == "carried" and data.links:
+            result, followers = carry_linked(data, result, ways)
+            if followers:
+                ctx.note(carried_along=followers)
+        claims = [*self._claims(cast("Any", data), result), *suppression_claims(data, done)]
+        known = tuple(role_assumptions(self, data, ways))
+        return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
+
+    def _suppress_together(
+        self, data: Microdata, result: Any, changed: tuple[str, ...], ctx: Context
+    ) -> tuple[Any, Suppressed]:
+        """Suppress what would still stand elsewhere; do the work again where that undid a claim.
+
+        Each round has more missing values than the one before, so that there is a last.
+        """
+        missing = -1
+        while True:
+            result, done = suppress_together(data, result, changed)
+            if not done.columns:
+                return result, done
+            gone = count_suppressed(data, result)
+            claims = self._claims(cast("Any", data), result)
+            if gone.cells == missing or all(c.holds(result.claim_view()) for c in claims):
+                break
+            missing = gone.cells
+            ctx.tick("suppressing again, with households and linked columns", None)
+            # The mark in the history tells that values may have been generalised already.
+            marked = replace(result, history=(*data.history, Action(self.kind, {})))
+            result = replace(cast("Any", self._apply(marked, ctx)), history=data.history)
+        self._tell_suppressed(gone, done, ctx)
+        return result, done
+
+    def _tell_suppressed(self, gone: Gone, done: Suppressed, ctx: Context) -> None:
+        """Correct what the method noted about its own cells by what went with them."""
+        noted = ctx.details.get("suppressed", {})
+        more = gone.cells > sum(noted.values()) if isinstance(noted, Mapping) else True
+        told = {"suppressed": gone.columns, "cells": gone.cells, "records": gone.records}
+        # The search was the best for its own cells; of these cells nobody has shown it.
+        unproven = dict.fromkeys(("lightest_for_each_record", "proven"), False) if more else {}
+        ctx.note(
+            suppressed_together=list(done.columns),
+            **{n: value for n, value in {**told, **unproven}.items() if n in ctx.details},
+        )
+
+    def cautions(self, data: Any, elsewhere: frozenset[str] = frozenset()) -> list[str]:
+        """Return what this leaves open on households and linked columns, before any work.
+
+        ``elsewhere`` names the columns that other steps change.
+        """
+        if not isinstance(data, Microdata):
+            return []
+        return open_ends(data, self._ways(data, elsewhere))
+
+    def _ways(self, data: Microdata, elsewhere: frozenset[str]) -> Ways:
+        """Return how households and links are treated; what is not said is taken as not treated."""
+        before = {c for a in data.history for c in a.details.get("changed_columns", ())}
+        return Ways(
+            self.kind,
+            self.treats_household(data),
+            self.treats_links(data),
+            tuple(dict.fromkeys(self.targets(data))),
+            elsewhere | before,
+            draws=self.uses_chance,
+        )
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return what is done with households with the parameters as they are."""
+        del data
+        return self.on_household or "apart"
+
+    def treats_links(self, data: Microdata) -> OnLinks:
+        """Return what is done with linked columns with the parameters as they are."""
+        del data
+        return self.on_links or "warned"
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns whose values this may change: its ``columns``, or else the keys it needs."""
+        named = Spec.columns_named(self)
+        return named or (data.keys if "keys" in self.needs else ())
+
     def _apply(self, data: D, ctx: Context) -> D:
         raise NotImplementedError
 
@@ -193,6 +336,35 @@ class Method(Spec, Generic[D]):
         """Return what this method guarantees about ``result``."""
         del data, result
         return ()
+
+
+def suppression_claims(data: Microdata, done: Suppressed) -> Iterable[Claim]:
+    """Yield the claim about what was suppressed together, if anything was."""
+    if done.columns:
+        yield Claim(
+            "suppressed-together",
+            {
+                **({} if data.household is None else {"household": data.household}),
+                "constant": list(done.constant),
+                "links": [list(group) for group in done.links],
+                "counting": list(done.counting),
+            },
+            "households and linked columns",
+            done.columns,
+            ("Columns that are not declared as linked do not tell the missing values.",),
+        )
+
+
+def role_assumptions(spec: Method[Any], data: Microdata, ways: Ways) -> Iterator[str]:
+    """Yield how the declared roles were treated: what a claim rests on besides its own assumptions."""
+    if data.household is not None:
+        yield f"Household: {HOUSEHOLD[ways.household]}."
+    if data.weight is not None and spec.on_weight is not None:
+        yield f"Weight: {WEIGHT[spec.on_weight]}."
+    if data.stratum is not None and spec.on_stratum is not None:
+        yield f"Stratum: {STRATUM[spec.on_stratum]}."
+    if data.links:
+        yield f"Linked columns: {LINKS[ways.links]}."
 
 
 class Measure(Spec, Generic[D]):
@@ -231,8 +403,12 @@ class Measure(Spec, Generic[D]):
                 f"{self.kind} needs a population register: pass register=, or name the file in the "
                 "plan's measure."
             )
+        for what, companion in (("original", original), ("register", register)):
+            if companion is not None:
+                self.check_type(companion, f" with {what}=")
         ctx = context or Context.start(seed)
-        return self._measure(data, Companions(original=original, register=register), ctx)
+        with explain_limits(self.kind, data):
+            return self._measure(data, Companions(original=original, register=register), ctx)
 
     def _measure(self, data: D, other: Companions[D], ctx: Context) -> Result:
         raise NotImplementedError
@@ -266,6 +442,43 @@ class Companions(Generic[D]):
     def has_register(self) -> bool:
         """Return True when a population register is at hand."""
         return self._register is not None
+
+
+@contextmanager
+def explain_limits(kind: str, data: Data) -> Iterator[None]:
+    """Say in a sentence that memory, or the range of a computer's numbers, did not suffice.
+
+    Numbers near the largest or smallest possible leave it when they are squared or summed, in ways that
+    no method can list beforehand; what is raised then may quote them, and what comes out may be nothing.
+    """
+    left: list[str] = []
+    try:
+        with np.errstate(
+            over="call", invalid="call", divide="call", call=lambda fault, _: left.append(fault)
+        ):
+            yield
+    except (ArithmeticError, ValueError, IndexError) as error:
+        if not isinstance(error, SdcError):
+            refuse_extremes(kind, data)
+        raise
+    except Exception as error:
+        if not is_out_of_memory(error) and not is_out_of_disk(error):
+            raise
+        raise make_shortage_error(kind, error) from None
+    if left:
+        refuse_extremes(kind, data)
+        warnings.warn(f"{kind}: {left[0]} in a computation", RuntimeWarning, stacklevel=3)
+
+
+def refuse_extremes(kind: str, data: Data) -> None:
+    """Refuse data with numbers that are infinite or nearly so."""
+    extreme = extreme_columns(data)
+    if extreme:
+        raise InputError(
+            f"{kind} cannot work with the numbers in {', '.join(map(repr, extreme[:5]))}: some are infinite, or so "
+            "large or small that their squares leave the range of a computer's numbers. Rescale the column, or "
+            "make such values missing."
+        ) from None
 
 
 def is_risk(cls: type[Spec]) -> bool:

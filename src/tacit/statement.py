@@ -31,7 +31,7 @@ def statement(release: Release) -> dict[str, Any]:
             }
             for a in release.history
         ],
-        "claims": [as_json_number(claim.to_dict()) for claim in release.claims],
+        "claims": [as_json_number(claim.to_dict(public=True)) for claim in release.claims],
         "attention": list(release.attention),
     }
 
@@ -59,12 +59,18 @@ def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
         return ["No protection model is claimed."]
     lines = []
     for claim in claims:
-        simple = {k: v for k, v in claim["parameters"].items() if not isinstance(v, list)}
+        simple = {
+            k: v
+            for k, v in claim["parameters"].items()
+            if v is not None and not isinstance(v, list)
+        }
         values = ", ".join(f"{k} = {format_number(v)}" for k, v in simple.items())
         lines.append(
             f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}: {', '.join(claim['columns'])}."
         )
         lines += [f"  Assumed: {text}" for text in claim["assumptions"]]
+        if claim.get("withheld"):
+            lines.append("  The counts behind it are confidential and stay with the data holder.")
     return [*lines, "", "Each claim was recomputed on the released file before it was released."]
 
 

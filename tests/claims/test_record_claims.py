@@ -130,6 +130,20 @@ def test_claims_of_random_steps_hold_or_are_seen_to_fail(seed):
         assert claim.holds(data.frame) == recomputed(claim, columns)
 
 
+def test_a_claim_about_a_column_that_is_gone_is_refused_in_a_sentence():
+    data = tacit.read({"a": [1.0, 2.0, 3.0, 4.0], "b": ["p", "q", "r", "s"]})
+    masked = tacit.Mdav(columns=["a"], k=2).apply(data)
+    left = tacit.Deidentify(columns=["a"]).apply(masked)
+    (claim,) = masked.history[-1].claims
+    with pytest.raises(SdcError, match="no longer there"):
+        claim.require(left.claim_view(), where="release")
+
+
+def test_limits_of_a_column_that_became_text_do_not_hold():
+    data = tacit.read({"a": ["100 or more", "-20"]})
+    assert not Claim("within-limits", {"low": None, "high": 500}, "a", ("a",)).holds(data.frame)
+
+
 def test_many_combinations_are_judged_as_few_are():
     """Counted once on all columns or one combination after another: the same answer."""
     from itertools import combinations

@@ -203,6 +203,8 @@ def test_tables_map_and_experiment(folder, capsys):
     assert main(["map", "map.yaml", "--out", "map"]) == 0
     assert "Datafly" in said(capsys)
     assert (folder / "map" / "map.html").exists()
+    (chosen,) = (folder / "map").glob("*.yaml")
+    assert main(["check", str(chosen)]) == 0
     assert main(["experiment", "channels", "--out", "sweeps"]) == 0
     assert (folder / "sweeps" / "figure_7.svg").exists()
 

@@ -107,3 +107,25 @@ def test_an_unprotected_table_is_not_published(folder, capsys):
     assert run("table", "convert", folder / "t.table", folder / "out.csv") == 1
     assert "unsafe cells would be published" in capsys.readouterr().err
     assert not (folder / "out.csv").exists()
+
+
+def test_records_in_another_encoding_are_tabulated(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    text = "område;storlek;value\n" + "".join(
+        f"{a};{b};{v}\n" for a, b, v in [("Skåne", "l", 3), ("Norr", "s", 4), ("?", "s", 9)] * 5
+    )
+    (folder / "r.csv").write_bytes(text.encode("latin-1"))
+    command = ["table", "build", "r.csv", "--dimension", "område", "storlek", "--value", "value"]
+    assert main([*command, "--out", "r.table"]) == 2
+    options = ["--encoding", "latin-1", "--separator", ";", "--missing-codes", "?"]
+    assert main([*command, *options, "--missing", "none", "--out", "r.table"]) == 0
+    table = tacit.Table.load(folder / "r.table")
+    assert set(table.dimensions[0].codes) == {"Total", "Skåne", "Norr", "none"}
+
+
+def test_kinds_are_understood_with_underscores(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "k.csv").write_text("a,b\n1,x\n1,y\n")
+    for kind in ("k_anonymity", "k-anonymity"):
+        assert main(["measure", kind, "k.csv", "--keys", "a"]) == 0
+        assert "smallest class (k)" in capsys.readouterr().out

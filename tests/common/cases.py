@@ -160,3 +160,15 @@ def table_measure_kinds():
     return [
         k for k, s in specs().items() if issubclass(s, Measure) and s.data_type() is tacit.Table
     ]
+
+
+#: Specs that take tables of counts alone.
+OF_COUNTS = {"direct_disclosure", "k_disclosure"}
+
+
+def fitting(kind):
+    """The common table, or one of counts for a Spec that takes no other."""
+    if kind not in OF_COUNTS:
+        return firms()
+    counts = np.array([[4, 0, 0], [5, 0, 1], [3, 2, 1]])
+    return tacit.Table.from_array(counts, count=counts, totals=False, frequency=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from common.cases import build, firms, table_measure_kinds, table_method_kinds
+from common.cases import build, firms, fitting, table_measure_kinds, table_method_kinds
 from tacit.context import Context
 from tacit.errors import Cancelled, InputError, SdcError
 
@@ -33,7 +33,7 @@ def facts(result):
 
 @pytest.mark.parametrize("kind", ALL)
 def test_equal_seeds_give_equal_results_and_the_input_is_untouched(kind):
-    table = firms()
+    table = fitting(kind)
     before = facts(table)
     assert facts(run(kind, table)) == facts(run(kind, table))
     assert facts(table) == before
@@ -42,7 +42,7 @@ def test_equal_seeds_give_equal_results_and_the_input_is_untouched(kind):
 
 @pytest.mark.parametrize("kind", METHODS)
 def test_history_and_claims(kind):
-    result = run(kind, firms())
+    result = run(kind, fitting(kind))
     assert result.history[-1].kind == kind
     for claim in result.history[-1].claims:
         assert claim.holds(result)
@@ -52,7 +52,7 @@ def test_history_and_claims(kind):
 @pytest.mark.parametrize("kind", METHODS)
 def test_can_be_cancelled(kind):
     with pytest.raises(Cancelled):
-        build(kind).apply(firms(), context=Context.start(1, should_stop=lambda: True))
+        build(kind).apply(fitting(kind), context=Context.start(1, should_stop=lambda: True))
 
 
 def one_cell():
@@ -122,7 +122,7 @@ def test_microdata_are_refused_kindly(kind):
 
 @pytest.mark.parametrize("kind", MEASURES)
 def test_results_print_and_plot_themselves(kind):
-    result = run(kind, firms())
+    result = run(kind, fitting(kind))
     assert result.title in repr(result)
     assert result.summary()
     svg = result.plot().svg()
@@ -134,6 +134,6 @@ def test_results_print_and_plot_themselves(kind):
 def test_repr_has_no_hidden_value(kind):
     if kind not in METHODS:
         return
-    result = run(kind, firms())
+    result = run(kind, fitting(kind))
     if result.hidden.any():
         assert not re.search(r"\b310\b", repr(result))

@@ -33,9 +33,16 @@ def test_changes_by_column(pair):
 def test_memory_and_engine_agree(pair):
     expected = (4, {"a": 3, "b": 0})
     assert count_on_engine(*pair, ["a", "b"]) == expected
-    tables = comparable_tables(*pair, ["a", "b"])
-    if tables is not None:
-        assert count_in_memory(*tables, ["a", "b"]) == expected
+    assert count_in_memory(*pair, ["a", "b"]) in (expected, None)
+
+
+def test_numbers_that_became_text_are_compared_in_memory():
+    before = tacit.read(pa.table({"a": [1, 2, 3, None], "x": [0.5, 1.5, None, 2.5]}))
+    after = before.replace({"a": ["1", "2-3", "2-3", None], "x": [0.5, 1.0, 1.0, 2.5]})
+    after = after.take(np.array([0, 1, 3])).materialise()
+    expected = (3, {"a": 1, "x": 1})
+    assert count_in_memory(before, after, ["a", "x"]) == expected
+    assert count_on_engine(before, after, ["a", "x"]) == expected
 
 
 def test_other_types_and_doubled_records_are_left_to_the_engine(pair):

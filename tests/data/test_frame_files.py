@@ -100,3 +100,17 @@ def test_read_any_tells_records_from_tables(tmp_path):
     assert cells.value.tolist() == [3, 3]
     with pytest.raises(UnreadableFile, match="holds a table, not records"):
         tacit.read(tmp_path / "t.table")
+
+
+def test_columns_of_a_released_sheet_are_wide_enough(tmp_path):
+    """Excel shows a number that does not fit as ####."""
+    table = tacit.Table.from_array([[51534641.38, 2.5], [14246848.42, 7.0]], totals=False)
+    write_released(table, tmp_path / "t.xlsx")
+    for sheet in load_workbook(tmp_path / "t.xlsx"):
+        widths = {k: d.width for k, d in sheet.column_dimensions.items()}
+        for column in sheet.iter_cols():
+            longest = max(
+                len(f"{c.value:,.2f}" if c.data_type == "n" and c.value else str(c.value or ""))
+                for c in column
+            )
+            assert widths[column[0].column_letter] > longest

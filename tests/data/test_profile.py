@@ -127,7 +127,11 @@ def test_declared_roles_stay():
     found = profile(
         tacit.read({"sex": ["m", "f"] * 20, "job": ["a", "b"] * 20}, sensitive="sex", keys="job")
     )
-    assert dict(found.roles) == {"keys": ["job"], "sensitive": ["sex"]}
+    assert dict(found.roles) == {
+        "keys": ["job"],
+        "sensitive": ["sex"],
+        "links": [["sex", "job"]],
+    }
     assert found.columns[0].confidence == "declared"
 
 

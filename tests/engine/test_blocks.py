@@ -2,6 +2,7 @@
 
 import gc
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -146,7 +147,8 @@ def test_every_block_and_stream_draws_by_itself():
 def test_scratch_files_live_as_long_as_their_frames(small_memory):
     folder = small_memory._scratch.folder
     assert folder.stat().st_mode & 0o077 == 0
-    data = tacit.read(population(), engine=small_memory).materialise()
+    given = tacit.read(population(), engine=small_memory)
+    data = given.with_frame(given.frame.with_columns(nw.col("age") + 1)).materialise()
     assert len(list(folder.glob("*.parquet"))) == 1
     ages = data.frame.select("age")
     del data

@@ -138,6 +138,32 @@ def agreeing():
     return repr(found.summary())
 
 
+def agreeing_by_levels():
+    names = ["Meier", "Meyer", "Maier", "Schmidt", "Schmitt", "Smith", "Lee", "Li"]
+    draw = rng(5)
+    original, released = (
+        tacit.read(
+            {
+                "name": draw.choice(names, 90),
+                "town": draw.choice(list("abc"), 90),
+                "x": draw.integers(0, 9, 90),
+            }
+        )
+        for _ in range(2)
+    )
+    spec = tacit.ProbabilisticLinkage(
+        comparisons={
+            "name": {"by": "jaro_winkler"},
+            "town": {},
+            "x": {"by": "number", "levels": [2]},
+        },
+        term_frequencies=["name"],
+        blocks=[["town"], [{"column": "name", "by": "soundex"}]],
+        estimate="true",
+    )
+    return repr(spec.measure(released, original=original, seed=1).summary())
+
+
 def structure():
     found = detect_structure(judged((9, 8, 5)).equations, seed=3)
     return found.row_block, found.column_block
@@ -236,6 +262,7 @@ ALGORITHMS = {
     "rank pairs": lambda: rank_partners(300, 20, rng()),
     "robust scale": lambda: qn(rng().normal(size=300)),
     "agreement": agreeing,
+    "agreement by levels": agreeing_by_levels,
     "nearest": linked,
     "k-Similar": k_similar,
     "swapping": swapped,

@@ -12,21 +12,23 @@ from tacit.errors import InputError
 from tacit.risk.linkage import candidate_pairs as _pairs
 from tacit.risk.linkage.agreement import (
     Comparison,
-    Model,
-    Patterns,
     assign_weighted_links,
     best_links,
     candidates,
     count_patterns,
-    em,
-    fit_informed_model,
-    level_shares,
-    make_em_start,
     pair_weights,
     pattern_numbers,
     random_patterns,
     scores,
     true_patterns,
+)
+from tacit.risk.linkage.fellegi_sunter import (
+    Model,
+    Patterns,
+    em,
+    fit_informed_model,
+    level_shares,
+    make_em_start,
     zones,
 )
 
@@ -38,7 +40,7 @@ THREE = Comparison(((1.0,),) * 3, (True,) * 3)
 @pytest.fixture(scope="module")
 def fitted():
     patterns = Patterns(np.array(EM["patterns"]), np.array(EM["pair_counts"]))
-    start = make_em_start(THREE, EM["start"]["p"])
+    start = make_em_start(THREE.n_levels, EM["start"]["p"])
     assert [m[1] for m in start.m] == EM["start"]["m"]
     assert [u[1] for u in start.u] == pytest.approx(EM["start"]["u"])
     return patterns, em(patterns, start, tolerance=1e-12)
@@ -87,7 +89,7 @@ def test_error_rates_with_missing_fields_are_shares():
 def test_em_raises_the_likelihood_every_step():
     rng = np.random.default_rng(0)
     patterns = Patterns(np.array(EM["patterns"]), rng.integers(1, 500, 8))
-    logs = [em(patterns, make_em_start(THREE, 0.1), limit=k).loglik for k in range(1, 30)]
+    logs = [em(patterns, make_em_start(THREE.n_levels, 0.1), limit=k).loglik for k in range(1, 30)]
     assert (np.diff(logs) >= -1e-9).all()
 
 
@@ -147,7 +149,7 @@ def test_links_are_those_of_the_largest_weight(interpolated):
     a, b = planted(rng, 90)
     a[5], b[7] = a[4], b[6]  # equal records
     made = candidates(a, b)
-    model = em(count_patterns(made, FOUR), make_em_start(FOUR, 1 / 90))
+    model = em(count_patterns(made, FOUR), make_em_start(FOUR.n_levels, 1 / 90))
     how = scores(model, FOUR, interpolated=interpolated)
     found = best_links(made, how)
     weight = np.stack([pair_weights(np.broadcast_to(x, b.shape), b, how) for x in a])
@@ -162,7 +164,7 @@ def test_links_are_those_of_the_largest_weight(interpolated):
 def test_stepwise_weights_are_those_of_the_patterns():
     rng = np.random.default_rng(4)
     a, b = planted(rng, 200)
-    model = make_em_start(FOUR, 0.01)
+    model = make_em_start(FOUR.n_levels, 0.01)
     how = scores(model, FOUR, interpolated=False)
     levels = FOUR.levels(pattern_numbers(a, b, FOUR))
     np.testing.assert_allclose(pair_weights(a, b, how), model.pattern_weights(levels))
@@ -170,7 +172,7 @@ def test_stepwise_weights_are_those_of_the_patterns():
 
 def test_interpolated_weights_fall_from_agreement_to_disagreement():
     one = Comparison(((0.1,),), (True,))
-    model = make_em_start(one, 0.1)
+    model = make_em_start(one.n_levels, 0.1)
     how = scores(model, one, interpolated=True)
     low, high = model.weights[0]
     gaps = np.array([[0.0], [0.1], [0.2], [5.0]])
@@ -183,13 +185,13 @@ def test_the_true_pairs_are_found_by_em():
     a, b = planted(rng)
     made = candidates(a, b)
     patterns = count_patterns(made, FOUR)
-    model = em(patterns, make_em_start(FOUR, 1 / len(a)))
+    model = em(patterns, make_em_start(FOUR.n_levels, 1 / len(a)))
     assert model.p * len(a) == pytest.approx(1, rel=0.3)
     assert model.list_contrary_fields().tolist() == []
     found = best_links(made, scores(model, FOUR, interpolated=True))
     assert (found.nearest == np.arange(len(a))).mean() > 0.9
     own = true_patterns(a, b, np.arange(400), np.arange(400), FOUR)
-    known = fit_informed_model(patterns, own, make_em_start(FOUR, 0.1))
+    known = fit_informed_model(patterns, own, make_em_start(FOUR.n_levels, 0.1))
     for ours, real in zip(model.m, known.m, strict=True):
         np.testing.assert_allclose(ours, real, atol=0.1)
 
@@ -198,7 +200,7 @@ def test_u_from_random_pairs():
     rng = np.random.default_rng(6)
     a, b = planted(rng)
     everything = count_patterns(candidates(a, b), FOUR)
-    start = make_em_start(FOUR, 1 / 400)
+    start = make_em_start(FOUR.n_levels, 1 / 400)
     drawn = random_patterns(a, b, FOUR, 200_000, rng)
     u = level_shares(drawn, start)
     for ours, real in zip(u, level_shares(everything, start), strict=True):
@@ -214,8 +216,8 @@ def test_one_to_one_links():
     a, b = planted(rng, 50)
     b[1] = b[0]
     made = candidates(a, b)
-    how = scores(make_em_start(FOUR, 0.02), FOUR, interpolated=True)
-    found = assign_weighted_links(made, how)
+    how = scores(make_em_start(FOUR.n_levels, 0.02), FOUR, interpolated=True)
+    found, _ = assign_weighted_links(made, how, np.arange(50))
     assert len(set(found.nearest.tolist())) == 50
     weight = np.stack([pair_weights(np.broadcast_to(x, b.shape), b, how) for x in a])
     from scipy.optimize import linear_sum_assignment
@@ -228,9 +230,8 @@ def test_one_to_one_respects_blocks():
     a = np.zeros((3, 1))
     block = (np.array([0, 0, 1]), np.array([0, 2, 2]))
     one = Comparison(((0.0,),), (False,))
-    found = assign_weighted_links(
-        candidates(a, a, block=block), scores(make_em_start(one, 0.1), one, interpolated=True)
-    )
+    how = scores(make_em_start(one.n_levels, 0.1), one, interpolated=True)
+    found, _ = assign_weighted_links(candidates(a, a, block=block), how, np.arange(3))
     assert sorted(found.nearest.tolist()) == [-1, -1, 0]
 
 
@@ -246,10 +247,11 @@ def test_kernels_as_they_are_agree_with_compiled_ones(seed, n, m):
     a, b = np.round(rng.normal(size=(n, 2)), 1), np.round(rng.normal(size=(m, 2)), 1)
     comparison = Comparison(((0.5, 0.1), (0.1,)), (True, True))
     made = candidates(a, b)
-    out = np.zeros(4 * 3, dtype=np.int64)
+    out = np.zeros(2 * 4 * 3, dtype=np.int64)
     _pairs.count_patterns(
         made.a, made.b, made.low, made.high, made.asked.count, made.found.count[made.order],
-        comparison.padded(), comparison.sizes - 1, comparison.radix, out,
+        comparison.padded(), comparison.highest, comparison.radix,
+        *comparison.kernel_arrays(made.b), made.ours, made.theirs, out,
     )  # fmt: skip
     found = count_patterns(made, comparison)
     np.testing.assert_array_equal(out[out > 0], found.counts)

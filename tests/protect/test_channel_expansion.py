@@ -2,6 +2,8 @@
 
 import collections
 import itertools
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -303,3 +305,51 @@ def test_numbers_as_values_of_u():
     study = tacit.ChannelExpansion(related=["bp"], confidential="ill", u={1: 0.4})
     assert study.u == {"1": 0.4}
     assert study.apply(tacit.read(columns, identifiers="name"), seed=1).answer.safe
+
+
+def test_single_people_of_the_cross_table_stay_inside(tmp_path):
+    """The counts behind the claim are in the ledger; the public files have none of them."""
+    release = tacit.Plan(steps=[STUDY], measures=[tacit.KAnonymity()]).run(people(), seed=5)
+    folder = release.write(tmp_path / "out")
+    public = json.loads((folder / "statement.json").read_text())
+    claim = next(c for c in public["claims"] if c["model"] == "channel-safety")
+    assert "inputs" not in claim["parameters"]
+    assert claim["withheld"] == ["inputs"]
+    for file in folder.iterdir():
+        assert b'"counts"' not in file.read_bytes()
+    # With the ledger the claim is recomputed, without it that is left out, and said.
+    told = {name: remark for name, ok, remark in tacit.verify(folder, people()).checks if ok}
+    assert any(name.startswith("claim holds: channel-safety") for name in told)
+    shutil.rmtree(tmp_path / "out-confidential")
+    told = {name: remark for name, ok, remark in tacit.verify(folder).checks if ok}
+    assert any("left out" in r for name, r in told.items() if name.startswith("claim: channel"))
+
+
+def test_what_is_said_of_shares_is_true_of_the_shares_as_dealt(tmp_path):
+    """Limits hold for expected shares; ledger and board are told how many realised ones lie above."""
+    release = tacit.Plan(steps=[STUDY], measures=[tacit.KAnonymity()]).run(people(), seed=5)
+    folder = release.write(tmp_path / "out")
+    original = people().to_pandas().set_index("name")["ill"]
+    dealt = release.data.to_pandas()
+    ill = dealt["name"].map(original)
+    above = shares = 0
+    for _, group in ill.groupby(dealt["output_channel"]):
+        for value, limit in STUDY.u.items():
+            shares += 1
+            above += (group == value).mean() > limit + 1e-12
+    details = release.ledger.entries[0].details
+    assert (details["shares_dealt"], details["shares_above_limit"]) == (shares, above)
+    assert above
+    report = (folder / "report.html").read_text()
+    assert "stays within its limit" not in report
+    assert "let one expect" in report
+    assert f"{above} of {shares} shares" not in report
+    board = next((tmp_path / "out-confidential").glob("*/board.html")).read_text()
+    assert f"{above} of {shares} shares" in board
+
+
+def test_a_release_without_a_rule_on_the_sum_has_a_report(tmp_path):
+    release = tacit.Plan(
+        steps=[STUDY.model_copy(update={"b": None})], measures=[tacit.KAnonymity()]
+    ).run(people())
+    assert (release.write(tmp_path / "out") / "report.html").exists()

@@ -130,3 +130,83 @@ def test_refusals():
         tacit.MicroaggregatedSwap(columns=["x"], by=["c"]).apply(data)
     with pytest.raises(tacit.SdcError, match="cannot be masked"):
         tacit.MicroaggregatedSwap(columns=["w"], by=["c"]).apply(data)
+
+
+# -- permutations by hand, and the audit -----------------------------------------------------------------
+
+
+def printed(**more):
+    given = case("ms_appendix_example")["input"]
+    n = len(given["y"])
+    data = tacit.read(
+        {
+            "y": [*given["y"], 7.0],
+            "c": ["a"] * n + ["b"],
+            "d": [1] * (n + 1),
+            "w": [*given["w"], 1],
+        },
+        weight="w",
+    )
+    options = {"columns": ["y"], "by": ["c", "d"], **more}
+    return data, tacit.MicroaggregatedSwap(**options)
+
+
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
+def test_the_printed_example_with_its_permutation():
+    order = case("ms_appendix_example")["input"]["permutation_1based"]
+    data, method = printed(permutation={"y": {"a x 1": order}})
+    made = method.apply(data)
+    expected = [*case("ms_appendix_example")["expected"]["y_masked"], 7.0]
+    assert made.column("y").to_pylist() == pytest.approx(expected, abs=1e-8)
+    assert "permutation" not in made.history[-1].parameters  # confidential
+    audit = tacit.SwapAudit(columns=["y"], by=["c", "d"], means=True).measure(made, original=data)
+    rows = {r["cell"]: r for r in audit.frame.rows(named=True)}
+    assert rows["a x 1"]["mean before"] == pytest.approx(299 / 9)
+    assert rows["a x 1"]["mean after"] == pytest.approx(299 / 9)
+    assert rows["b x 1"]["share unchanged"] == 1
+    assert audit.numbers["cells of one record"] == 1
+    assert audit.value == 0
+    assert not audit.shortfall
+
+
+@pytest.mark.parametrize(
+    ("permutation", "message"),
+    [
+        ({"z": {}}, "has none for column 'y'"),
+        ({"y": {"q": [1]}}, "names the cell 'q'"),
+        ({"y": {}}, "leaves out 1 cells"),
+        ({"y": {"a x 1": [1, 2, 2]}}, "exactly once"),
+        ({"y": {"a x 1": [0, 1, 2]}}, "exactly once"),
+        ({"y": {"a x 1": [1, 2]}}, "exactly once"),
+    ],
+)
+def test_permutations_that_do_not_fit_are_refused(permutation, message):
+    data, method = printed(permutation=permutation)
+    with pytest.raises(tacit.SdcError, match=message):
+        method.apply(data)
+
+
+@given(cells)
+@settings(max_examples=60, deadline=None)
+def test_shares_of_groups_by_replication(cell):
+    from tacit.stats.cell_swap import largest_shares
+
+    y, w, p = (np.array(part) for part in cell)
+    order = np.argsort(y, kind="stable")
+    ws = w[order]
+    moved = np.empty_like(ws)
+    moved[p] = ws
+    groups = np.split(np.repeat(np.arange(len(y)), ws), np.cumsum(moved)[:-1])
+    expected = [np.bincount(g).max() / len(g) for g in groups]
+    found = largest_shares(y.astype(float), w.astype(float), p)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_audit_finds_what_other_methods_break():
+    data = survey(3, per_class=1)
+    other = tacit.AddNoise(columns=["rent"], relative=0.1).apply(data, seed=1)
+    audit = tacit.SwapAudit(columns=["rent"], by=["cell"], means=True).measure(other, original=data)
+    assert "4 cells" in audit.shortfall
+    assert audit.numbers["cells with values outside their range"] > 0
+    same = tacit.SwapAudit(columns=["rent"], by=["cell"]).measure(data, original=data)
+    assert same.value == 1

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import InputError, InvalidParameter, RoleMissing, WeakProtection
+from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing, WeakProtection
 from tacit.protect.identifiers.pseudonymise import key_bytes, scramble_digits
 
 KEY = "000102030405060708090a0b0c0d0e0f"
@@ -133,6 +133,15 @@ def test_scrambling_digits_warns():
     with pytest.warns(WeakProtection):
         result = tacit.Pseudonymise(columns=("a",), method="scramble", key=KEY).apply(data)
     assert sorted(column(result, "a")[0].replace("-", "")) == list("12345")
+
+
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
+@pytest.mark.parametrize("value", ["Smith", "77", "A-7"])
+def test_scrambling_refuses_what_it_would_leave_as_it_is(value):
+    data = tacit.read({"a": ["123-4567", value]}, identifiers=["a"])
+    with pytest.raises(Infeasible, match="released as they are") as caught:
+        tacit.Pseudonymise(method="scramble", key=KEY).apply(data)
+    assert value not in str(caught.value)
 
 
 @settings(max_examples=50, deadline=None)

@@ -76,9 +76,15 @@ def test_whoever_is_at_risk_crosses_the_level():
         risky = at_risk(data, level, 3)
         assert risky
         assert all(old[h][0][name] != new[h][0][name] for h in risky)
-        noted = released.history[-1].details["levels"][name]
+        noted = released.history[-1].details["by_area"][name]
         assert noted["at risk"] == len(risky)
         assert noted["at risk and not moved across"] == 0
+
+
+@pytest.mark.filterwarnings("ignore::tacit.errors.SdcWarning")
+def test_its_release_has_reports(tmp_path):
+    release = tacit.Plan([swap()]).run(town(), seed=1)
+    assert (release.write(tmp_path / "out") / "report.html").exists()
 
 
 def test_margins_of_the_similarity_columns_stay_exact():

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.risk.linkage.nearest import find_nearest_rows, find_own_chance
 from tacit.stats.conditional import (
-    compute_found_chance,
     conditional_of,
-    find_most_likely,
     link_probabilities,
     own_probabilities,
 )
@@ -28,8 +27,8 @@ def test_the_worked_example():
     targets, masked = found.expected(x), found.masked(y)
     probabilities = link_probabilities(targets, masked)
     assert probabilities == pytest.approx(np.array(expected["probabilities"]), abs=1e-8)
-    assert find_most_likely(targets, masked).tolist() == expected["best_match"]
-    assert compute_found_chance(find_most_likely(targets, masked), masked, np.arange(8)).sum() == 8
+    assert find_nearest_rows(targets, masked).nearest.tolist() == expected["best_match"]
+    assert find_own_chance(targets, masked, np.arange(8)).sum() == 8
     own = own_probabilities(targets, masked, np.arange(8), lambda _share: None)
     assert own == pytest.approx(np.diag(probabilities))
 
@@ -47,26 +46,23 @@ def test_the_tree_finds_the_most_likely_record(n, p, seed):
     q = np.einsum("ij,jk,ik->i", by_hand, inverse, by_hand)
     assert ((targets - masked) ** 2).sum(axis=1) == pytest.approx(q, rel=1e-6)
     assert np.array_equal(
-        find_most_likely(targets, masked), link_probabilities(targets, masked).argmax(axis=1)
+        find_nearest_rows(targets, masked).nearest,
+        link_probabilities(targets, masked).argmax(axis=1),
     )
 
 
-def test_equal_masked_records_share_a_hit():
-    masked = np.array([[0.0], [0.0], [5.0]])
-    assert compute_found_chance(np.array([1, 0, 2]), masked, np.arange(3)).tolist() == [
-        0.5,
-        0.5,
-        1.0,
-    ]
+def test_records_equally_likely_share_a_hit():
+    masked = np.array([[0.0], [0.0], [5.0], [4.0], [6.0]])
+    targets = np.array([[0.1], [-0.1], [9.0], [5.0 - 1], [5.0]])
+    assert find_own_chance(targets, masked, np.arange(5)).tolist() == [0.5, 0.5, 0.0, 1.0, 0.0]
+    between = np.array([[5.0]])  # 4 and 6 are as near, in either order of the rows
+    for rows in ([[4.0], [6.0], [9.0]], [[6.0], [4.0], [9.0]]):
+        for own in (0, 1):
+            assert find_own_chance(between, np.array(rows), np.array([own])).tolist() == [0.5]
 
 
 def test_without_masking_every_record_is_found():
     x = np.random.default_rng(1).normal(size=(50, 2))
     found = conditional_of(x, x)
     masked = found.masked(x)
-    assert (
-        compute_found_chance(
-            find_most_likely(found.expected(x), masked), masked, np.arange(50)
-        ).mean()
-        == 1.0
-    )
+    assert find_own_chance(found.expected(x), masked, np.arange(50)).mean() == 1.0

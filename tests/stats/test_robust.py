@@ -248,3 +248,13 @@ def test_pursuit_refuses_records_that_are_all_alike():
     mostly = np.vstack([np.zeros((15, 2)), np.eye(2)])
     with pytest.raises(InputError, match="share one value"):
         pursue_directions(mostly, generator())
+
+
+@pytest.mark.parametrize("method", ["mcd", "mve", "ogk"])
+def test_columns_that_are_mostly_constant_are_refused(method):
+    """Rounding of the mean left a variance of 1e-32, and distances of 1e16."""
+    x = np.random.default_rng(5).normal(size=(100, 2))
+    x[:70, 1] = 0
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    with pytest.raises(InputError, match="more than half of the records share one value"):
+        robust.robust_distances(z, method, generator())

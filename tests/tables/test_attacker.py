@@ -190,3 +190,15 @@ def test_bounds_propagate_through_a_chain():
     )
     np.testing.assert_array_equal(low, [-1, -1, -1])
     np.testing.assert_array_equal(high, [2, 2, 2])
+
+
+@pytest.mark.filterwarnings("ignore::tacit.errors.SdcWarning")
+@pytest.mark.parametrize("method", [tacit.SuppressLinear, tacit.SuppressModular])
+def test_bounds_far_beyond_the_values_do_not_hinder(method):
+    """A table of signed values with a lower bound of -1e12: programs must not lose their digits."""
+    rng = np.random.default_rng(4)
+    values = (rng.lognormal(6, 1.2, (3, 4, 3)) * rng.choice([1, 1, -1], (3, 4, 3))).round(2)
+    count = rng.integers(1, 5, values.shape)
+    table = tacit.Table.from_array(values, totals=False, count=count, lower=-1e12)
+    judged = tacit.MinimumFrequency(n=3).apply(table)
+    assert method().apply(judged).hidden.sum() > judged.primary.sum()

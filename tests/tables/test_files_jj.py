@@ -177,3 +177,11 @@ def test_trivial_levels_are_taken_out():
     assert bare.is_additive()
     assert bare.primary.sum() == 1
     assert bare.value[bare.primary].tolist() == [1.0]
+
+
+def test_sums_are_written_without_dust(tmp_path):
+    table = tacit.Table.from_array(np.array([[0.1, 0.2], [0.4, 0.7]]), totals=False)
+    write_jj(table, tmp_path / "t.jj")
+    values = [line.split()[1] for line in (tmp_path / "t.jj").read_text().splitlines()[2:11]]
+    assert max(map(len, values)) == 3
+    assert "0.3" in values

@@ -211,6 +211,11 @@ def test_linked_tables_must_agree():
         tacit.Table.link(first)
 
 
+def test_codes_without_sums_have_no_relations():
+    alone = Dimension("only", ("Total",), ())
+    assert independent_equations([alone]).shape == (0, 1)
+
+
 def test_a_table_of_bare_equations():
     equations = sparse.csr_array(np.array([[-1.0, 1.0, 1.0]]))
     table = tacit.Table.from_cells((), [9.0, 4.0, 5.0], equations=equations)

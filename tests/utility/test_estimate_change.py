@@ -163,3 +163,111 @@ def test_refusals():
         tacit.EstimateChange(by=["h"]).measure(data, original=data)
     with pytest.raises(InputError, match="does not hold numbers"):
         tacit.EstimateChange(quantiles_of="g").measure(data, original=data)
+
+
+# -- implicates and replicate weights ---------------------------------------------------------------------
+
+
+def completed(m=3, n=60, seed=2):
+    """Return a file of m completed data sets with jackknife weights, and its arrays."""
+    rng = np.random.default_rng(seed)
+    x = rng.lognormal(3, 1, n)
+    w = rng.integers(1, 5, n).astype(float)
+    columns = {"x": [], "y": [], "w": [], "set": [], "g": []}
+    group = rng.choice(["a", "b"], n)
+    for i in range(m):
+        columns["x"] += (x * rng.normal(1, 0.05, n)).tolist()
+        columns["y"] += (1 + x * 0.5).tolist()
+        columns["w"] += w.tolist()
+        columns["set"] += [i + 1] * n
+        columns["g"] += group.tolist()
+    for r in range(5):
+        # One of five random groups is left out, the others weigh more.
+        left = np.arange(n) % 5 == r
+        columns[f"r{r}"] = np.tile(np.where(left, 0.0, w * 5 / 4), m).tolist()
+    return tacit.read(columns, weight="w"), columns, n
+
+
+NAMES = tuple(f"r{r}" for r in range(5))
+
+
+@pytest.mark.parametrize(
+    ("replication", "scale"),
+    [("bootstrap", 1 / 4), ("brr", 1 / 5), ("fay", 1 / (5 * 0.7**2)), ("jackknife", 4 / 5)],
+)
+def test_implicates_and_replicates_by_hand(replication, scale):
+    data, columns, _ = completed()
+    change = tacit.EstimateChange(
+        columns=["x"],
+        statistics=["mean", "total"],
+        by=["g"],
+        implicate="set",
+        replicate_weights=NAMES,
+        replication=replication,
+        fay=0.3,
+    ).measure(data, original=data)
+    x, w = np.array(columns["x"]), np.array(columns["w"])
+    inside = np.array(columns["g"]) == "a"
+    for row in change.rows:
+        use = inside if row.group.label == "a" else ~inside
+        if row.group.label == "all":
+            use = np.ones(len(x), dtype=bool)
+        values, errors = [], []
+        for i in range(3):
+            at = use & (np.array(columns["set"]) == i + 1)
+
+            def estimate(weights, at=at):
+                total = (weights * x)[at].sum()
+                return total if row.statistic == "total" else total / weights[at].sum()  # noqa: B023
+
+            each = np.array([estimate(np.array(columns[name])) for name in NAMES])
+            middle = each.mean() if replication == "bootstrap" else estimate(w)
+            values.append(estimate(w))
+            errors.append(scale * ((each - middle) ** 2).sum())
+        variance = np.mean(errors) + (1 + 1 / 3) * np.var(values, ddof=1)
+        assert row.old.value == pytest.approx(np.mean(values))
+        assert row.old.error == pytest.approx(np.sqrt(variance))
+        assert row.percent == 0
+        assert row.overlap == pytest.approx(1)
+
+
+def test_replicates_alone_and_implicates_alone():
+    data, columns, n = completed(m=2)
+    alone = tacit.EstimateChange(columns=["x"], implicate="set", statistics=["mean"])
+    masked = tacit.AddNoise(columns=["x"], relative=0.05).apply(data, seed=1)
+    row = alone.measure(masked, original=data).rows[0]
+    plain = tacit.EstimateChange(columns=["x"], statistics=["mean"])
+    halves = [
+        tacit.read({"x": columns["x"][s], "w": columns["w"][s]}, weight="w")
+        for s in (slice(0, n), slice(n, None))
+    ]
+    parts = [plain.measure(h, original=h).rows[0].old for h in halves]
+    between = np.var([p.value for p in parts], ddof=1)
+    within = np.mean([p.error**2 for p in parts])
+    assert row.old.value == pytest.approx(np.mean([p.value for p in parts]))
+    assert row.old.error == pytest.approx(np.sqrt(within + 1.5 * between))
+    assert row.percent != 0
+    ratios = tacit.EstimateChange(
+        columns=["x"], ratios=["x/y"], replicate_weights=NAMES, quantiles=[0.9]
+    ).measure(masked, original=data)
+    assert {r.statistic for r in ratios.rows} == {
+        "mean",
+        "median",
+        "quantile 0.9",
+        "ratio of totals",
+    }
+    assert all(np.isfinite(r.old.error) for r in ratios.rows)
+
+
+def test_design_columns_are_not_estimated_and_are_checked():
+    data, columns, _ = completed()
+    found = tacit.EstimateChange(implicate="set", replicate_weights=NAMES).measure(
+        data, original=data
+    )
+    assert {r.column for r in found.rows} == {"x", "y"}
+    one = tacit.read({**columns, "set": [1] * len(columns["x"])}, weight="w")
+    with pytest.raises(tacit.SdcError, match="one completed data set only"):
+        tacit.EstimateChange(implicate="set").measure(one, original=one)
+    negative = tacit.read({**columns, "r0": [-1.0] * len(columns["x"])}, weight="w")
+    with pytest.raises(tacit.SdcError, match="not negative"):
+        tacit.EstimateChange(replicate_weights=NAMES).measure(negative, original=negative)

@@ -218,6 +218,18 @@ def test_refusals():
         tacit.InformationLoss(jackknife=1)
 
 
+def test_people_read_words_and_programs_names():
+    rng = np.random.default_rng(1)
+    x = rng.lognormal(2, 1, size=(60, 3))
+    data, masked = files(x, x * 1.1)
+    found = tacit.InformationLoss().measure(masked, original=data)
+    assert found.numbers["apppcaload"] == found["apppcaload"]
+    assert "apppcaload" not in repr(found)
+    assert "pil_" not in repr(found)
+    assert "IL1: mean distance of values" in repr(found)
+    assert len(found.labelled()) == len(found.numbers)
+
+
 @pytest.mark.slow
 def test_findings_of_the_simulation():
     """Templ (2006), sections 3 to 6, on the full masked file."""
@@ -239,5 +251,5 @@ def test_findings_of_the_simulation():
                 tacit.InformationLoss(measures=["il1"]).measure(wide, original=data).il1 > found.il1
             )
     middle = {k: np.median(v, axis=0) for k, v in medians.items()}
-    for other in ("pca", "mdav"):
-        assert (middle["individual_ranking"] < middle[other]).all()
+    for other in (tacit.SortByComponent, tacit.Mdav):
+        assert (middle[tacit.IndividualRanking] < middle[other]).all()

@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from tacit.claims.registry import data_of, find_check
 from tacit.errors import DisclosureRefused
+
+#: Models whose checks say themselves what it means that a column is not there.
+JUDGE_ABSENCE = ("absent-columns", "constant-in-households", "suppressed-together")
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,8 @@ class Claim:
         Its columns, or the dimensions of the table.
     assumptions
         What must be true of the world for the claim to protect.
+    withheld
+        Parameters that hold counts of the confidential data: the ledger has them, the statement has not.
     """
 
     model: str
@@ -33,6 +40,7 @@ class Claim:
     quasi_identifier: str
     columns: tuple[str, ...]
     assumptions: tuple[str, ...] = field(default=())
+    withheld: tuple[str, ...] = field(default=())
 
     @property
     def about(self) -> str:
@@ -45,10 +53,24 @@ class Claim:
         A table is the confidential one with the published part (hidden cells, changed values, intervals)
         as published.
         """
-        return bool(find_check(self.model)(view, self))
+        return not self.lost_columns(view) and bool(find_check(self.model)(view, self))
+
+    def lost_columns(self, view: Any) -> list[str]:
+        """Return the columns that the claim is about and released records no longer have."""
+        if not isinstance(view, nw.LazyFrame) or self.model in JUDGE_ABSENCE:
+            return []
+        held = set(view.collect_schema().names())
+        return [c for c in self.columns if c not in held]
 
     def require(self, view: Any, where: str) -> None:
         """Refuse to go on when the claim does not hold."""
+        lost = self.lost_columns(view)
+        if lost:
+            raise DisclosureRefused(
+                f"{where}: the claim '{self.sentence()}' is about columns that are no longer there "
+                f"({', '.join(map(repr, lost))}), so that nobody could check it. Leave columns out before the step "
+                "that protects them."
+            )
         if not self.holds(view):
             raise DisclosureRefused(
                 f"{where}: the claim '{self.sentence()}' does not hold on the output. Nothing was "
@@ -58,7 +80,9 @@ class Claim:
     def sentence(self) -> str:
         """Return the claim in words."""
         simple = {
-            k: v for k, v in self.parameters.items() if not isinstance(v, list | tuple | dict)
+            k: v
+            for k, v in self.parameters.items()
+            if v is not None and not isinstance(v, list | tuple | dict)
         }
         values = ", ".join(f"{k} = {v}" for k, v in simple.items())
         return (
@@ -66,14 +90,21 @@ class Claim:
             f"({', '.join(self.columns)})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the claim as plain data."""
+    @property
+    def complete(self) -> bool:
+        """Return True when nothing is missing that the check needs."""
+        return all(name in self.parameters for name in self.withheld)
+
+    def to_dict(self, *, public: bool = False) -> dict[str, Any]:
+        """Return the claim as plain data; in public without the parameters that are withheld."""
+        hidden = self.withheld if public else ()
         return {
             "model": self.model,
-            "parameters": dict(self.parameters),
+            "parameters": {k: v for k, v in self.parameters.items() if k not in hidden},
             "quasi_identifier": self.quasi_identifier,
             "columns": list(self.columns),
             "assumptions": list(self.assumptions),
+            **({"withheld": list(self.withheld)} if self.withheld else {}),
         }
 
     @classmethod
@@ -85,4 +116,5 @@ class Claim:
             entry["quasi_identifier"],
             tuple(entry["columns"]),
             tuple(entry.get("assumptions", ())),
+            tuple(entry.get("withheld", ())),
         )

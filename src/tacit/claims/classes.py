@@ -9,6 +9,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
+from tacit.engine.names import aggregate
+
 Frame = nw.LazyFrame[Any]
 SIZE = "__size__"
 Ints = npt.NDArray[np.int64]
@@ -16,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 def class_sizes(frame: Frame, columns: Sequence[str]) -> Frame:
     """Return the classes of equal records, with the number of records in each; null equals null."""
-    return frame.group_by(*columns).agg(nw.len().alias(SIZE))
+    return aggregate(frame, columns, nw.len().alias(SIZE))
 
 
 def smallest_class(frame: Frame, columns: Sequence[str]) -> int | None:

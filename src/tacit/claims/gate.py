@@ -9,6 +9,8 @@ Every unsafe cell of the table as published must be covered by what protects it 
 - a cell that was changed by its cell key, by an interval of the largest change that is as wide as its levels;
 - a cell that is published changed in another way, by the claim of the method that changed it.
 
+Where a rule names differences of cells, these must be open as well.
+
 Claims are recomputed beside this, on the same table, so a claim that is named here is one that holds.
 """
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 RULE = "sensitivity rule"
 #: What set_status notes when it calls an unsafe cell safe.
 FREED = "unsafe_called_safe"
+#: The rule that names differences of cells.
+DIFFERENCES = "k_disclosure"
+#: The coalition against which it guards where it does not say so.
+COALITION = 1
 #: Claims about hidden cells and published intervals, on all unsafe cells.
 PATTERNS = frozenset(
     {
@@ -58,7 +64,12 @@ def table_gate(table: TableView) -> list[str]:
         The confidential table with the published part (hidden cells, changed values, intervals) as it
         is published.
     """
-    return [*refuse_unjudged(table), *refuse_freed(table), *refuse_uncovered(table)]
+    return [
+        *refuse_unjudged(table),
+        *refuse_freed(table),
+        *refuse_uncovered(table),
+        *refuse_closed_differences(table),
+    ]
 
 
 def claims_of(table: TableView) -> list[Claim]:
@@ -151,6 +162,47 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
                 f"{other:,} unsafe cells would be published changed, and no claim says that the "
                 "change protects them; use a method that makes one"
             )
+
+
+def refuse_closed_differences(table: TableView) -> Iterator[str]:
+    """Refuse a table that tells how few units of a total lie outside a part, where a rule forbids it."""
+    rules = [action for action in table.history if action.kind == DIFFERENCES]
+    if not rules or {claim.model for claim in claims_of(table)} & CHANGES:
+        return
+    from tacit.claims.k_disclosure import find_closed_differences
+
+    unknown, room = find_uncertain_cells(table)
+    for rule in rules:
+        closed = len(find_closed_differences(table, rule.parameters, unknown, room))
+        if closed:
+            yield (
+                f"{closed:,} groups fall nearly whole into one category, and the table tells it; hide it "
+                "by a suppression method"
+            )
+
+
+def find_uncertain_cells(table: TableView) -> tuple[Flags, tuple[Floats, Floats]]:
+    """Return which cells outsiders are not sure of, and how far these could lie from the truth.
+
+    They know published cells that were not changed; a rounded one to within what rounding allows.
+    """
+    import numpy as np
+
+    from tacit.claims.attack.attacker import room_of, within_intervals
+
+    down, up = within_intervals(table, *room_of(table))
+    unknown = find_veiled_cells(table)
+    if table.changed is None:
+        return unknown, (down, up)
+    below = above = np.full(len(table.value), np.inf)
+    if {claim.model for claim in claims_of(table)} & ROUNDINGS:
+        below, above = rounding_steps(table)
+    shown = ~unknown
+    gap = table.published - table.value
+    low = np.where(shown, np.maximum(below - gap, 0.0), np.inf)
+    high = np.where(shown, np.maximum(above + gap, 0.0), np.inf)
+    moves = shown & (below + above > 0)
+    return unknown | moves, (np.minimum(down, low), np.minimum(up, high))
 
 
 def find_veiled_cells(table: TableView) -> Flags:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.claims.classes import Frame
+from tacit.engine.names import aggregate
 
 AMOUNT = "__amount__"
 
@@ -39,7 +40,7 @@ def count_values(
         frame = frame.filter(~nw.col(sensitive).is_null())
     amount = nw.len() if weight is None else nw.col(weight).sum()
     keys = list(dict.fromkeys([*columns, sensitive]))
-    table = frame.group_by(*keys).agg(amount.alias(AMOUNT)).collect("pyarrow").to_native()
+    table = aggregate(frame, keys, amount.alias(AMOUNT)).collect("pyarrow").to_native()
     classes: dict[tuple[Any, ...], int] = {}
     values: dict[Any, int] = {}
     told = zip(*(table.column(c).to_pylist() for c in columns), strict=True)

@@ -115,6 +115,10 @@ class TableView(CellView, Protocol):
     def dimensions(self) -> tuple[Any, ...]:
         """Return the spanning variables."""
 
+    @property
+    def places(self) -> Ints:
+        """Return cells x dimensions: the place of each cell's code."""
+
     def subtables(self) -> Any:
         """Yield the unstructured subtables of a product table."""
 

@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
+from tacit.engine.names import aggregate
 
 AMOUNT = "__amount__"
 
@@ -15,6 +16,6 @@ AMOUNT = "__amount__"
 def has_heavy_classes(frame: Frame, claim: Claim) -> bool:
     """Return True when the weights of every combination of values sum to k or more."""
     weight = nw.col(claim.parameters["weight"])
-    sums = frame.group_by(*claim.columns).agg(weight.sum().alias(AMOUNT))
+    sums = aggregate(frame, claim.columns, weight.sum().alias(AMOUNT))
     least = sums.select(nw.col(AMOUNT).min()).collect("pyarrow").item(0, AMOUNT)
     return least is None or float(least) >= claim.parameters["k"] - 1e-9

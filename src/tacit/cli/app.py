@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sized
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,11 +16,22 @@ from cyclopts import App, Parameter
 
 import tacit
 from tacit.cli.render import Console, progress_bar
-from tacit.errors import DisclosureRefused, SdcError, SdcWarning, SpecError
+from tacit.errors import (
+    DisclosureRefused,
+    InputError,
+    InvalidParameter,
+    SdcError,
+    SdcWarning,
+    SpecError,
+    explain_target,
+    is_out_of_memory,
+)
+from tacit.reveal import show_values
 
 app = App(
     name="tacit",
-    help="Statistical disclosure control: protect data about people and firms, and show that it worked.",
+    help="Statistical disclosure control: protect data about people and firms, and show that it worked. "
+    "Every command takes --show-values: where an error is about values of the data, list them on this terminal.",
     version=tacit.__version__,
     result_action="return_value",
     suppress_keyboard_interrupt=False,
@@ -35,8 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if arguments is None else arguments
     warnings.showwarning = show_warning
     try:
-        add_groups(tokens)
-        code = app(tokens, exit_on_error=False, print_error=True)
+        with asked_for_values(tokens):
+            tokens = [t for t in tokens if t != SHOW_VALUES]
+            add_groups(tokens)
+            code = app(tokens, exit_on_error=False, print_error=True)
     except KeyboardInterrupt:
         console.error("interrupted; nothing was written")
         return 130
@@ -45,19 +59,28 @@ def main(arguments: list[str] | None = None) -> int:
         return 2 if isinstance(error, SpecError | ValueError) else 1
     except SystemExit as stop:
         return int(stop.code or 0)
-    except MemoryError:
-        console.error(
-            "not enough memory. Nothing was released. Use steps that run on the engine "
-            "('tacit methods' says which do), fewer columns, or a larger machine."
-        )
-        return 1
     except OSError as error:
-        name = f" {Path(str(error.filename)).name!r}" if error.filename else ""
+        name = f" {Path(str(error.filename)).name[:60]!r}" if error.filename else ""
         console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
         return 1
     except Exception as error:  # noqa: BLE001 - a message of a library may quote a record
         return report_unexpected(error)
     return code if isinstance(code, int) else 0
+
+
+#: Taken by every command.
+SHOW_VALUES = "--show-values"
+
+
+def asked_for_values(tokens: list[str]) -> AbstractContextManager[None]:
+    """List the values that an error is about where the person asked and sits at a terminal."""
+    if SHOW_VALUES not in tokens:
+        return nullcontext()
+    if not sys.stderr.isatty():
+        raise InvalidParameter(
+            f"{SHOW_VALUES} prints values of the data, and does so on a terminal alone: not into a file or a log"
+        )
+    return show_values()
 
 
 #: Groups of commands that are made when they are asked for: other commands need not wait for them.
@@ -93,6 +116,12 @@ def report_unexpected(error: Exception) -> int:
 
     if isinstance(error, CycloptsError):
         return 2
+    if is_out_of_memory(error):
+        console.error(
+            "not enough memory. Nothing was released. Use steps that run on the engine "
+            "('tacit methods' says which do), fewer columns, or a larger machine."
+        )
+        return 1
     if os.environ.get("TACIT_DEBUG"):
         traceback.print_exception(error)
         return 1
@@ -179,6 +208,8 @@ def check(plan: Path, /) -> int:
 
     loaded = Plan.load(plan)
     loaded.check()
+    for sentence in loaded.cautions():
+        console.note(sentence)
     console.say(
         f"{plan.name}: {format_count(loaded.steps, 'step')} and {format_count(loaded.measures, 'measure')}, ready to run"
     )
@@ -241,7 +272,8 @@ def schema(*, out: Path | None = None) -> int:
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        with explain_target(out):
+            out.write_text(text + "\n", encoding="utf-8")
     return 0
 
 
@@ -277,6 +309,8 @@ def profile(
     /,
     *,
     out: Path | None = None,
+    users: Annotated[Literal["researcher", "public"] | None, Parameter(name="--for")] = None,
+    population: int | None = None,
     missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     separator: str | None = None,
     encoding: str = "utf-8",
@@ -284,12 +318,19 @@ def profile(
 ) -> int:
     """Propose roles, missing codes and hierarchies for a file, and write a starting plan.
 
+    With ``--for researcher`` or ``--for public`` the plan follows the rules that Statistics Netherlands
+    published with mu-ARGUS for files under contract and for public ones.
+
     Parameters
     ----------
     file
         The data.
     out
         The plan to write; by default nothing is written.
+    users
+        Who is to get the file: researchers under contract, or the public.
+    population
+        People in the population, from which thresholds in the sample follow.
     missing
         Texts that stand for a missing answer.
     separator
@@ -299,10 +340,15 @@ def profile(
     force
         Replace a plan that is already there.
     """
+    from tacit.data.presets import preset_notes, preset_plan
     from tacit.data.profile import profile as profile_data
     from tacit.data.profile import starting_plan
     from tacit.plan import to_yaml
 
+    if out is None and users is not None:
+        raise InputError("--for writes a plan: say where with --out plan.yaml")
+    if users is None and population is not None:
+        raise InputError("--population goes with --for researcher or --for public")
     found = profile_data(
         tacit.read(file, missing=missing or (), separator=separator, encoding=encoding)
     )
@@ -311,8 +357,17 @@ def profile(
         if out.exists() and not force:
             raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
         path = os.path.relpath(file.absolute(), out.absolute().parent)
-        out.write_text(to_yaml(starting_plan(found, path)), encoding="utf-8")
+        if users is None:
+            plan = starting_plan(found, path)
+        else:
+            plan = preset_plan(found, path, users, population=population)
+        with explain_target(out):
+            out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
+        if users is not None:
+            console.say("The rules ask for more than a plan can decide:")
+            for note in preset_notes(found, users):
+                console.say(f"- {note}")
     return 0
 
 
@@ -466,6 +521,12 @@ def ru_map(
         console.say(
             f"\nThe map is in {out / 'map.html'}; it shows the settings, so keep it inside."
         )
+        chosen = out / "plan.yaml"
+        console.say(
+            f"The chosen plan is {chosen}: tacit run {chosen}"
+            if chosen.exists()
+            else "No candidate can be chosen, so there is no plan."
+        )
     return 0
 
 
@@ -524,14 +585,15 @@ def agreement(
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        out.write_text(text + "\n", encoding="utf-8")
+        with explain_target(out):
+            out.write_text(text + "\n", encoding="utf-8")
         console.say(f"wrote the draft to {out}")
     return 0
 
 
 @app.command
 def experiment(
-    name: Literal["channels"],
+    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
     /,
     *,
     out: Path,
@@ -544,6 +606,10 @@ def experiment(
     ----------
     name
         ``channels``: the sweeps of Garfinkel, Gopal and Thompson (2007), section 7.
+        ``swap-or-shuffle``: both simulations of Muralidhar, Sarathy and Dandekar (2006).
+        ``blanking``: the four designs of Flossmann and Lechner (2006).
+        ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
+        ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
     out
         Folder for the tables (csv) and charts (svg).
     size
@@ -551,11 +617,10 @@ def experiment(
     seed
         Seed of the simulated data.
     """
-    from tacit.cli.studies import load_study
+    from tacit.cli.studies import run_study
 
-    study = load_study(name)
     with progress_bar(console) as progress:
-        tables = study.run(out, size=size, seed=seed, progress=progress)
+        tables = run_study(name, out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
         console.say(f"{title}: {len(table)} rows")
     console.say(f"wrote tables and charts to {out}")
@@ -574,6 +639,9 @@ def tables(
     rounded: int | None = None,
     impute: Literal["zero", "row_average", "weighted_row_average"] | None = None,
     max_risk: float | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    missing: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     out: Path | None = None,
 ) -> int:
     """Compare protected versions of a table with the original: every loss, small-cell risk, the map.
@@ -596,6 +664,12 @@ def tables(
         What stands for suppressed cells.
     max_risk
         Largest share of unprotected small cells, in percent, for the recommendation.
+    separator
+        Separator of columns in text; guessed from the first line when not given.
+    encoding
+        Encoding of text; by default utf-8.
+    missing
+        Texts that stand for a cell without a value.
     out
         Write the report (HTML) to this file.
     """
@@ -605,7 +679,14 @@ def tables(
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}
     )
-    result = tacit.compare(original, {path.stem: path for path in versions}, [measure])
+    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
+    options: dict[str, Any] = {name: value for name, value in given if value}
+
+    def load(path: Path) -> Any:
+        return tacit.read(path, **options).to_arrow() if options else path
+
+    versions_by_name = {path.stem: load(path) for path in versions}
+    result = tacit.compare(load(original), versions_by_name, [measure])
     console.result(result)
     if out is not None:
         result.document(title=original.stem, max_risk=max_risk).to_html(out)

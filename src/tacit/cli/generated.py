@@ -77,7 +77,9 @@ def make_group(verb: str, text: str, tokens: list[str]) -> App:
     for kind in kinds:
         cls = lookup(kind)
         if issubclass(cls, Method if verb == "apply" else Measure):
-            group.command(make_command(cls), name=kind.replace("_", "-"), help=cls.title())
+            # The shell writes dashes and plans underscores; either is understood.
+            names = dict.fromkeys([kind.replace("_", "-"), *([kind] if asked else [])])
+            group.command(make_command(cls), name=list(names), help=cls.title())
     return group
 
 
@@ -154,6 +156,8 @@ def option_type(info: FieldInfo) -> Any:
             Parameter(help=text, show_default=False, negative=() if simple is not bool else None),
         ]
     if get_origin(simple) in (tuple, list):
+        if has_structured_entries(simple):
+            text += " (each as YAML, e.g. '[a, b]')"
         return Annotated[
             list[str] | None,
             Parameter(help=text, consume_multiple=True, negative=(), show_default=False),
@@ -186,6 +190,9 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         return act_on_table(spec, source, options)
     given = (*Roles.model_fields, *READING)
     reading = {name: split(options[name]) for name in given if options.get(name)}
+    if options.get("links"):
+        # Each entry is a group: --links region,nuts household,size
+        reading["links"] = [split([text]) for text in options["links"]]
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
     def read(path: Path) -> Any:
@@ -264,7 +271,9 @@ def split(value: Any) -> Any:
 
 
 def parse_option(value: Any, info: FieldInfo) -> Any:
-    """Return an option's value; lists may be separated by commas, mappings are YAML."""
+    """Return an option's value; lists may be separated by commas, mappings and lists within lists are YAML."""
+    if isinstance(value, list) and has_structured_entries(info.annotation):
+        return [yaml.safe_load(text) if text[:1] in ("{", "[") else text for text in value]
     if isinstance(value, list):
         return split(value)
     structured = isinstance(value, str) and info.annotation is not str and value[:1] in "{["
@@ -272,6 +281,16 @@ def parse_option(value: Any, info: FieldInfo) -> Any:
         yaml.safe_load(value)
         if structured or (isinstance(value, str) and simple_type(info.annotation) is Any)
         else value
+    )
+
+
+def has_structured_entries(annotation: Any) -> bool:
+    """Return True for a list whose entries are lists, mappings or models."""
+    entries = [simple_type(a) for a in get_args(simple_type(annotation))]
+    return any(
+        get_origin(e) in (tuple, list, Mapping)
+        or (isinstance(e, type) and issubclass(e, BaseModel))
+        for e in entries
     )
 
 

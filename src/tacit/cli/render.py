@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.result import Result, format_number
+from tacit.treatment import statements
 
 if TYPE_CHECKING:
     from tacit.catalogue import Entry
@@ -136,6 +137,8 @@ class Console:
             f"\nNeeds: {', '.join(sorted(cls.needs)) or 'no roles'}. Runs on: {cls.runs_on}.",
             markup=False,
         )
+        for role, words in statements(cls):
+            out.print(f"  {role}: {words}", markup=False)
 
 
 def describe(details: Mapping[str, Any]) -> str:

@@ -1,4 +1,8 @@
-"""Studies of papers: they lie beside the package in the source tree, not in it."""
+"""Studies of papers: they lie beside the package in the source tree, not in it.
+
+A study that ``tacit experiment`` can run is a module with ``run(size=, seed=, progress=)``, which returns tables by
+name, and perhaps ``charts(tables)``.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,36 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from tacit.errors import InputError
 
 FOLDER = Path(__file__).parents[3] / "examples" / "studies"
+
+
+#: What can be run again, and the file that it lies in.
+EXPERIMENTS = {
+    "channels": "channels",
+    "swap-or-shuffle": "swap_or_shuffle",
+    "blanking": "blanking_and_noise",
+    "grouping": "grouping_methods",
+    "series": "series_distances",
+}
+
+
+def run_study(name: str, folder: Path, *, size: str, seed: int, progress: Any) -> dict[str, Any]:
+    """Run an experiment, write its tables (csv) and charts (svg), and return the tables."""
+    import pyarrow.csv
+
+    study = load_study(EXPERIMENTS[name])
+    tables: dict[str, Any] = study.run(size=size, seed=seed, progress=progress)
+    folder.mkdir(parents=True, exist_ok=True)
+    for title, table in tables.items():
+        pyarrow.csv.write_csv(table.to_arrow(), folder / f"{title.replace(' ', '_')}.csv")
+    if hasattr(study, "charts"):
+        for title, chart in study.charts(tables).items():
+            chart.save(folder / f"{title}.svg")
+    return tables
 
 
 def load_study(name: str, folder: Path = FOLDER) -> ModuleType:

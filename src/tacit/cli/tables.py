@@ -122,6 +122,8 @@ def build(
     out: Path,
     force: bool = False,
     ready: bool = False,
+    encoding: str | None = None,
+    missing_codes: list[str] | None = None,
     **given: Any,
 ) -> int:
     """Build a table from records, or read a ready one, and keep it as a .table file."""
@@ -136,17 +138,40 @@ def build(
     with progress_bar(console) as progress:
         progress("reading", None)
         if ready:
+            if missing_codes:
+                raise InputError("--missing-codes is for records; a ready table has a status")
             table = tacit.tables.read_table(
-                source, dimensions=section.dimensions, **section.reading()
+                source,
+                dimensions=section.dimensions,
+                encoding=encoding or "utf-8",
+                **section.reading(),
             )
         else:
+            records = read_records(source, section.separator, encoding, missing_codes)
             options = section.building()
             table = Table.from_microdata(
-                tacit.read(source), section.dimensions, options.pop("value", None), **options
+                records, section.dimensions, options.pop("value", None), **options
             )
     keep_table(table, out, force=force)
     console.say(f"{summary_line(table)}\nwrote {out}; it is confidential")
     return 0
+
+
+#: How text is read, in the words of the command line.
+READING: tuple[tuple[str, tuple[Any, str, Any]], ...] = (
+    ("separator", (str | None, "separator of columns in text; guessed when not given", None)),
+    ("encoding", (str | None, "encoding of text; by default utf-8", None)),
+    ("missing_codes", (Many, "texts or codes in records that stand for a missing answer", None)),
+)
+
+
+def read_records(
+    source: Path, separator: str | None, encoding: str | None, missing: list[str] | None
+) -> Any:
+    """Read records as the command line says."""
+    given = (("separator", separator), ("encoding", encoding), ("missing", missing))
+    options: dict[str, Any] = {name: value for name, value in given if value}
+    return tacit.read(source, **options)
 
 
 def add_build() -> None:
@@ -163,6 +188,7 @@ def add_build() -> None:
             n: (int | None if n == "top" else str | None, i.description or "", None)
             for n, i in fields.items()
         },
+        **dict(READING),
         "ready": (bool, "the source is a table and not records", False),
         "out": (Path, "the file to write (.table)", inspect.Parameter.empty),
         "force": (bool, "replace a file that is already there", False),

@@ -13,6 +13,9 @@ from typing import Any, ClassVar, Protocol, Self
 from tacit.claims import Claim
 from tacit.errors import SdcError
 
+#: The note in which a step tells how it randomised columns; their matrices are published with the data.
+RANDOMISED = "randomised"
+
 
 @dataclass(frozen=True)
 class Action:

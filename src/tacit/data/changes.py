@@ -12,9 +12,21 @@ import pyarrow.compute as pc
 
 from tacit.data.fingerprint import digests
 from tacit.data.microdata import Microdata
-from tacit.data.paired import shared_positions
+from tacit.data.paired import has_twins, shared_positions
 from tacit.engine.base import ROW
-from tacit.engine.memory import held_table
+from tacit.engine.coded import Coded, Ints
+from tacit.engine.memory import held_codes, held_table
+
+#: Types whose values every engine writes as the same text.
+WRITTEN_ALIKE = (
+    pa.string(),
+    pa.bool_(),
+    pa.date32(),
+    pa.int8(),
+    pa.int16(),
+    pa.int32(),
+    pa.int64(),
+)
 
 
 def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
@@ -22,10 +34,8 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
     if after.history and after.history[-1].details.get("links_lost"):
         return {"records_before": len(before), "records_after": len(after), "links_lost": True}
     shared = [c for c in after.columns if c in before.columns]
-    here = comparable_tables(before, after, shared)
-    kept, cells = (
-        count_by_digests(before, after, shared) if here is None else count_in_memory(*here, shared)
-    )
+    counted = count_in_memory(before, after, shared)
+    kept, cells = counted or count_by_digests(before, after, shared)
     n_before, n_after = len(before), len(after)
     return {
         "records_before": n_before,
@@ -41,30 +51,47 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
 def comparable_tables(
     before: Microdata, after: Microdata, shared: Sequence[str]
 ) -> tuple[pa.Table, pa.Table] | None:
-    """Return both tables when they are in memory, of equal types, and no record is there twice."""
-    tables = held_table(before.frame), held_table(after.frame)
-    if tables[0] is None or tables[1] is None:
+    """Return both tables when they are in memory, of types that compare, and no record is there twice."""
+    old, new = held_table(before.frame), held_table(after.frame)
+    if old is None or new is None:
         return None
-    old = before.to_arrow(shared, with_row=True)
-    new = after.to_arrow(shared, with_row=True)
-    rows = new.column(ROW).to_numpy()
-    twice = len(rows) > 1 and bool((rows[1:] == rows[:-1]).any())
-    return (old, new) if old.schema.types == new.schema.types and not twice else None
+    types = ((old.schema.field(c).type, new.schema.field(c).type) for c in shared)
+    alike = all(a == b or (a in WRITTEN_ALIKE and b in WRITTEN_ALIKE) for a, b in types)
+    return (old, new) if alike and not (has_twins(old) or has_twins(new)) else None
 
 
 def count_in_memory(
-    old: pa.Table, new: pa.Table, shared: Sequence[str]
-) -> tuple[int, Mapping[str, int]]:
-    """Count the records in both tables and the cells that differ; a column left alone costs nothing."""
-    at_old, at_new = shared_positions(old.column(ROW).to_numpy(), new.column(ROW).to_numpy())
+    before: Microdata, after: Microdata, shared: Sequence[str]
+) -> tuple[int, Mapping[str, int]] | None:
+    """Count the records in both tables and the cells that differ; None when they must be fetched.
 
-    def matched(table: pa.Table, at: np.ndarray, column: str) -> pa.ChunkedArray:
-        values = table.column(column)
-        return values if len(at) == len(values) else values.take(pa.array(at))
+    A column left alone costs nothing, and columns of few values are compared by their codes.
+    """
+    here = comparable_tables(before, after, shared)
+    if here is None:
+        return None
+    at_old, at_new = shared_positions(*(table.column(ROW).to_numpy() for table in here))
 
-    return len(at_old), {
-        c: count_differences(matched(old, at_old, c), matched(new, at_new, c)) for c in shared
-    }
+    def count(column: str) -> int:
+        old, new = (table.column(column) for table in here)
+        if len(at_old) == len(old) == len(new) and old.type == new.type and old.equals(new):
+            return 0
+        coded = held_codes(before.frame, [column]), held_codes(after.frame, [column])
+        if coded[0] is not None and coded[1] is not None:
+            return count_different_codes(coded[0][0], coded[1][0], at_old, at_new)
+        return count_differences(old.take(pa.array(at_old)), new.take(pa.array(at_new)))
+
+    return len(at_old), {c: count(c) for c in shared}
+
+
+def count_different_codes(old: Coded, new: Coded, at_old: Ints, at_new: Ints) -> int:
+    """Count the rows in which two coded columns differ; null equals null."""
+    values = old.values, new.values
+    if values[0].type != values[1].type:
+        values = values[0].cast(pa.string()), values[1].cast(pa.string())
+    place = pc.fill_null(pc.index_in(values[1], value_set=values[0]), -1).to_numpy()
+    as_old = np.append(place, old.null)
+    return int((as_old[new.codes[at_new]] != old.codes[at_old]).sum())
 
 
 def count_differences(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:

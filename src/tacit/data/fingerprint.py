@@ -7,15 +7,17 @@ import json
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.data.microdata import Microdata
-from tacit.data.table import Table
 from tacit.engine.base import ROW
+
+if TYPE_CHECKING:
+    from tacit.data.table import Table
 
 #: Written into every fingerprint, so that a change of the rules below changes all of them.
 VERSION = b"tacit fingerprint 2"

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.errors import HierarchyError
+from tacit.reveal import reveal
 
 #: The top of a hierarchy: the suppressed value.
 TOP = "*"
@@ -216,7 +217,8 @@ class Hierarchy:
             missing = texts.filter(at.is_null()).to_pylist()
             raise HierarchyError(
                 f"the hierarchy of column {column!r} does not cover {len(missing)} of the {len(texts)} "
-                f"different values in the data. {mismatch_hint(missing, self.position, column)}"
+                f"different values in the data. {mismatch_hint(missing, self.position, column)} "
+                + reveal(f"Values of {column!r} that the hierarchy lacks", missing)
             )
         where = np.full(len(self), -1, dtype=np.int64)
         where[at.to_numpy(zero_copy_only=False)] = np.arange(len(values))

@@ -21,6 +21,7 @@ from tacit.data.values import Flags, Floats, Ints, Numbers, as_numbers
 from tacit.engine.base import ROW
 from tacit.engine.blocks import Done, Tallies
 from tacit.engine.class_index import ClassIndex
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N, counts
 from tacit.errors import InputError
 from tacit.streams import block_rng, seed_of
@@ -188,15 +189,15 @@ def constant_in_households(
     facts = [nw.len().cast(nw.Int64).alias(N)]
     for i, c in enumerate(names):
         facts += [
-            nw.col(c).min().alias(f"low{i}"),
-            nw.col(c).max().alias(f"high{i}"),
-            nw.col(c).is_null().cast(nw.Int64).sum().alias(f"gaps{i}"),
+            nw.col(c).min().alias(f"__low{i}__"),
+            nw.col(c).max().alias(f"__high{i}__"),
+            nw.col(c).is_null().cast(nw.Int64).sum().alias(f"__gaps{i}__"),
         ]
-    homes = data.frame.filter(~nw.col(home).is_null()).group_by(home).agg(*facts)
+    homes = aggregate(data.frame.filter(~nw.col(home).is_null()), [home], *facts)
     varies = [
         (
-            (nw.col(f"low{i}") != nw.col(f"high{i}")).fill_null(value=False)
-            | ((nw.col(f"gaps{i}") > 0) & (nw.col(f"gaps{i}") < nw.col(N)))
+            (nw.col(f"__low{i}__") != nw.col(f"__high{i}__")).fill_null(value=False)
+            | ((nw.col(f"__gaps{i}__") > 0) & (nw.col(f"__gaps{i}__") < nw.col(N)))
         )
         .cast(nw.Int64)
         .sum()

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tacit.data.base import Action
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.nodes import raise_labels
-from tacit.data.roles import Column
+from tacit.data.roles import Column, Links
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.arrow import set_columns, sort_by_row
@@ -51,6 +51,9 @@ class Microdata:
         Where the data came from, for the ledger.
     to_own
         Turns an Arrow table into the kind of frame that the user gave.
+    links
+        Groups of columns that tell each other. In a group with the household column the others count its
+        members.
     """
 
     kind: ClassVar[str] = "records"
@@ -64,6 +67,7 @@ class Microdata:
     history: tuple[Action, ...] = ()
     source: str = "memory"
     to_own: Callable[[pa.Table], Any] = lambda table: table
+    links: Links = ()
 
     def __post_init__(self) -> None:
         for name in ("columns", "quasi", "hierarchies"):
@@ -80,6 +84,8 @@ class Microdata:
         """Return the columns that play a role."""
         if role == "keys":
             return self.keys
+        if role == "links":
+            return tuple(c for group in self.links for c in group)
         return tuple(n for n, c in self.columns.items() if role in c.roles)
 
     @property
@@ -106,6 +112,22 @@ class Microdata:
     def stratum(self) -> str | None:
         """Return the stratum column, if any."""
         return next(iter(self.with_role("stratum")), None)
+
+    def linked_with(self, column: str) -> tuple[str, ...]:
+        """Return the columns that are linked with one, the household column left out."""
+        return tuple(
+            c
+            for group in self.links
+            if column in group
+            for c in group
+            if c not in (column, self.household)
+        )
+
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """Return the columns declared to count the members of a household."""
+        home = self.household
+        return tuple(c for group in self.links if home in group for c in group if c != home)
 
     def quasi_identifiers(self, name: str | None = None) -> Mapping[str, tuple[str, ...]]:
         """Return the named quasi-identifiers, or the one of that name."""
@@ -138,6 +160,7 @@ class Microdata:
             f"Microdata: {len(self):,} records, {len(self.columns)} columns ({self.engine.name})"
         ]
         lines += [f"  {name:<24} {column.role}" for name, column in self.columns.items()]
+        lines += [f"  linked: {', '.join(group)}" for group in self.links]
         return "\n".join(lines)
 
     def column(self, name: str) -> pa.ChunkedArray:
@@ -214,7 +237,10 @@ class Microdata:
             for name, group in self.quasi.items()
             if (kept := tuple(c for c in group if c in columns))
         }
-        return replace(self, frame=frame, columns=columns, quasi=quasi)
+        links = tuple(
+            kept for group in self.links if len(kept := tuple(c for c in group if c in columns)) > 1
+        )
+        return replace(self, frame=frame, columns=columns, quasi=quasi, links=links)
 
     def with_table(self, table: pa.Table) -> Microdata:
         """Return the data with records from an Arrow table that has the row number."""

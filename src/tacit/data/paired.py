@@ -11,6 +11,8 @@ import pyarrow as pa
 from tacit.data.microdata import Microdata
 from tacit.data.values import Floats, Ints, as_numbers, read_numeric_column
 from tacit.engine.base import ROW
+from tacit.engine.coded import Coded
+from tacit.engine.memory import count_ids, held_codes, held_table
 from tacit.errors import InputError
 
 
@@ -45,12 +47,73 @@ def pairs(original: Microdata, released: Microdata, columns: Sequence[str], kind
 
 
 def shared_positions(old: Ints, new: Ints) -> tuple[Ints, Ints]:
-    """Return where the numbers that stand in both arrays are found; both are ascending."""
+    """Return where the numbers that stand in both arrays are found; both are ascending, none is there twice."""
     if np.array_equal(old, new):
         everyone = np.arange(len(old))
         return everyone, everyone
-    _, at_old, at_new = np.intersect1d(old, new, assume_unique=True, return_indices=True)
-    return at_old.astype(np.int64), at_new.astype(np.int64)
+    at = np.searchsorted(old, new)
+    found = at < len(old)
+    found[found] = old[at[found]] == new[found]
+    return at[found], np.flatnonzero(found)
+
+
+def has_twins(table: pa.Table) -> bool:
+    """Return True when a record, known by its number, stands in an ordered table twice."""
+    rows = table.column(ROW).to_numpy()
+    return len(rows) > 1 and bool((rows[1:] == rows[:-1]).any())
+
+
+@dataclass(frozen=True)
+class ValuePairs:
+    """How often each original value was released as each value; codes of both, and the counts.
+
+    ``removed`` holds how often each original code, null's last, belongs to a record that is gone.
+    """
+
+    old: Coded
+    new: Coded
+    n: Ints
+    removed: Ints
+
+
+def pair_values(
+    original: Microdata, released: Microdata, columns: Sequence[str]
+) -> tuple[int, dict[str, ValuePairs]] | None:
+    """Return how many records are in both files, and how their values changed; None when not in memory.
+
+    A column that was not released has no new values.
+    """
+    tables = held_table(original.frame), held_table(released.frame)
+    if tables[0] is None or tables[1] is None or any(has_twins(t) for t in tables if t is not None):
+        return None
+    old = held_codes(original.frame, columns)
+    kept = [c for c in columns if c in released.columns]
+    new = held_codes(released.frame, kept)
+    if old is None or new is None:
+        return None
+    after = dict(zip(kept, new, strict=True))
+    at_old, at_new = shared_positions(*(row_numbers_in(t) for t in tables if t is not None))
+    nothing = Coded(np.zeros(tables[1].num_rows, dtype=np.int32), pa.array([], pa.string()))
+    return len(at_old), {
+        c: pair_codes(coded, after.get(c, nothing), at_old, at_new)
+        for c, coded in zip(columns, old, strict=True)
+    }
+
+
+def row_numbers_in(table: pa.Table) -> Ints:
+    """Return the numbers of the records of a table."""
+    return np.asarray(table.column(ROW).to_numpy(), dtype=np.int64)
+
+
+def pair_codes(old: Coded, new: Coded, at_old: Ints, at_new: Ints) -> ValuePairs:
+    """Count the pairs of codes of the records that are in both files."""
+    ids, n = count_ids(
+        old.codes[at_old].astype(np.int64) * new.size + new.codes[at_new], old.size * new.size
+    )
+    kept = np.bincount(old.codes[at_old], minlength=old.size)
+    removed = np.bincount(old.codes, minlength=old.size) - kept
+    before, after = (part.astype(np.int32) for part in divmod(ids, new.size))
+    return ValuePairs(Coded(before, old.values), Coded(after, new.values), n, removed)
 
 
 def matrix(table: pa.Table, columns: Sequence[str]) -> Floats:

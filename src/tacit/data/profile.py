@@ -17,6 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from tacit.data.links import find_links
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells
 from tacit.result import Result
@@ -153,7 +154,7 @@ class ProfileResult(Result):
     columns
         What was found about each column.
     roles
-        The proposed roles, as ``tacit.read`` takes them.
+        The proposed roles, linked columns among them, as ``tacit.read`` takes them.
     hierarchies
         A proposed rule for each proposed key, as a plan holds it.
     uniques
@@ -186,7 +187,7 @@ class ProfileResult(Result):
 
 
 def profile(data: Microdata) -> ProfileResult:
-    """Propose roles, hierarchies and missing codes from one pass over the data.
+    """Propose roles, hierarchies, missing codes and linked columns.
 
     Parameters
     ----------
@@ -203,6 +204,10 @@ def profile(data: Microdata) -> ProfileResult:
     found = [profile_column(data, name, facts, j) for j, name in enumerate(data.columns)]
     found = single_roles(found)
     roles = propose_roles(found)
+    links = propose_links(data, found, roles)
+    if links:
+        roles["links"] = links
+        found = [say_links(c, links) for c in found]
     keys = [c for c in found if c.name in roles.get("keys", ())]
     hierarchies = {c.name: dict(c.hierarchy) for c in keys if c.hierarchy}
     uniques = subset_uniques(
@@ -211,6 +216,8 @@ def profile(data: Microdata) -> ProfileResult:
     share = max(uniques.values(), default=0.0)
     numbers: dict[str, Any] = {"records": facts["n"], "columns": len(found)}
     numbers |= {role: len(names) if isinstance(names, list) else 1 for role, names in roles.items()}
+    if links:
+        numbers["links"] = "; ".join(", ".join(group) for group in links)
     numbers["unique on the proposed keys (share)"] = share
     return ProfileResult(
         "profile",
@@ -481,6 +488,26 @@ def propose_roles(found: Sequence[ColumnProfile]) -> dict[str, Any]:
         if name is not None:
             roles[role] = name
     return roles
+
+
+def propose_links(
+    data: Microdata, found: Sequence[ColumnProfile], roles: Mapping[str, Any]
+) -> list[list[str]]:
+    """Return the declared links, or groups of columns that the data show to tell each other."""
+    if data.links:
+        return [list(group) for group in data.links]
+    apart = {*roles.get("identifiers", ()), roles.get("weight")}
+    values = {c.name: c.distinct for c in found if c.name not in apart}
+    return find_links(data, values, roles.get("household"))
+
+
+def say_links(column: ColumnProfile, links: Sequence[Sequence[str]]) -> ColumnProfile:
+    """Return the profile with the columns that it is linked with among its reasons."""
+    others = [c for group in links if column.name in group for c in group if c != column.name]
+    if not others:
+        return column
+    said = f"linked with {', '.join(others)}"
+    return replace(column, why=f"{column.why}; {said}" if column.why else said)
 
 
 def subset_uniques(data: Microdata, keys: Sequence[str]) -> dict[tuple[str, ...], float]:

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 RoleName = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "free"]
 
+#: Groups of columns that tell each other.
+Links = tuple[tuple[str, ...], ...]
+
 #: Roles that at most one column may play.
 SINGLE: frozenset[RoleName] = frozenset({"weight", "household", "stratum"})
 

@@ -89,6 +89,28 @@ def not_numeric(data: Microdata, columns: Iterable[str], kind: str) -> list[Inpu
     ]
 
 
+#: Numbers whose squares, and sums of these, stay within the range of a double.
+MODERATE = (1e-150, 1e150)
+
+
+def extreme_columns(data: Any) -> list[str]:
+    """Return the columns that hold numbers whose squares leave the range of a double; for records."""
+    if not isinstance(data, Microdata):
+        return []
+    schema = data.frame.collect_schema()
+    names = [c for c in data.columns if schema[c].is_float()]
+    if not names:
+        return []
+    low, high = MODERATE
+    size = {c: nw.col(c).abs() for c in names}
+    beyond = [
+        ((size[c] > high) | ((size[c] > 0) & (size[c] < low))).cast(nw.Int64).sum().alias(f"c{i}")
+        for i, c in enumerate(names)
+    ]
+    row = data.frame.select(*beyond).collect("pyarrow").rows()[0]
+    return [c for c, n in zip(names, row, strict=True) if n]
+
+
 def classes(data: Microdata, columns: Sequence[str]) -> tuple[Ints, int]:
     """Return a class number 0, 1, ... a record for the classes of some columns; one class for none."""
     if not columns:

@@ -2,8 +2,8 @@
 
 The language is a small part of Python's own grammar: comparisons (chained ones too), ``and``, ``or``,
 ``not``, ``in [...]``, numbers, text, ``True``, ``False`` and ``None``. A column is written by its name;
-a name that is not a Python word stands in backticks: `` `age at death` > 90 ``. Nothing is evaluated:
-the rule is parsed, every node is checked against that list, and it becomes one narwhals expression.
+a name that is not a Python word stands in backticks (doubled inside it): `` `age at death` > 90 ``.
+Nothing is evaluated: the rule is parsed, every node is checked against that list, and it becomes one narwhals expression.
 
 A rule is either true or false, never unknown: a comparison with a missing value is false, and ``not``
 (and ``!=``, ``not in``) is its exact opposite. So a rule and its negation always split the records.
@@ -30,7 +30,7 @@ from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 MAX_LENGTH = 10_000
 MAX_DEPTH = 60
 
-QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`]+)`""", re.DOTALL)
+QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`((?:[^`]|``)+)`""", re.DOTALL)
 
 LANGUAGE = (
     "A rule compares columns with numbers, 'text' or None by ==, !=, <, <=, >, >= and in [...], "
@@ -125,7 +125,7 @@ def parse_rule(text: str) -> tuple[ast.expr, dict[str, str]]:
         if match.group(1) is None:
             return match.group(0)
         key = f"__quoted{len(names)}__"
-        names[key] = match.group(1)
+        names[key] = match.group(1).replace("``", "`")
         return key
 
     source = QUOTED.sub(stand_in, text)

@@ -20,6 +20,11 @@ from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T, Tallies
 from tacit.engine.memory import held_table, hold
 from tacit.engine.scratch import Scratch, write_parquet
 
+#: Parts of a query plan, as DuckDB draws it, that give rows in another order than they take them.
+REORDERS = re.compile(
+    r"╭─ [^─\n]*(?:Join|Window|Aggregate|Group)|\b[A-Z_]*(?:JOIN|WINDOW|AGGREGATE|GROUP_BY)\b"
+)
+
 
 def quote_identifier(name: str) -> str:
     """Return an SQL identifier."""
@@ -136,7 +141,11 @@ class DuckDbEngine:
         return wrap(relation)
 
     def in_order(self, frame: nw.LazyFrame[Any], consume: Callable[[pa.RecordBatchReader], T]) -> T:
-        """Hand over batches as DuckDB gives them; should they be out of order, sort and start again."""
+        """Hand over batches as DuckDB gives them; should they be out of order, sort and start again.
+
+        What joins or groups loses the order sooner or later, often after much was consumed in vain: that is
+        sorted from the start.
+        """
         relation = frame.to_native()
         held = held_table(frame)
         if held is not None:
@@ -144,14 +153,15 @@ class DuckDbEngine:
         if ROW not in relation.columns:
             with relation.to_arrow_reader(BLOCK) as reader:
                 return consume(reader)
-        with relation.to_arrow_reader(BLOCK) as reader:
-            check = blocks.OrderCheck(reader)
-            try:
-                return consume(check.reader)
-            except Exception:
-                # What read the batches may have put the error into words of its own.
-                if not check.broken:
-                    raise
+        if not REORDERS.search(relation.explain()):
+            with relation.to_arrow_reader(BLOCK) as reader:
+                check = blocks.OrderCheck(reader)
+                try:
+                    return consume(check.reader)
+                except Exception:
+                    # What read the batches may have put the error into words of its own.
+                    if not check.broken:
+                        raise
         with relation.order(ROW).to_arrow_reader(BLOCK) as reader:
             return consume(reader)
 

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.engine.coded import Coded, Ints, combine_codes, encode, separate
 
@@ -27,6 +28,10 @@ ROUND_TRIPS = (
 
 #: Types whose codes group values as an engine does (0.0 and -0.0 are one value, but two codes).
 CODED = tuple(t for t in ROUND_TRIPS if not pa.types.is_floating(t))
+
+
+#: Values that are looked at to see whether a column has few.
+SAMPLE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +69,30 @@ def held_codes(frame: nw.LazyFrame[Any], names: Sequence[str]) -> list[Coded] | 
     if found is None or any(found.table.schema.field(n).type not in CODED for n in names):
         return None
     return [found.coded(n) for n in names]
+
+
+def reorder_held(frame: nw.LazyFrame[Any], order: Ints) -> pa.Table | None:
+    """Return the records of a table in memory in another order; None when it must be fetched.
+
+    Texts that occur often are moved as codes: moving the texts themselves costs many times as much.
+    """
+    found = _held.get(frame.to_native())
+    if found is None:
+        return None
+    moved = pa.array(order)
+    columns = {
+        n: found.coded(n).decode(found.coded(n).codes[order])
+        if pa.types.is_string(column.type) and repeats(column)
+        else column.take(moved)
+        for n, column in zip(found.table.column_names, found.table.columns, strict=True)
+    }
+    return pa.table(columns, schema=found.table.schema)
+
+
+def repeats(column: pa.ChunkedArray) -> bool:
+    """Return True when the first values of a column occur several times."""
+    first = column.slice(0, SAMPLE)
+    return len(first) > 0 and len(pc.unique(first)) <= len(first) // 4
 
 
 def count_held(frame: nw.LazyFrame[Any], keys: Sequence[str]) -> tuple[list[Coded], Ints] | None:

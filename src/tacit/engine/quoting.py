@@ -134,14 +134,19 @@ def scan_block(
 
 def check_places(block: Bytes, following: int, separator: int, quotes: Ints, state: Scan) -> None:
     """Check that an opening quote begins a field, and that a closing one ends it."""
-    before = np.where(quotes > 0, block[quotes - 1], state.last)
-    after = np.where(quotes + 1 < len(block), block[(quotes + 1) % len(block)], following)
-    opens = (state.quotes + np.arange(len(quotes))) % 2 == 0
-    quote = block[quotes[0]]
+    opened = state.quotes % 2
+    opening, closing = quotes[opened::2], quotes[1 - opened :: 2]
     # The two quotes of a doubled one close and open the field again.
     parts_fields = np.zeros(256, dtype=bool)
-    parts_fields[[separator, LF, CR, quote]] = True
-    if not bool(parts_fields[np.where(opens, before, after)].all()):
+    parts_fields[[separator, LF, CR, block[quotes[0]]]] = True
+    before = block[opening - 1]
+    if len(opening) and opening[0] == 0:
+        before[0] = state.last
+    inside = closing[: len(closing) - int(len(closing) > 0 and closing[-1] + 1 == len(block))]
+    after = block[inside + 1]
+    if len(inside) < len(closing) and not parts_fields[following]:
+        raise Unusual
+    if not bool(parts_fields[before].all() and parts_fields[after].all()):
         raise Unusual
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from tacit.engine.base import Engine
 from tacit.engine.memory import held_codes, held_table
+from tacit.engine.names import aggregate
 
 Frame = nw.LazyFrame[Any]
 
@@ -27,7 +28,7 @@ def counts(frame: Frame, keys: Sequence[str], weight: str | None = None) -> Fram
     aggregates = [nw.len().cast(nw.Int64).alias(N)]
     if weight is not None:
         aggregates.append(nw.col(weight).cast(nw.Float64).sum().alias(W))
-    return frame.group_by(*keys).agg(*aggregates)
+    return aggregate(frame, keys, *aggregates)
 
 
 def attach_counts(frame: Frame, keys: Sequence[str], name: str = N) -> Frame:
@@ -50,7 +51,7 @@ def fetch_distinct(frame: Frame, column: str) -> pa.Array:
         return coded[0].values
     # A group-by, not unique(): on SQL engines that becomes a window, ten times slower.
     known = frame.select(column).filter(~nw.col(column).is_null())
-    table = known.group_by(column).agg(nw.len().alias(N)).collect("pyarrow")
+    table = aggregate(known, [column], nw.len().alias(N)).collect("pyarrow")
     array = table.to_native().column(column).combine_chunks()
     return array.take(array_sort(array))
 
@@ -79,15 +80,18 @@ def distinct_per_class(frame: Frame, keys: Sequence[str], column: str) -> Frame:
 
     A null counts as one value of its own.
     """
-    pairs = frame.group_by(*keys, column).agg(nw.len().cast(nw.Int64).alias(N))
-    return pairs.group_by(*keys).agg(
-        nw.len().cast(nw.Int64).alias("distinct"), nw.col(N).sum().cast(nw.Int64).alias(N)
+    pairs = class_values(frame, keys, column)
+    return aggregate(
+        pairs,
+        keys,
+        nw.len().cast(nw.Int64).alias("distinct"),
+        nw.col(N).sum().cast(nw.Int64).alias(N),
     )
 
 
 def class_values(frame: Frame, keys: Sequence[str], column: str) -> Frame:
     """Return one row per class and value of ``column``, with the number of records ``__n__``."""
-    return frame.group_by(*keys, column).agg(nw.len().cast(nw.Int64).alias(N))
+    return aggregate(frame, [*keys, column], nw.len().cast(nw.Int64).alias(N))
 
 
 def drop_matching(frame: Frame, keys: Sequence[str], gone: pa.Table, engine: Engine) -> Frame:

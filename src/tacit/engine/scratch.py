@@ -1,7 +1,8 @@
 """Scratch files: frames too large for memory wait on disk while they are needed, and no longer.
 
 They hold confidential records. The folder can be read by its owner alone, a file goes with the last frame
-made from it, and the folder goes when the engine is closed. ``TACIT_SCRATCH`` names a place for it.
+made from it, and the folder goes when the engine is closed, or, where its process was killed, when the next
+begins. ``TACIT_SCRATCH`` names a place for it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from tacit.own_folders import make_own_folder
 
 #: Frames up to this many bytes stay in memory.
 IN_MEMORY = 1 << 29
@@ -38,7 +41,9 @@ class Scratch:
 
     def __init__(self, in_memory: int = IN_MEMORY) -> None:
         self.in_memory = in_memory
-        self.folder = Path(tempfile.mkdtemp(prefix="tacit-", dir=os.environ.get("TACIT_SCRATCH")))
+        place = Path(os.environ.get("TACIT_SCRATCH") or tempfile.gettempdir())
+        self._in_use: int | None
+        self.folder, self._in_use = make_own_folder("tacit-", place)
         self._owner = os.getpid()
         self._numbers = itertools.count()
 
@@ -72,7 +77,9 @@ class Scratch:
 
     def close(self) -> None:
         """Remove the folder; a forked child leaves its parent's alone."""
-        if os.getpid() == self._owner:
+        if os.getpid() == self._owner and self._in_use is not None:
+            os.close(self._in_use)
+            self._in_use = None
             shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -21,7 +21,7 @@ import narwhals.stable.v2 as nw
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.engine.relational import fetch_distinct
-from tacit.errors import DisclosureRefused, InputError, UnreadableFile, near_match
+from tacit.errors import DisclosureRefused, InputError, UnreadableFile, explain_target, near_match
 from tacit.io.options import Options as Options
 
 FORMATS: Mapping[str, str] = {
@@ -129,6 +129,10 @@ def format_of(path: Path) -> Format:
     return importlib.import_module(f"tacit.io.{FORMATS[ending]}")
 
 
+#: Formats whose titles are read without blanks at their ends.
+STRIPPED = (".csv", ".tsv", ".txt", ".xlsx")
+
+
 def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: Any) -> Path:
     """Write data to a file in the format of its ending; labels and missing codes go along where they can.
 
@@ -153,9 +157,14 @@ def write(data: Any, path: str | Path, *, overwrite: bool = False, **options: An
             f"cannot write {target.name!r}: known extensions are {', '.join('.' + w for w in WRITABLE)}. {hint}".strip()
         )
     chosen = clean(options, "write")
+    blank = [n for n in data.columns if n != n.strip()]
+    if blank and ending in STRIPPED:
+        raise InputError(
+            f"the column name {blank[0]!r} has blanks at its ends, and {ending} files are read without them: "
+            "rename the column, or write Parquet"
+        )
     for file in (target, *companions(target)):
         refuse_target(file, data.source, overwrite=overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
     module = format_of_ending(ending)
     with open_beside(target, overwrite=overwrite) as temporary:
         module.write(with_used_labels(data), temporary, chosen)
@@ -265,6 +274,8 @@ def companions(target: Path) -> tuple[Path, ...]:
 
 def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
     """Refuse to write over the source, or over anything unless told to."""
+    with explain_target(target):
+        there = target.exists()
     origin = Path(source)
     if source != "memory" and "://" not in source and origin.exists():
         origins = {origin.resolve(), *(p.resolve() for p in companions(origin))}
@@ -273,7 +284,7 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
             raise DisclosureRefused(
                 f"{target.name!r} is the file the data were read from; write to another name"
             )
-    if target.exists() and not overwrite:
+    if there and not overwrite:
         raise DisclosureRefused(
             f"{target.name!r} exists; choose another name, or pass overwrite=True to replace it"
         )
@@ -283,16 +294,18 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
 def open_beside(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a temporary folder beside the target; on success move what was written into place."""
     room = target.parent / f".{target.stem}-{secrets.token_hex(4)}.partial"
-    room.mkdir(mode=0o700)
-    try:
-        yield room / target.name
-        for made in room.iterdir():
-            refuse_target(target.parent / made.name, "memory", overwrite=overwrite)
-        # The data file goes last: when it is there, all is there.
-        for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
-            final = target.parent / made.name
-            if final.is_dir():
-                shutil.rmtree(final)
-            made.replace(final)
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
+    with explain_target(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        room.mkdir(mode=0o700)
+        try:
+            yield room / target.name
+            for made in room.iterdir():
+                refuse_target(target.parent / made.name, "memory", overwrite=overwrite)
+            # The data file goes last: when it is there, all is there.
+            for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
+                final = target.parent / made.name
+                if final.is_dir():
+                    shutil.rmtree(final)
+                made.replace(final)
+        finally:
+            shutil.rmtree(room, ignore_errors=True)

@@ -41,6 +41,9 @@ TYPES: Mapping[str, pa.DataType] = {
     "time": pa.time64("us"),
 }
 
+#: Rows that a column's width is taken from, and the widest column in characters.
+LOOKED_AT, WIDEST = 1_000, 60
+
 
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read one sheet; its first row holds the names."""
@@ -228,12 +231,26 @@ def write_sheets(
             sheet = book.create_sheet(name)
             if titled:
                 sheet.freeze_panes = "A2"
+                for letter, width in column_widths(rows):
+                    sheet.column_dimensions[letter].width = width
             write_rows(sheet, rows, titled=titled)
     except IllegalCharacterError:
         raise InputError(
             "some text holds control characters, which Excel cannot store; write Parquet or CSV instead"
         ) from None
     book.save(path)
+
+
+def column_widths(rows: Sequence[Sequence[Any]]) -> Iterable[tuple[str, float]]:
+    """Yield a width for each column of a sheet: a number that does not fit would show as ####."""
+    from openpyxl.utils import get_column_letter
+
+    for j, column in enumerate(zip(*rows[:LOOKED_AT], strict=False), 1):
+        longest = max(
+            len(f"{v:,.{decimals_of_number(v)}f}" if isinstance(v, float) else str(v))
+            for v in column
+        )
+        yield get_column_letter(j), float(min(max(longest + 2, 8), WIDEST))
 
 
 def codebook(data: Any, table: pa.Table) -> Iterable[tuple[str, str, str | None]]:
@@ -305,5 +322,12 @@ def as_cell(sheet: Any, value: Any, *, bold: bool, plain: bool) -> Any:
 
 def number_format(value: float) -> str:
     """Return the display format of a number: thousands parted, and as many decimals as it has."""
-    decimals = len(np.format_float_positional(value, trim="-").partition(".")[2])
-    return "#,##0" if not decimals else "#,##0." + "0" * min(decimals, 9)
+    decimals = decimals_of_number(value)
+    return "#,##0" if not decimals else "#,##0." + "0" * decimals
+
+
+def decimals_of_number(value: float) -> int:
+    """Return the decimals of a number, at most nine."""
+    if not np.isfinite(value):
+        return 0
+    return min(len(np.format_float_positional(value, trim="-").partition(".")[2]), 9)

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.exceptions import DuplicateError
 
-from tacit.engine.base import ROW, Engine
+from tacit.engine.base import Engine
+from tacit.engine.names import check_names as refuse_names
 from tacit.errors import InputError, UnreadableFile
 
 
@@ -47,6 +48,7 @@ def load(source: Any, engine: Engine) -> tuple[nw.LazyFrame[Any], Callable[[pa.T
 
 def from_columns(columns: dict[Any, Any]) -> pa.Table:
     """Return a dict of columns as a table."""
+    refuse_names([str(name) for name in columns])
     try:
         return pa.table({str(name): column(values) for name, values in columns.items()})
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
@@ -65,21 +67,14 @@ def column(values: Any) -> Any:
 
 
 def check_names(native: Any) -> None:
-    """Refuse names that occur twice or are reserved."""
+    """Refuse names that occur twice."""
     if type(native).__name__ == "LazyFrame":
         names = native.collect_schema().names()
     else:
         names = list(native.column_names if isinstance(native, pa.Table) else native.columns)
     if not names:
         raise InputError("the data have no columns")
-    texts = [str(n) for n in names]
-    double = sorted({n for n in texts if texts.count(n) > 1})
-    if double:
-        raise InputError(
-            f"the frame has duplicate column names: {', '.join(map(repr, double[:5]))}. Rename them."
-        )
-    if ROW in texts:
-        raise InputError(f"the frame has a column {ROW!r}, a name that is reserved; rename it")
+    refuse_names([str(n) for n in names])
 
 
 def to_arrow(native: Any) -> pa.Table:
@@ -88,13 +83,24 @@ def to_arrow(native: Any) -> pa.Table:
         return native
     if type(native).__module__.startswith("pandas"):
         try:
-            texts = native.rename(columns=str)
+            texts = spell_ranges(native.rename(columns=str))
             return pa.Table.from_pandas(texts, preserve_index=False).replace_schema_metadata(None)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        except (pa.ArrowException, TypeError, OverflowError) as error:
             raise make_mixed_column_error(error, list(native.columns)) from None
     frame = nw.from_native(native)
     eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
     return eager.to_arrow()
+
+
+def spell_ranges(frame: Any) -> Any:
+    """Return a pandas frame with intervals (``pd.cut``) and periods as text."""
+    spelled = {}
+    for name in frame.columns:
+        values = frame[name]
+        kind = getattr(values.dtype, "categories", values).dtype
+        if type(kind).__name__ in ("IntervalDtype", "PeriodDtype"):
+            spelled[name] = values.astype(str).where(values.notna(), None)
+    return frame.assign(**spelled) if spelled else frame
 
 
 def make_mixed_column_error(error: Exception, names: Sequence[Any]) -> InputError:
@@ -103,7 +109,7 @@ def make_mixed_column_error(error: Exception, names: Sequence[Any]) -> InputErro
     name = next((str(n) for n in names if f"column {n} " in context), None)
     where = f"column {name!r}" if name else "a column"
     return InputError(
-        f"{where} mixes types that do not go together (numbers and text?); convert it to one type"
+        f"{where} mixes types that do not go together (numbers and text?), or is of a type that cannot be read; convert it"
     )
 
 

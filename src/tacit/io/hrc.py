@@ -22,6 +22,7 @@ from tacit.io.lines import (
     write_lines,
 )
 from tacit.io.rda import Variable
+from tacit.reveal import reveal
 
 
 def hrc_dimension(
@@ -146,8 +147,8 @@ def dimension_of(
         unknown = [c for c in occurring if c not in made.position]
         if unknown:
             raise HierarchyError(
-                f"{len(unknown)} codes of {variable.name!r} do not stand in {found.name!r}, "
-                f"the first is {unknown[0]!r}"
+                f"{len(unknown)} codes of {variable.name!r} do not stand in {found.name!r}. "
+                + reveal(f"Codes that {found.name!r} lacks", unknown)
             )
         return made
     if levels:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags, Status, Statuses, is_empty, is_primary, is_secondary
-from tacit.data.decimals import decimals_needed, format_all_digits
+from tacit.data.decimals import decimals_needed, format_all_digits, tidy_numbers
 from tacit.data.table import Table
 from tacit.errors import UnreadableFile
 from tacit.io.lines import (
@@ -224,7 +224,7 @@ def cell_lines(table: Table, far: float) -> list[str]:
         np.where(primary, table.sliding_level, 0.0),
     ]
     columns = (table.value, low, high, *levels)
-    texts = [[format_all_digits(x) for x in column] for column in columns]
+    texts = [[format_all_digits(x) for x in tidy_numbers(column)] for column in columns]
     costs, letters = whole_costs(table), letters_of(table.status, primary, empty)
     return [
         f"{i} {v} {c} {s} {lb} {ub} {lpl} {upl} {spl}"

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tacit.engine.base import ROW, Engine
+from tacit.engine.base import Engine
+from tacit.engine.names import check_names, check_usable
 from tacit.errors import UnreadableFile
 from tacit.io import Loaded, Options, describe
 from tacit.io.frames import plain_type
@@ -30,7 +31,7 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
             pq.ParquetFile(part).close()
     except (OSError, ValueError, pa.ArrowException):
         raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
-    check_schema(schemas[0], path)
+    check_schema(schemas[0], path, engine.name)
     sidecar = path / SIDECAR
     text = (
         sidecar.read_bytes() if sidecar.is_file() else (schemas[0].metadata or {}).get(META, b"{}")
@@ -42,17 +43,10 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
         raise UnreadableFile(f"{path.name!r} is not a Parquet file, or is damaged") from None
 
 
-def check_schema(schema: pa.Schema, path: Path) -> None:
-    """Refuse names that occur twice or are reserved, and columns that do not hold single values."""
-    double = sorted({n for n in schema.names if schema.names.count(n) > 1})
-    if double:
-        raise UnreadableFile(
-            f"{path.name!r} has column names that occur more than once: {', '.join(map(repr, double[:5]))}"
-        )
-    if ROW in schema.names:
-        raise UnreadableFile(
-            f"{path.name!r} has a column {ROW!r}, a name that is reserved; rename it"
-        )
+def check_schema(schema: pa.Schema, path: Path, engine: str) -> None:
+    """Refuse names that occur twice or cannot be held, and columns that do not hold single values."""
+    check_names(schema.names, repr(path.name), UnreadableFile)
+    check_usable(schema.names, engine)
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if plain_type(kind) is None:

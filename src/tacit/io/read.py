@@ -5,24 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.data.hierarchies.load import for_column
 from tacit.data.hierarchy import Hierarchy
+from tacit.data.links import counts_members
 from tacit.data.microdata import Microdata
 from tacit.data.paths import require_file
-from tacit.data.roles import SINGLE, Column
+from tacit.data.roles import SINGLE, Column, Links
 from tacit.engine import relational
+from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW, Engine, get_engine
+from tacit.engine.memory import held_table
+from tacit.engine.names import check_usable
 from tacit.errors import ColumnNotFound, InputError
+from tacit.fields import name_as_text
 from tacit.io import Loaded, Options, clean, format_of, frames, sql, text
 
 Names = str | Sequence[str]
 
 DEFAULT_ENGINE = "duckdb"
+#: Share of households whose size a column must give to be declared as their size.
+SOME_COUNTED = 0.5
 
 
 def read(
@@ -34,6 +43,7 @@ def read(
     weight: str | None = None,
     household: str | None = None,
     stratum: str | None = None,
+    links: Sequence[str] | Sequence[Sequence[str]] = (),
     hierarchies: Mapping[str, Any] | None = None,
     engine: str | Engine = "duckdb",
     **options: Any,
@@ -55,6 +65,10 @@ def read(
         Columns whose value must not become known.
     weight, household, stratum
         Columns with the sampling weight, the household and the stratum of a record.
+    links
+        Groups of columns that tell each other, such as ``[["region", "nuts"], ["age", "birth_year"]]``; one
+        group may be a plain list. In a group with the household column the others count its members:
+        ``["household", "size"]``. Methods treat linked columns together, or warn before work.
     hierarchies
         How columns generalise: a rule or hierarchy from :mod:`tacit.hierarchy`, or the path of a file.
     engine
@@ -74,11 +88,12 @@ def read(
         "identifiers": identifiers,
         "keys": tuple(dict.fromkeys(c for group in quasi.values() for c in group)),
         "sensitive": sensitive,
-        "weight": weight or declared.get("weight"),
-        "household": household or declared.get("household"),
+        "weight": declared.get("weight") if weight is None else weight,
+        "household": declared.get("household") if household is None else household,
         "stratum": stratum,
     }
-    return with_hierarchies(with_roles(data, roles, quasi), hierarchies or {})
+    known = with_links(with_roles(data, roles, quasi), links)
+    return with_hierarchies(known, hierarchies or {})
 
 
 def pick_engine(source: Any, engine: str | Engine) -> Engine:
@@ -181,17 +196,54 @@ def assemble(
     names = [n for n in schema.names() if n != ROW]
     if not names:
         raise InputError("the data have no columns")
+    check_usable(names, engine.name)
     nested = [n for n in names if isinstance(schema[n], nw.List | nw.Struct | nw.Array)]
     if nested:
         raise InputError(
             f"column {nested[0]!r} holds lists or structures, not single values; spread it over columns"
         )
-    small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
-    changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
-    if changes:
-        frame = frame.with_columns(*changes)
+    held = held_table(frame)
+    if held is not None:
+        frame = settle_table(frame, held, names, engine)
+    else:
+        small = find_fitting_columns(frame, [n for n in names if is_wide(schema[n])])
+        changes = [c for n in names if (c := cast_to_common_type(n, schema[n], small)) is not None]
+        if changes:
+            frame = frame.with_columns(*changes)
     described = {n: columns.get(n, Column(n)) for n in names}
     return Microdata(frame, described, engine, source=source, to_own=back)
+
+
+def settle_table(
+    frame: nw.LazyFrame[Any], held: pa.Table, names: Sequence[str], engine: Engine
+) -> nw.LazyFrame[Any]:
+    """Do the same to a table in memory, so that it stays there; most often nothing is to be done."""
+    columns = {n: held.column(n) for n in names}
+    settled = {n: settle_column(column) for n, column in columns.items()}
+    changed = {n: column for n, column in settled.items() if column is not columns[n]}
+    return engine.from_arrow(set_columns(held, changed)) if changed else frame
+
+
+def settle_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column in a type that every engine treats alike; itself when it is in one."""
+    kind = column.type
+    if pa.types.is_integer(kind):
+        return column if kind == pa.int64() else column.cast(pa.int64())
+    if not pa.types.is_floating(kind):
+        return column
+    if kind != pa.float64():
+        column = column.cast(pa.float64())
+    if pc.any(pc.is_nan(column)).as_py():
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+    return pc.add(column, 0.0) if has_negative_zero(column) else column
+
+
+def has_negative_zero(column: pa.ChunkedArray) -> bool:
+    """Return True when a zero is written with a minus sign."""
+    return any(
+        bool(((values == 0) & np.signbit(values)).any())
+        for values in (c.to_numpy(zero_copy_only=False) for c in column.chunks)
+    )
 
 
 def is_wide(kind: Any) -> bool:
@@ -238,10 +290,14 @@ def named_keys(keys: Names | Mapping[str, Sequence[str]]) -> dict[str, tuple[str
 
 
 def as_tuple(names: Names | None) -> tuple[str, ...]:
-    """Return one name or many as a tuple."""
+    """Return one name or many as a tuple; a number names the column that a frame numbers so."""
     if names is None:
         return ()
-    return (names,) if isinstance(names, str) else tuple(names)
+    several = isinstance(names, Iterable) and not isinstance(names, str)
+    texts = tuple(name_as_text(n) for n in (names if several else (names,)))
+    if not all(isinstance(n, str) for n in texts):
+        raise InputError("roles name columns: give a name or a list of names")
+    return texts
 
 
 def with_roles(
@@ -270,6 +326,49 @@ def with_roles(
     check_weight(result)
     check_keys(result)
     return result
+
+
+def with_links(data: Microdata, links: Sequence[str] | Sequence[Sequence[str]]) -> Microdata:
+    """Return the data with groups of linked columns; groups that share a column become one."""
+    groups = join_groups(link_groups(links), data.household)
+    missing = [c for group in groups for c in group if c not in data.columns]
+    if missing:
+        raise ColumnNotFound(dict.fromkeys(missing), list(data.columns), "the data")
+    named = [c for group in groups for c in group if c in data.identifiers]
+    if named:
+        raise InputError(
+            f"links: column {named[0]!r} is an identifier, which tells every other column; identifiers never leave, so leave it out"
+        )
+    result = replace(data, links=groups)
+    counting = counts_members(result, result.counting, least=SOME_COUNTED)
+    wrong = [c for c in result.counting if c not in counting]
+    if wrong and len(data):
+        raise InputError(
+            f"links: column {wrong[0]!r} stands with the household, but is not the number of records in most households; link it with the column that tells it, or leave it out"
+        )
+    return result
+
+
+def link_groups(links: Sequence[str] | Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return groups of names; a plain list of names is one group."""
+    if isinstance(links, str):
+        raise InputError(f"links: {links!r} alone is linked with nothing; give groups of columns")
+    if links and all(isinstance(one, str) for one in links):
+        links = [cast("Sequence[str]", links)]
+    groups = [tuple(dict.fromkeys(as_tuple(group))) for group in links]
+    if any(len(group) < 2 for group in groups):
+        raise InputError("links: each group must name at least two columns")
+    return groups
+
+
+def join_groups(groups: Sequence[tuple[str, ...]], home: str | None) -> Links:
+    """Return groups without a common column; those with the household stay apart, since they count members."""
+    joined: list[tuple[str, ...]] = []
+    for group in groups:
+        shared = [g for g in joined if set(g) & set(group) and (home in g) == (home in group)]
+        joined = [g for g in joined if g not in shared]
+        joined.append(tuple(dict.fromkeys(c for g in (*shared, group) for c in g)))
+    return tuple(joined)
 
 
 def check_keys(data: Microdata) -> None:
@@ -309,6 +408,9 @@ def check_weight(data: Microdata) -> None:
 
 def with_hierarchies(data: Microdata, hierarchies: Mapping[str, Any]) -> Microdata:
     """Return the data with hierarchies bound to the values that occur."""
+    if not isinstance(hierarchies, Mapping):
+        raise InputError("hierarchies must be a mapping of column names to hierarchies")
+    hierarchies = {name_as_text(n): given for n, given in hierarchies.items()}
     missing = [n for n in hierarchies if n not in data.columns]
     if missing:
         raise ColumnNotFound(missing, list(data.columns), "the data")

@@ -15,11 +15,13 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tacit.engine import text as parser
 from tacit.engine.arrow import set_columns, sort_by_row
 from tacit.engine.base import ROW, Engine
 from tacit.engine.memory import held_table
+from tacit.engine.names import check_names as refuse_names
 from tacit.errors import ColumnNotFound, InputError, UnreadableFile
 from tacit.io import Loaded, Options
 
@@ -104,13 +106,7 @@ def column_names(path: Path, separator: str, options: Options, encoding: str) ->
 def check_names(titles: Sequence[str], source: str) -> list[str]:
     """Return column names: stripped, blanks filled; a name that occurs twice is an error."""
     names = [t.strip() or f"V{j + 1}" for j, t in enumerate(titles)]
-    double = sorted({n for n in names if names.count(n) > 1})
-    if double:
-        raise UnreadableFile(
-            f"{source!r} has {len(double)} column names that occur more than once: {', '.join(map(repr, double[:5]))}. Rename them."
-        )
-    if ROW in names:
-        raise UnreadableFile(f"{source!r} has a column {ROW!r}, a name that is reserved; rename it")
+    refuse_names(names, repr(source), UnreadableFile)
     return names
 
 
@@ -127,6 +123,9 @@ def infer(
             *[nw.when(~nw.col(n).is_in(codes)).then(nw.col(n)).alias(n) for n in names]
         )
     kinds = infer_kinds(frame, names, options.types)
+    if (held := held_table(frame)) is not None and not options.types:
+        numbers = {n: cast_column(held.column(n), k) for n, k in kinds.items() if k != "text"}
+        return engine.from_arrow(set_columns(held, numbers)) if numbers else frame
     casts = {n: cast(n, kind) for n, kind in kinds.items() if kind != "text"}
     if not casts and not options.missing:
         return frame
@@ -141,11 +140,37 @@ def infer_kinds(
     Patterns are slow. One value that is no number makes a column text, so some records settle most
     columns, and only the others are counted in full.
     """
+    held = held_table(frame)
+    if held is not None and not types:
+        return {n: column_kind(held.column(n)) for n in names}
     first = count_forms(frame.head(SAMPLE), names, types)
     unsettled = [n for j, n in enumerate(names) if n in types or not is_text(j, first)]
     counted = count_forms(frame, unsettled, types) if unsettled else {}
     found = {n: kind_of(n, j, counted, types) for j, n in enumerate(unsettled)}
     return {n: found.get(n, "text") for n in names}
+
+
+def column_kind(column: pa.ChunkedArray) -> str:
+    """Return the type of a column in memory: the same answer, without counting what is settled already."""
+    sample = column.slice(0, SAMPLE)
+    forms = {"integer": INTEGER, "number": NUMBER}
+    possible = [k for k, form in forms.items() if every_value_fits(sample, form) is not False]
+    if possible and len(pc.unique(sample)) <= len(sample) // 2:
+        column = pa.chunked_array([pc.unique(column)])
+    return next((k for k in possible if every_value_fits(column, forms[k])), "text")
+
+
+def every_value_fits(column: pa.ChunkedArray, pattern: str) -> bool | None:
+    """Return True when every value but marks has the form and some do; None where only marks are known."""
+    fits = pc.match_substring_regex(column, pattern)
+    known = len(column) - column.null_count
+    fitting = int(pc.sum(fits).as_py() or 0)
+    if fitting < known:
+        marks = pc.is_in(column, pa.array(MARKS, column.type))
+        known -= int(pc.sum(marks).as_py() or 0)
+    if not fitting:
+        return None if not known else False
+    return fitting == known
 
 
 def is_text(j: int, counted: Mapping[str, int]) -> bool:
@@ -212,6 +237,14 @@ def cast(name: str, kind: str) -> nw.Expr:
     if kind == "date":
         return column.str.to_datetime(format="%Y-%m-%d").dt.date().alias(name)
     return column.cast(nw.Int64 if kind == "integer" else nw.Float64).alias(name)
+
+
+def cast_column(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
+    """Return a column in memory, whose values are known to have the form, with its marks as null, cast."""
+    marks = pc.is_in(column, pa.array(MARKS, column.type))
+    if pc.any(marks).as_py():
+        column = pc.if_else(marks, pa.scalar(None, column.type), column)
+    return column.cast(pa.int64() if kind == "integer" else pa.float64())
 
 
 def materialise_cast(

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import TypeVar
 
 from tacit.data.base import Data
-from tacit.errors import InputError, PlanError
+from tacit.errors import PlanError, SdcError
 from tacit.registry import lookup
 from tacit.spec import Measure
 
@@ -57,13 +57,16 @@ class Kind(Generic[D]):
         del plan
         return [f"the plan needs {self.noun}, and its source holds {other.kind}"]
 
+    def read_partly(self, plan: Any) -> tuple[D | None, list[str]]:
+        """Return the source as far as it can be read, and what is wrong with the rest of it."""
+        try:
+            return self.read(plan), []
+        except SdcError as error:
+            return None, [str(error)]
+
     def source_faults(self, plan: Any) -> list[str]:
         """Return what is wrong with reading the source, one fault per cause where possible."""
-        try:
-            self.read(plan)
-        except InputError as error:
-            return [str(error)]
-        return []
+        return self.read_partly(plan)[1]
 
     # -- looking -------------------------------------------------------------------------------
 

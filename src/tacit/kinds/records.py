@@ -10,8 +10,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from tacit.context import Context
+from tacit.data.base import RANDOMISED
 from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
+from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
 from tacit.io import WRITABLE
@@ -34,23 +36,37 @@ class Records(Kind[Microdata]):
         """Read the source with its roles and hierarchies."""
         return read_section(plan, plan.source, plan.roles.given(), plan.hierarchies)
 
-    def source_faults(self, plan: Any) -> list[str]:
-        """Return one fault for each role or hierarchy that does not fit."""
+    def read_partly(self, plan: Any) -> tuple[Microdata | None, list[str]]:
+        """Return the source with the roles and hierarchies that fit, and a fault for each that does not."""
         try:
-            read_section(plan, plan.source, {}, {})
+            bare = read_section(plan, plan.source, {}, {})
         except SdcError as error:
-            return [str(error)]
-        attempts: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-            (f"role {r}", {r: names}, {}) for r, names in plan.roles.given().items()
-        ]
-        attempts += [(f"hierarchy of {c}", {}, {c: h}) for c, h in plan.hierarchies.items()]
-        found = []
-        for where, roles, hierarchies in attempts:
+            return None, [str(error)]
+        found, rules = [], resolve_rules(plan, plan.hierarchies)
+        roles = {r: names for r, names in plan.roles.given().items() if names}
+        fitting: dict[str, Any] = {}
+        for role, names in roles.items():
             try:
-                read_section(plan, plan.source, roles, hierarchies)
+                with_declared(bare, {role: names}, {})
             except SdcError as error:
-                found.append(f"{where}: {error}")
-        return found
+                found.append(f"role {role}: {error}")
+                fitting[role] = only_present(names, bare)
+            else:
+                fitting[role] = names
+        hierarchies: dict[str, Any] = {}
+        for column, rule in rules.items():
+            try:
+                with_declared(bare, {}, {column: rule})
+            except SdcError as error:
+                found.append(f"hierarchy of {column}: {error}")
+                # What steps say for want of this hierarchy would only repeat the fault.
+                hierarchies |= {column: flat()} if column in bare.columns else {}
+            else:
+                hierarchies[column] = rule
+        try:
+            return with_declared(bare, fitting, hierarchies), found
+        except SdcError as error:
+            return None, found or [str(error)]
 
     def read_register(self, plan: Any, data: Microdata) -> Microdata | None:
         """Read the population register; it shares the keys and hierarchies of the data."""
@@ -104,11 +120,12 @@ class Records(Kind[Microdata]):
     def write_public(self, data: Microdata, folder: Path, form: str) -> dict[str, str]:
         """Write the data and, where columns were randomised, the transition matrices."""
         from tacit.io import write
-        from tacit.protect.pram import from_history, write_matrices
 
         file = folder / f"{self.stem}.{form}"
         write(data, file)
-        if from_history(data.history):
+        if any(action.details.get(RANDOMISED) for action in data.history):
+            from tacit.protect.pram import write_matrices
+
             # Without the matrices randomised columns can be read but not analysed.
             write_matrices(folder / "matrices.json", data)
         return {self.stem: file.name}
@@ -139,10 +156,33 @@ def read_section(
     options = section.options()
     if options.get("metadata"):
         options["metadata"] = str(plan.resolve(options["metadata"]))
-    rules = {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()}
+    rules = resolve_rules(plan, hierarchies)
     return read(
         plan.resolve(section.path), **roles, hierarchies=rules, engine=plan.engine, **options
     )
+
+
+def resolve_rules(plan: Any, hierarchies: Mapping[str, Any]) -> dict[str, Any]:
+    """Return hierarchies with file names relative to the plan."""
+    return {c: str(plan.resolve(h)) if isinstance(h, str) else h for c, h in hierarchies.items()}
+
+
+def with_declared(
+    data: Microdata, roles: Mapping[str, Any], hierarchies: Mapping[str, Any]
+) -> Microdata:
+    """Return data that are read already with roles and hierarchies."""
+    from tacit.io.read import read
+
+    return read(data, **roles, hierarchies=hierarchies, engine=data.engine)
+
+
+def only_present(names: Any, data: Microdata) -> Any:
+    """Return the columns of a role that the data have."""
+    if isinstance(names, Mapping):
+        return {group: only_present(columns, data) for group, columns in names.items()}
+    if isinstance(names, str):
+        return names if names in data.columns else None
+    return tuple(n for n in names if n in data.columns)
 
 
 KIND = Records()

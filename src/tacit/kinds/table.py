@@ -1,32 +1,33 @@
-"""Tables in a plan and a release: built from records or read, judged, protected, published."""
+"""Tables in a plan and a release: built from records or read, judged, protected, published.
+
+What tables need is imported when there is one: every plan asks each kind whether its source is theirs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from tacit.claims import table_gate
 from tacit.data.base import Data
-from tacit.data.fingerprint import table_fingerprint
 from tacit.data.microdata import Microdata
-from tacit.data.table import Table
-from tacit.errors import DisclosureRefused, PlanError
+from tacit.errors import DisclosureRefused, PlanError, SdcError
 from tacit.io import TABLE_FORMATS, read_any
-from tacit.io.read import read
-from tacit.io.released import write_released
 from tacit.kinds.base import Kind
+
+if TYPE_CHECKING:
+    from tacit.data.table import Table
 
 #: Extensions of files that hold a ready table and nothing else.
 READY = tuple(e for e in TABLE_FORMATS if e.startswith("."))
 FULL = "full.table"
 
 
-class Tables(Kind[Table]):
+class Tables(Kind["Table"]):
     """A table: every cell with its truth inside, and what is published of each."""
 
     name: ClassVar[str] = "table"
@@ -44,6 +45,8 @@ class Tables(Kind[Table]):
 
     def read(self, plan: Any) -> Table:
         """Read a ready table by its ending."""
+        from tacit.data.table import Table
+
         path = Path(plan.resolve(plan.source.path))
         options: dict[str, Any] = {}
         if path.suffix.lower() == ".tab" and plan.table is not None and plan.table.metadata:
@@ -56,6 +59,8 @@ class Tables(Kind[Table]):
 
     def build(self, plan: Any, other: Data) -> Table:
         """Tabulate records as the plan's table section says."""
+        from tacit.data.table import Table
+
         assert isinstance(other, Microdata)
         if plan.table is None or not plan.table.dimensions:
             raise PlanError("the table section names no dimensions")
@@ -69,19 +74,34 @@ class Tables(Kind[Table]):
 
     def build_faults(self, plan: Any, other: Data) -> list[str]:
         """Return columns that the table section names and the records do not have."""
+        from tacit.data.hierarchies.load import load as load_hierarchy
+
         if not isinstance(other, Microdata):
             return super().build_faults(plan, other)
         if plan.table is None or not plan.table.dimensions:
             return ["table: name the dimensions, such as {dimensions: {region: regions.hrc}}"]
         named = plan.table.columns_named()
-        return [
+        found = [
             f"table: there is no column {c!r} in the data" for c in named if c not in other.columns
         ]
+        value, schema = plan.table.value, other.frame.collect_schema()
+        if value in other.columns and not schema[value].is_numeric():
+            found.append(f"table: column {value!r} does not hold numbers")
+        dimensions = resolve_dimensions(plan)
+        for column, rule in dimensions.items() if isinstance(dimensions, Mapping) else ():
+            try:
+                if rule is not None:
+                    load_hierarchy(rule)
+            except SdcError as error:
+                found.append(f"table: dimension {column!r}: {error}")
+        return found
 
     # -- looking -------------------------------------------------------------------------------
 
     def fingerprint(self, data: Table) -> str:
         """Return the SHA-256 of codes, values, status, levels and published values."""
+        from tacit.data.fingerprint import table_fingerprint
+
         return table_fingerprint(data)
 
     def compare(self, before: Table, after: Table) -> dict[str, Any]:
@@ -114,10 +134,14 @@ class Tables(Kind[Table]):
 
     def check(self, data: Table) -> list[str]:
         """Refuse unsafe cells that nothing covers, and tables that no rule has judged."""
+        from tacit.claims import table_gate
+
         return table_gate(data)
 
     def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
         """Write codes, published values (or intervals) and marks."""
+        from tacit.io.released import write_released
+
         file = folder / f"{self.stem}.{form}"
         write_released(data, file)
         return {self.stem: file.name}
@@ -135,6 +159,8 @@ class Tables(Kind[Table]):
 
     def read_private(self, folder: Path) -> Table | None:
         """Read the full table."""
+        from tacit.data.table import Table
+
         return Table.load(folder / FULL) if (folder / FULL).exists() else None
 
 
@@ -153,12 +179,19 @@ def resolve_dimensions(plan: Any) -> Any:
 
 def refuse_mismatch(table: Table, file: Path) -> None:
     """Read the released file again: it must show what the table publishes, and nothing else."""
+    from tacit.io.read import read
+
     back, wanted = read(file), table.released()
     same = len(back) == len(wanted) and list(back.columns) == wanted.columns
     for name in wanted.columns if same else ():
         if name in (table.response, "low", "high"):
-            shown = back.column(name).cast(pa.float64()).to_numpy()
-            meant = wanted[name].to_arrow().cast(pa.float64()).to_numpy(zero_copy_only=False)
+            shown = back.column(name).cast(pa.float64(), safe=False).to_numpy()
+            meant = (
+                wanted[name]
+                .to_arrow()
+                .cast(pa.float64(), safe=False)
+                .to_numpy(zero_copy_only=False)
+            )
             same &= bool(np.allclose(shown, meant, rtol=1e-9, atol=1e-9, equal_nan=True))
     if not same:
         raise DisclosureRefused(

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from tacit.errors import InputError, PlanError, near_match
+from tacit.errors import InputError, PlanError, explain_target, near_match
 
 #: A plan is a page or two; a file beyond this is something else.
 LARGEST = 4_000_000
@@ -31,7 +31,11 @@ class PlanLoader(yaml.SafeLoader):
         """Refuse a key that stands twice."""
         seen: set[Any] = set()
         for key_node, _ in node.value:
-            key = key_node.value if isinstance(key_node, yaml.ScalarNode) else id(key_node)
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(
+                    None, None, "a key must be a single word", key_node.start_mark
+                )
+            key = key_node.value
             if key in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {str(key)!r} stands twice", key_node.start_mark
@@ -91,10 +95,8 @@ def write_document(document: Mapping[str, Any], target: Path) -> None:
         text = tomli_w.dumps(without_null(document))
     else:
         text = to_yaml(document)
-    try:
+    with explain_target(target):
         target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {target.name!r}: {error.strerror}") from None
 
 
 def without_null(value: Any) -> Any:

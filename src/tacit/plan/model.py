@@ -10,7 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from tacit.context import Progress, ignore_progress
 from tacit.data.base import Data
-from tacit.errors import PlanError, PlanVersion, SdcError, SpecError, near_match
+from tacit.errors import (
+    PlanError,
+    PlanVersion,
+    SdcError,
+    SpecError,
+    explain_target,
+    near_match,
+)
+from tacit.folders import refuse_target, require_writable
 from tacit.kinds import Kind, all_kinds, kind_named, kind_of
 from tacit.plan.entries import Requirement, collect, requirements
 from tacit.plan.files import read_document, write_document
@@ -42,7 +50,7 @@ SECTIONS: Mapping[str, str] = {
     "title": "title of the release",
     "source": "the file to protect: its path, and options for reading it",
     "register": "a population register with the same keys, for measures that need one",
-    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum",
+    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, links",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
     "steps": "the methods to apply, in order",
@@ -112,6 +120,8 @@ class Plan(BaseModel):
     @classmethod
     def _specs(cls, value: Any, info: Any) -> Any:
         entries = [value] if isinstance(value, Method | Measure | str | Mapping) else value
+        if entries is not None and not isinstance(entries, list | tuple):
+            raise ValueError("it must be a list of kinds and their parameters")
         base, noun = (Method, "step") if info.field_name == "steps" else (Measure, "measure")
         faults: list[str] = []
         built = collect(list(entries or ()), base, noun, faults)
@@ -321,14 +331,27 @@ class Plan(BaseModel):
         if data is None:
             if self.source is None:
                 return ["the plan names no source; give it one, or pass data to run()"]
-            kind = self.source_kind()
-            found = kind.source_faults(self)
-            if found:
-                return found
-            try:
-                data = kind.read(self)
-            except SdcError as error:
-                return [str(error)]
+            data, found = self.source_kind().read_partly(self)
+            found += self.target_faults()
+            return found if data is None else [*found, *self.data_faults(data)]
+        return self.data_faults(data)
+
+    def target_faults(self) -> list[str]:
+        """Return why the release could not be written where the plan says."""
+        target = Path(self.resolve(self.output.folder)).absolute()
+        source = "memory" if self.source is None else str(self.resolve(self.source.path))
+        try:
+            with explain_target(target):
+                refuse_target(target, source, force=True)
+                require_writable(target)
+        except SdcError as error:
+            return [f"output: {error}"]
+        return []
+
+    def data_faults(self, data: Data) -> list[str]:
+        """Return what is wrong with using the data as the plan says."""
+        if not len(data):
+            return ["the source holds no records; there is nothing to protect or to release"]
         name = kind_of(data).name
         found = [
             f"step {i} ({s.kind}): {f}"
@@ -352,7 +375,17 @@ class Plan(BaseModel):
             for i, m in enumerate(everything, 1)
             if m.needs_register and self.population is None
         ]
+        if self.population is not None:
+            found += self.register_faults(data)
         return [*found, *self.lost_links(), *unfit_candidates(self.map, data)]
+
+    def register_faults(self, data: Data) -> list[str]:
+        """Return why the population register cannot be read."""
+        try:
+            kind_of(data).read_register(self, data)
+        except SdcError as error:
+            return [f"register: {error}"]
+        return []
 
     def lost_links(self) -> list[str]:
         """Return the measures that can never be taken, because they follow records whose links a step cuts."""
@@ -364,6 +397,18 @@ class Plan(BaseModel):
             for j, s in cutting[:1]
             for i, m in enumerate(everything, 1)
             if m.compares and m.data_type() is s.data_type()
+        ]
+
+    def cautions(self, data: Data | None = None) -> list[str]:
+        """Return what the steps leave open on households and linked columns, before any work is done."""
+        if data is None and not (self.roles.household or self.roles.links):
+            return []
+        known = self.read() if data is None else data
+        return [
+            f"step {i} ({step.kind}): {sentence}"
+            for i, step in enumerate(self.steps, 1)
+            if step.data_type() is type(known)
+            for sentence in step.cautions(known, changed_elsewhere(self, i, known))
         ]
 
     def check(self, data: Data | None = None) -> None:
@@ -396,6 +441,14 @@ class Plan(BaseModel):
         from tacit.plan.run import run_plan
 
         return run_plan(self, data, seed=seed, progress=progress, should_stop=should_stop)
+
+
+def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
+    """Return the columns that the steps besides one change; only linked columns are asked for."""
+    if not getattr(data, "links", ()):
+        return frozenset()
+    others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
+    return frozenset(c for step in others for c in step.targets(data))
 
 
 WORDS = {"records": "records", "table": "a table"}

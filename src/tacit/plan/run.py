@@ -10,10 +10,11 @@ from typing import Any
 
 from tacit.context import Context, Progress
 from tacit.data.base import Data
+from tacit.data.roles import SINGLE
 from tacit.errors import PlanError, SdcError, SdcWarning
 from tacit.kinds import kind_named, kind_of
 from tacit.ledger import Ledger
-from tacit.plan.model import Plan
+from tacit.plan.model import Plan, changed_elsewhere
 from tacit.plan.sections import Roles
 from tacit.release import Release
 from tacit.result import Result
@@ -118,7 +119,9 @@ def protect(
         current = convert(plan, current, step.data_type().kind, desk, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
-        after, warned = apply_step(step, current, desk.context(i, step), i)
+        ctx = desk.context(i, step)
+        ctx.elsewhere = changed_elsewhere(plan, i, current)
+        after, warned = apply_step(step, current, ctx, i)
         watch(i, current, after, warned)
         current = after
     current = convert(plan, current, out, desk, watch)
@@ -161,9 +164,10 @@ def roles_of(data: Data) -> Roles:
     if not hasattr(data, "with_role"):
         return Roles()
     given: dict[str, Any] = {r: data.with_role(r) for r in Roles.model_fields if data.with_role(r)}
-    for name, info in Roles.model_fields.items():
-        if name in given and info.annotation == str | None:
-            given[name] = given[name][0]
+    for name in given.keys() & set(SINGLE):
+        given[name] = given[name][0]
+    if given.get("links"):
+        given["links"] = getattr(data, "links", ())
     quasi = getattr(data, "quasi", {})
     if len(quasi) > 1 or (quasi and "keys" not in quasi):
         given["keys"] = dict(quasi)

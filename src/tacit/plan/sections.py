@@ -13,16 +13,23 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
     WithJsonSchema,
+    field_validator,
 )
 
 from tacit.errors import InvalidParameter
+from tacit.fields import ColumnName, name_as_text
 from tacit.io.options import Options
 from tacit.spec import parameter_faults
 
 
 def as_list(value: Any) -> Any:
-    """Return a single name as a list of one."""
-    return (value,) if isinstance(value, str) else value
+    """Return a single name as a list of one; a number is the name of a column."""
+    if isinstance(value, list | tuple):
+        return tuple(name_as_text(v) for v in value)
+    if isinstance(value, Mapping):
+        return {name_as_text(k): as_list(v) for k, v in value.items()}
+    name = name_as_text(value)
+    return (name,) if isinstance(name, str) else value
 
 
 def rule_to_plain(rule: Any) -> Any:
@@ -63,6 +70,27 @@ KeyNames = Annotated[
     dict[str, tuple[str, ...]] | tuple[str, ...],
     BeforeValidator(as_list),
     WithJsonSchema(KEYS_SCHEMA),
+]
+
+
+def as_groups(value: Any) -> Any:
+    """Return a plain list of names as one group."""
+    one = isinstance(value, list | tuple) and value and all(isinstance(v, str) for v in value)
+    return (tuple(value),) if one else value
+
+
+#: Groups of linked columns.
+LinkGroups = Annotated[
+    tuple[tuple[str, ...], ...],
+    BeforeValidator(as_groups),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {
+                "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+            },
+        }
+    ),
 ]
 #: How columns generalise: a rule, a hierarchy or the path of a file, by column.
 Rules = Annotated[
@@ -125,9 +153,13 @@ class Roles(Section):
         default=(), description="key columns, or several named quasi-identifiers"
     )
     sensitive: Names = Field(default=(), description="columns whose value must not become known")
-    weight: str | None = Field(default=None, description="column with the sampling weight")
-    household: str | None = Field(default=None, description="column with the household")
-    stratum: str | None = Field(default=None, description="column with the stratum")
+    weight: ColumnName | None = Field(default=None, description="column with the sampling weight")
+    household: ColumnName | None = Field(default=None, description="column with the household")
+    stratum: ColumnName | None = Field(default=None, description="column with the stratum")
+    links: LinkGroups = Field(
+        default=(),
+        description="groups of columns that tell each other, such as [[region, nuts]]; with the household column: those that count its members",
+    )
 
 
 class Source(Options, Section):
@@ -207,6 +239,18 @@ class Tabulate(Section):
     )
     totals: Any = Field(default=None, description="ready: whether totals are in the file")
     separator: str | None = Field(default=None, description="ready: separator of columns")
+
+    @field_validator("dimensions")
+    @classmethod
+    def _dimensions(cls, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {str(name_as_text(c)): rule for c, rule in value.items()}
+        names = as_list(value)
+        if value is not None and not (
+            isinstance(names, tuple) and all(isinstance(n, str) for n in names)
+        ):
+            raise ValueError("must be {column: hierarchy}, or a list of columns")
+        return names
 
     COLUMNS: ClassVar[tuple[str, ...]] = (
         "value", "holding", "unit", "weight", "request", "waiver", "cost", "shadow",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import InputError, near_match
+from tacit.errors import InputError, explain_target, near_match
 from tacit.plot.theme import THEME
 
 #: Characters that XML, and so a drawing, cannot hold (the renderer ends the whole process on them), and
@@ -50,9 +51,7 @@ class Chart:
 
     def svg(self) -> str:
         """Return the chart as SVG text."""
-        import vl_convert
-
-        return str(vl_convert.vegalite_to_svg(self.full()))
+        return draw_svg(json.dumps(self.full()))
 
     def png(self, scale: float = 2.0) -> bytes:
         """Return the chart as PNG bytes."""
@@ -71,23 +70,33 @@ class Chart:
             raise InputError(
                 f"a chart is saved as {', '.join(FORMATS)}, not {form!r}. {hint}".strip()
             )
-        match form:
-            case "svg":
-                target.write_text(self.svg(), encoding="utf-8")
-            case "png":
-                target.write_bytes(self.png())
-            case "pdf":
-                target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
-            case "html":
-                target.write_text(
-                    vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8"
-                )
-            case _:
-                target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
+        with explain_target(target):
+            match form:
+                case "svg":
+                    target.write_text(self.svg(), encoding="utf-8")
+                case "png":
+                    target.write_bytes(self.png())
+                case "pdf":
+                    target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
+                case "html":
+                    target.write_text(
+                        vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8"
+                    )
+                case _:
+                    target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
         return target
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         return {"image/svg+xml": self.svg(), "text/plain": self.alt}
+
+
+@functools.lru_cache(maxsize=64)
+def draw_svg(spec: str) -> str:
+    """Return a specification as SVG; several reports show the same charts."""
+    import vl_convert
+
+    # As data, not as text: a value that is no number is then drawn as missing.
+    return str(vl_convert.vegalite_to_svg(json.loads(spec)))
 
 
 def drawable_text(text: str) -> str:

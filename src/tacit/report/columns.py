@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
+from tacit.engine.memory import held_table
 
 #: Categories and bins in a small chart.
 MOST_BARS = 8
@@ -135,15 +136,22 @@ def compare_column(name: str, before: Microdata, after: Microdata) -> Compared:
 
 
 def values_of(data: Microdata, name: str) -> Values:
-    """Count the values of a column on the engine, ascending."""
+    """Count the values of a column, ascending."""
+    held = held_table(data.frame)
+    marks = data.columns[name].missing
+    if held is not None and not marks and pa.types.is_floating(held.schema.field(name).type):
+        known = held.column(name).drop_null()
+        # 0.0 and -0.0 are one value.
+        values, n = np.unique(known.to_numpy() + 0.0, return_counts=True)
+        return Values(pa.array(values), n.astype(float), held.num_rows - len(known))
     cells = data.cells([name])
     coded = cells.keys[name]
-    known = coded.codes < coded.null
-    if marks := data.columns[name].missing:
+    there = coded.codes < coded.null
+    if marks:
         listed = np.array([v in marks for v in coded.values.to_pylist()] + [True])
-        known &= ~listed[coded.codes]
-    values = coded.values.take(pa.array(coded.codes[known]))
-    return Values(values, cells.n[known].astype(float), int(cells.n[~known].sum()))
+        there &= ~listed[coded.codes]
+    values = coded.values.take(pa.array(coded.codes[there]))
+    return Values(values, cells.n[there].astype(float), int(cells.n[~there].sum()))
 
 
 # -- distances -----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from tacit.errors import explain_target
 from tacit.plot.chart import Chart
 from tacit.result import format_number
 
@@ -302,7 +303,8 @@ class Document:
 
         text = render_html(self)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            with explain_target(path):
+                Path(path).write_text(text, encoding="utf-8")
         return text
 
     def to_pdf(self, path: str | Path | None = None) -> bytes:
@@ -320,7 +322,8 @@ class Document:
 
 def _saved(content: bytes, path: str | Path | None) -> bytes:
     if path is not None:
-        Path(path).write_bytes(content)
+        with explain_target(path):
+            Path(path).write_bytes(content)
     return content
 
 

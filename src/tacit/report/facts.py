@@ -159,7 +159,7 @@ def levels(release: Any) -> list[tuple[str, float, int, str]]:
     mixed: set[str] = set()
     for action in release.data.history:
         found = action.details.get("levels") or action.parameters.get("recode")
-        for column, level in found.items() if isinstance(found, Mapping) else ():
+        for column, level in found.items() if tells_levels(found) else ():
             average, differs = average_level(level)
             reached[column] = max(average, reached.get(column, 0))
             if differs:
@@ -171,6 +171,17 @@ def levels(release: Any) -> list[tuple[str, float, int, str]]:
         words = "on average" if column in mixed else describe_level(int(level), height, hierarchy)
         rows.append((column, level, height, words))
     return rows
+
+
+def tells_levels(found: Any) -> bool:
+    """Return True for levels of hierarchies, or counts by level; other steps have levels of their own."""
+
+    def is_level(value: Any) -> bool:
+        return isinstance(value, int) or (isinstance(value, str) and value.isdigit())
+
+    return isinstance(found, Mapping) and all(
+        all(map(is_level, v)) if isinstance(v, Mapping) else is_level(v) for v in found.values()
+    )
 
 
 def average_level(level: int | Mapping[Any, int]) -> tuple[float, bool]:

@@ -90,7 +90,7 @@ def audience_words(access: str) -> str:
 def open_points(view: View) -> list[str]:
     """Return what the board should ask about before it agrees."""
     release = view.release
-    found = [*view.noted(), *view.missed(), *view.cautions()]
+    found = [*view.noted(), *view.missed(), *view.cautions(), *view.remarks()]
     if not release.plan.access:
         found.append("Who may have the release is not decided: choose an access class.")
     warned = sum(len(entry.warnings) for entry in release.ledger.entries)

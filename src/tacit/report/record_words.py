@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tacit.plot.parts import share_text
@@ -38,6 +38,21 @@ def records_sentence(found: Changes) -> str:
     if found.added:
         parts.append(f"{format_number(found.added)} were added")
     return f"{', '.join(parts)}, and {format_number(found.records_after)} are released."
+
+
+def dealt_sentence(details: Mapping[str, Any]) -> str:
+    """Return how the shares among people as dealt compare with the limits that hold for expected ones."""
+    above, shares = details["shares_above_limit"], details["shares_dealt"]
+    told = (
+        f"{format_number(above)} of {format_number(shares)} shares of risky values in output channels lie above "
+        f"their limit, by up to {format_number(details['largest_excess'])}"
+        if above
+        else f"none of the {format_number(shares)} shares of risky values in output channels lies above its limit"
+    )
+    return (
+        f"The limits of channel expansion hold for the shares to be expected. Among the people as dealt, {told}. "
+        "Publishing the shares as dealt would void the claim."
+    )
 
 
 def describe_column_fate(column: str, found: Changes) -> str:

@@ -76,6 +76,14 @@ class RecordsView(View):
             if part.unique_share_after > 0
         ]
 
+    def remarks(self) -> list[str]:
+        """Return how the shares of risky values came out where people were dealt to channels."""
+        return [
+            record_words.dealt_sentence(entry.details)
+            for entry in self.release.ledger.entries
+            if entry.details.get("shares_dealt")
+        ]
+
     # -- the first page --------------------------------------------------------------------------
 
     def tiles(self) -> list[Tile]:

@@ -187,7 +187,10 @@ class TableView(View):
 
     def riskiest_section(self) -> Section | None:
         """Return the levels of the table with most unsafe cells."""
-        unsafe, full = self.release.original.primary, ~self.table.empty
+        judged = self.release.original
+        # A table that was recoded has other cells than the one that was judged.
+        unsafe = (judged if len(judged) == len(self.table) else self.table).primary
+        full = ~self.table.empty
         rows = []
         for name, cells in by_levels(self.table):
             n = int((cells & full).sum())

@@ -109,7 +109,7 @@ class View:
     def lost(self) -> list[str]:
         """Return what the release lost against the original, in sentences."""
         return [
-            f"{result.title}: {label} {format_result_number(value)}."
+            f"{result.title}: {result.label(label)} {format_result_number(value)}."
             for result in self.release.utility.after.values()
             for label, value in itertools.islice(result.numbers.items(), 2)
         ]
@@ -205,6 +205,10 @@ class View:
         del result
         return ""
 
+    def remarks(self) -> list[str]:
+        """Return what the board should know and the public must not, in sentences."""
+        return []
+
     def public_charts(self, result: Result) -> list[Chart]:
         """Return the charts of a result that the public may see."""
         del result
@@ -219,10 +223,16 @@ def view_class(data: Any) -> type[View]:
 
 
 def view_of(release: Any) -> View:
-    """Return the view of a release."""
-    from tacit.report import records, tables  # noqa: F401 - they register themselves
-
-    return view_class(release.data)(release)
+    """Return the view of a release, one for all of its reports: what they share is worked out once."""
+    if release.data.kind == "records":
+        from tacit.report import records  # noqa: F401 - it registers itself
+    elif release.data.kind == "table":
+        from tacit.report import tables  # noqa: F401
+    known = vars(release)
+    if "_view" not in known:
+        known["_view"] = view_class(release.data)(release)
+    view: View = known["_view"]
+    return view
 
 
 # -- the judgement -----------------------------------------------------------------------------------
@@ -242,6 +252,10 @@ def judge(view: View) -> Callout:
     return Callout(mood, title, (*view.cautions(), *view.missed(), *view.noted()), points, note)
 
 
+#: Claims that keep others from being undone, and protect nobody by themselves.
+SUPPORTING = frozenset({"absent-columns", "suppressed-together", "constant-in-households"})
+
+
 def choose_verdict(view: View) -> tuple[Any, str]:
     """Return the mood and the heading of the judgement."""
     claims = view.claims
@@ -252,6 +266,8 @@ def choose_verdict(view: View) -> tuple[Any, str]:
     if all(judged.claim.model == "absent-columns" for judged in claims):
         # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
         return "attention", "Identifiers are removed; no anonymity is claimed"
+    if all(judged.claim.model in SUPPORTING for judged in claims):
+        return "attention", "Nothing was undone; no anonymity is claimed"
     heading = {1: "The claim holds", 2: "Both claims hold"}.get(
         len(claims), f"All {len(claims)} claims hold"
     )
@@ -271,7 +287,8 @@ def numbers_of(result: Result, before: Result | None) -> Iterator[tuple[str, str
     """Yield the numbers of a result for a table: name, before, after."""
     old = before.numbers if before else {}
     for name, value in result.numbers.items():
-        yield name, format_result_number(old.get(name)), format_result_number(value)
+        before_text = format_result_number(old.get(name))
+        yield result.label(name), before_text, format_result_number(value)
 
 
 def format_result_number(value: Any) -> str:

@@ -103,6 +103,20 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             + f", on {join_column_names(c.columns)}."
         ),
     ),
+    "suppressed-together": (
+        "Suppressed together",
+        lambda c: (
+            f"A missing value of {join_column_names(c.columns)} can be read off neither other members of the household, "
+            "nor a linked column, nor the number of records of the household."
+        ),
+    ),
+    "constant-in-households": (
+        "Households kept whole",
+        lambda c: (
+            f"All members of a household show the same {join_column_names(c.columns)}: a vote among them tells nothing of "
+            "what was there before."
+        ),
+    ),
     "within-limits": (
         "Values within limits",
         lambda c: (
@@ -132,9 +146,15 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
     "channel-safety": (
         "Channel safety",
         lambda c: (
-            "Among the people of every output channel the share of each risky value stays within its "
-            f"limit, and their weighted sum within {c.parameters['b']:g}: knowing a person's channel "
-            "makes no value likelier than that."
+            "The share of each risky value that the counts by input channel let one expect among the people "
+            "of an output channel is within its limit"
+            + (
+                ""
+                if c.parameters.get("b") is None
+                else f", and the weighted sum of these shares within {c.parameters['b']:g}"
+            )
+            + ". Who is dealt to which channel is drawn, so the shares among the people actually dealt "
+            "lie above or below what is expected, some of them perhaps above their limit."
         ),
     ),
     "additive": (
@@ -159,6 +179,15 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
         lambda c: (  # noqa: ARG005
             "No unsafe cell can be computed exactly from the published cells and the relations of the "
             "table. How closely it can be estimated is not claimed."
+        ),
+    ),
+    "k-disclosure": (
+        "Groups are not given away",
+        lambda c: (
+            f"No {c.parameters['k']:,} or fewer people, putting the table and what they know of "
+            "themselves together, learn from it that all others of a group fall into one category."
+            if c.parameters["k"]
+            else "The table does not tell of a group that all of it falls into one category."
         ),
     ),
     "moved-far-enough": (

@@ -19,7 +19,7 @@ import tacit
 from tacit.context import ignore_progress
 from tacit.data.base import Action, Data
 from tacit.data.microdata import Microdata
-from tacit.data.roles import Column
+from tacit.data.roles import Column, Links
 from tacit.engine import get_engine
 from tacit.errors import Cancelled, InvalidParameter, SdcError, SdcWarning
 from tacit.kinds import kind_of
@@ -194,6 +194,7 @@ class Shipment:
     hierarchies: Mapping[str, Any]
     history: tuple[Action, ...] = ()
     source: str = "memory"
+    links: Links = ()
 
     @classmethod
     def of(cls, data: Microdata) -> Shipment:
@@ -205,6 +206,7 @@ class Shipment:
             dict(data.hierarchies),
             data.history,
             data.source,
+            data.links,
         )
 
     def unpack(self) -> Microdata:
@@ -218,6 +220,7 @@ class Shipment:
             self.hierarchies,
             self.history,
             self.source,
+            links=self.links,
         )
 
 

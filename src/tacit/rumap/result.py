@@ -15,7 +15,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import Infeasible, InputError, InvalidParameter, near_match
+from tacit.errors import Infeasible, InputError, InvalidParameter, explain_target, near_match
 from tacit.result import Result, as_json_number, format_number
 from tacit.rumap import frontier as fronts
 from tacit.rumap.combined import Combination, combine
@@ -440,14 +440,21 @@ class RUMapResult(Result):
         return map_document(self)
 
     def write(self, folder: str | Path) -> Path:
-        """Write ``map.html``, ``map.svg``, ``map.png`` and ``map.csv`` into a folder, made where needed."""
+        """Write ``map.html``, ``map.svg``, ``map.png``, ``map.csv`` and the chosen plan into a folder.
+
+        ``plan.yaml`` has no seed: the release draws its own. It is not written where nothing can be chosen.
+        """
         target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
+        with explain_target(target):
+            target.mkdir(parents=True, exist_ok=True)
         chart = self.plot()
         chart.save(target / "map.svg")
         chart.save(target / "map.png")
         (target / "map.csv").write_text(self.to_csv(), encoding="utf-8")
         (target / "map.html").write_text(self.report(), encoding="utf-8")
+        (target / "plan.yaml").unlink(missing_ok=True)
+        if self.plans and self.chosen is not None:
+            self.plan(self.chosen).with_absolute_paths().with_(seed=None).save(target / "plan.yaml")
         return target
 
     def _numbers(self, chosen: Point | None) -> dict[str, Any]:

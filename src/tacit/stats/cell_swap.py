@@ -30,3 +30,23 @@ def microaggregated_swap(y: Floats, w: Floats, permutation: Ints) -> Floats:
     out = np.empty_like(ys)
     out[order] = np.clip(means, ys[0], ys[-1])[permutation]
     return out
+
+
+def largest_shares(y: Floats, w: Floats, permutation: Ints) -> Floats:
+    """Return for each group of a swapped cell the largest share of it that one record's weight makes up.
+
+    A group that one record fills (share 1) gives out that record's own value, to whoever got it.
+    """
+    order = np.argsort(y, kind="stable")
+    ws = w[order]
+    moved = np.empty_like(ws)
+    moved[permutation] = ws
+    passed, ends = (np.concatenate([[0.0], np.cumsum(v)]) for v in (ws, moved))
+    ends[-1] = passed[-1]
+    # Pieces between neighbouring ends of either kind lie in one record and in one group.
+    cuts = np.unique(np.concatenate([passed, ends]))
+    middle = (cuts[1:] + cuts[:-1]) / 2
+    group = np.clip(np.searchsorted(ends, middle, side="right") - 1, 0, len(ws) - 1)
+    largest = np.zeros(len(ws))
+    np.maximum.at(largest, group, np.diff(cuts))
+    return np.minimum(largest / moved, 1.0)

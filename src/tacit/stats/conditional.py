@@ -105,21 +105,3 @@ def compute_squared_distances(expected: Floats, masked: Floats) -> Floats:
         - 2.0 * expected @ masked.T
     )
     return np.maximum(q, 0.0)
-
-
-def find_most_likely(expected: Floats, masked: Floats) -> Ints:
-    """Return the most likely masked record of each target, exactly."""
-    from scipy.spatial import cKDTree
-
-    _, found = cKDTree(masked).query(expected, k=1, workers=-1)
-    return np.asarray(found, dtype=np.int64)
-
-
-def compute_found_chance(nearest_record: Ints, masked: Floats, own: Ints) -> Floats:
-    """Return the chance with which each target is found: 1 among the masked records equal to its own.
-
-    0 when the nearest masked record is another one.
-    """
-    _, label, size = np.unique(masked, axis=0, return_inverse=True, return_counts=True)
-    label = label.ravel()
-    return np.where(label[nearest_record] == label[own], 1.0 / size[label[own]], 0.0)

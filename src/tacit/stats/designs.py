@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,8 +22,12 @@ FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "asinh": np.arcsinh,
 }
 
-FACTOR = re.compile(r"^\s*(?P<body>.+?)\s*(?:\^\s*(?P<power>\d+)\s*)?$")
-CALL = re.compile(r"^(?P<function>[a-z0-9]+)\(\s*(?P<column>.+?)\s*\)$")
+FACTOR = re.compile(r"\A\s*(?P<body>.+?)\s*(?:\^\s*(?P<power>\d+)\s*)?\Z", re.DOTALL)
+CALL = re.compile(r"\A(?P<function>[a-z0-9]+)\(\s*(?P<column>.+?)\s*\)\Z", re.DOTALL)
+#: A column whose name would be read as part of a term stands in backticks, a backtick in it doubled.
+QUOTED = re.compile(r"`((?:[^`]|``)+)`", re.DOTALL)
+#: Private code points stand for quoted columns while a term is read.
+FIRST = 0xF0000
 
 
 # -- polynomials -----------------------------------------------------------------------------------
@@ -133,6 +137,11 @@ class Term:
         """Return the columns that the term uses."""
         return tuple(dict.fromkeys(f.column for f in self.factors))
 
+    @property
+    def is_column(self) -> bool:
+        """Return True for a column as it stands, without function, power or product."""
+        return self.factors == (Factor(self.factors[0].column),)
+
     def values(self, columns: Mapping[str, Floats]) -> Floats:
         """Return the term of every record; NaN where it is not defined."""
         out = self.factors[0].values(columns)
@@ -142,17 +151,33 @@ class Term:
 
 
 def parse_term(text: str) -> Term:
-    """Read a term: ``age``, ``age^2``, ``log(income)``, ``age * log(income)``."""
-    parts = [part.strip() for part in text.split("*")]
+    """Read a term: ``age``, ``age^2``, ``log(income)``, ``age * log(income)``, `` `a*b`^2 ``."""
+    names: list[str] = []
+
+    def stand_in(found: re.Match[str]) -> str:
+        names.append(found[1].replace("``", "`"))
+        return chr(FIRST + len(names) - 1)
+
+    parts = [part.strip() for part in QUOTED.sub(stand_in, text).split("*")]
     if not all(parts):
-        raise InvalidParameter(f"a term must be a product of columns (got {text!r})")
-    return Term(text.strip(), tuple(parse_factor(part) for part in parts))
+        raise InvalidParameter(
+            f"a term must be a product of columns; a name with * or ^ stands in `backticks` (got {text!r})"
+        )
+    factors = (parse_factor(part) for part in parts)
+    return Term(text.strip(), tuple(replace(f, column=unquote(f.column, names)) for f in factors))
+
+
+def unquote(column: str, names: Sequence[str]) -> str:
+    """Return the name behind a stand-in, or the column as it was written."""
+    at = ord(column) - FIRST if len(column) == 1 else -1
+    return names[at] if 0 <= at < len(names) else column
 
 
 def parse_factor(text: str) -> Factor:
     """Read a column under a function and to a power."""
     found = FACTOR.match(text)
-    assert found is not None, "a factor is not empty"
+    if found is None:
+        raise InvalidParameter(f"a term must be a product of columns (got {text!r})")
     body, power = found["body"], int(found["power"] or 1)
     if power < 1:
         raise InvalidParameter(f"the power of a term must be at least 1 (got {text!r})")

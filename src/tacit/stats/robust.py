@@ -182,6 +182,9 @@ def robust_covariance(x: Floats, method: Covariance, rng: np.random.Generator) -
     # A generator of its own: what is drawn afterwards does not depend on how the search went.
     centre, covariance = ESTIMATES[method](z @ basis, rng.spawn(1)[0])
     spread = basis @ covariance @ basis.T
+    # Rounding leaves a trace of variance where most values are equal; distances by it would be endless.
+    if (np.diag(spread) <= TOLERANCE).any():
+        raise make_concentration_error()
     return origin + unit * (basis @ centre), spread * np.outer(unit, unit)
 
 

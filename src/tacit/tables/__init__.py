@@ -6,10 +6,10 @@ found at the top of the package, as ``tacit.PPercent``; here are the functions a
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from tacit.renamed import find_names
 
 _HOMES = {
+    "added_variance": "tacit.tables.rounding.counts",
     "adjustment_statistics": "tacit.tables.adjust.adjustment_report",
     "apply_hst": "tacit.io.hst",
     "audit_releases": "tacit.tables.attack.releases",
@@ -18,6 +18,7 @@ _HOMES = {
     "capped": "tacit.tables.margins.two_way",
     "cell_key_study": "tacit.tables.noise.cell_keys",
     "chi2_test": "tacit.tables.rounding.effects",
+    "count_ptable": "tacit.tables.noise.ptable",
     "deducing_pairs": "tacit.tables.attack.exactness",
     "detect_structure": "tacit.tables.structure.detection",
     "determined": "tacit.tables.attack.exactness",
@@ -32,6 +33,7 @@ _HOMES = {
     "independent_rows": "tacit.tables.structure.detection",
     "information_loss": "tacit.tables.suppress.pattern_reports",
     "link": "tacit.data.cells.linked",
+    "magnitude_ptable": "tacit.tables.noise.ptable",
     "margin_advice": "tacit.tables.margins.margins",
     "margin_families": "tacit.tables.margins.entry_bounds",
     "Margins": "tacit.tables.margins.two_way",
@@ -44,6 +46,7 @@ _HOMES = {
     "parse_batch": "tacit.tables.argus.arb",
     "pattern_changes": "tacit.tables.suppress.pattern_reports",
     "protect_linked": "tacit.tables.agencies.linking",
+    "ptable_faults": "tacit.tables.noise.ptable",
     "published_interval": "tacit.tables.adjust.publish_intervals",
     "raised": "tacit.tables.margins.two_way",
     "random_search_size": "tacit.tables.adjust.mdi",
@@ -54,9 +57,12 @@ _HOMES = {
     "read_table": "tacit.io.sheets",
     "read_wide": "tacit.io.sheets",
     "risk_report": "tacit.tables.suppress.pattern_reports",
+    "roll_up": "tacit.data.cells.relations",
     "round_unbiased": "tacit.tables.rounding.controlled_rounding",
     "RoundingRule": "tacit.tables.rounding.effects",
     "run_batch": "tacit.tables.argus.runner",
+    "semi_controlled_rounding": "tacit.tables.rounding.counts",
+    "small_cell_adjustment": "tacit.tables.rounding.counts",
     "smallest_base": "tacit.tables.margins.two_way",
     "solve_rounding": "tacit.tables.rounding.controlled_rounding",
     "split": "tacit.data.cells.linked",
@@ -68,18 +74,12 @@ _HOMES = {
     "write_batch": "tacit.tables.argus.arb",
     "write_hst": "tacit.io.hst",
     "write_jj": "tacit.io.jj",
+    "write_ptable": "tacit.io.p_tables",
     "write_table": "tacit.io.released",
 }
 
 __all__ = list(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    from tacit.renamed import no_attribute
-
-    raise no_attribute("tables", name)
+__getattr__ = find_names("tables", _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -139,7 +139,7 @@ def numbers_of(values: pa.Array, codes: Ints) -> Floats | None:
     """Return the numbers behind codes, NaN where missing; None for other values."""
     if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         return None
-    known = np.append(values.cast(pa.float64()).to_numpy(zero_copy_only=False), np.nan)
+    known = np.append(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.nan)
     return np.asarray(known[codes], dtype=np.float64)
 
 

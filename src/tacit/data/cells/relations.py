@@ -70,6 +70,8 @@ def independent_equations(dimensions: Sequence[Dimension]) -> sparse.csr_array:
         if after > 1:
             block = sparse.csr_array(sparse.kron(block, sparse.eye_array(after)))
         blocks.append(block)
+    if not blocks:
+        return sparse.csr_array((0, int(np.prod(sizes))))
     return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 

@@ -23,7 +23,7 @@ from tacit.claims import Claim
 from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.table import Contributors, Table
-from tacit.errors import DisclosureRefused, UnreadableFile
+from tacit.errors import DisclosureRefused, UnreadableFile, explain_target
 
 VERSION = 1
 CELLS = (
@@ -45,8 +45,15 @@ EXTRA = "extra_"
 def save_table(table: Table, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a table with everything known of it; readable by its owner alone."""
     target = Path(path)
-    if target.exists() and not overwrite:
-        raise DisclosureRefused(f"{target.name!r} exists already; use overwrite=True (--force)")
+    with explain_target(target):
+        if target.exists() and not overwrite:
+            raise DisclosureRefused(f"{target.name!r} exists already; use overwrite=True (--force)")
+        write_archive(table, target)
+    return target
+
+
+def write_archive(table: Table, target: Path) -> None:
+    """Write the archive under another name, and move it into place."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
     os.close(handle)
     try:
@@ -62,7 +69,6 @@ def save_table(table: Table, path: str | Path, *, overwrite: bool = False) -> Pa
         Path(name).replace(target)
     finally:
         Path(name).unlink(missing_ok=True)
-    return target
 
 
 def load_table(path: str | Path) -> Table:

@@ -23,8 +23,10 @@ from tacit.data.table import Contributors, Table, spread_over_cells
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.base import ROW
+from tacit.engine.names import aggregate
 from tacit.engine.ranking import keep_largest
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
+from tacit.reveal import reveal
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -211,7 +213,9 @@ class Tabulation:
     def sums(self) -> dict[str, Floats]:
         """Return the sums of every cell of the table, from one group-by on the engine."""
         s, w = nw.col(S), nw.col(WEIGHT)
-        grouped = self.frame.group_by(*self.columns.dimensions).agg(
+        grouped = aggregate(
+            self.frame,
+            self.columns.dimensions,
             nw.len().cast(nw.Int64).alias(sum_name("n")),
             (nw.col("__wx__")).sum().alias(sum_name("x")),
             (nw.col("__ws__")).sum().alias(sum_name("s")),
@@ -323,8 +327,8 @@ class Tabulation:
         """Return the largest records without a unit, each a unit of its own, and their number."""
         alone = self.frame.filter(nw.col(by).is_null())
         found = self.records(alone)
-        grouped = alone.group_by(*self.columns.dimensions).agg(
-            nw.len().cast(nw.Int64).alias(sum_name("n"))
+        grouped = aggregate(
+            alone, self.columns.dimensions, nw.len().cast(nw.Int64).alias(sum_name("n"))
         )
         table = self.data.engine.to_arrow(grouped)
         count = self.roll_up(self.cells(table), floats(table, sum_name("n")))
@@ -333,7 +337,9 @@ class Tabulation:
     def units(self, by: str) -> tuple[Entries, Ints, bool]:
         """Return the largest units of every cell, their number, and whether none is in two cells."""
         known = self.frame.filter(~nw.col(by).is_null())
-        grouped = known.group_by(*dict.fromkeys([*self.columns.dimensions, by])).agg(
+        grouped = aggregate(
+            known,
+            list(dict.fromkeys([*self.columns.dimensions, by])),
             nw.col(S).sum().alias(S),
             nw.col("__signed_ws__").sum().alias("__signed_ws__"),
             nw.col(WEIGHT).max().alias(WEIGHT),
@@ -444,9 +450,9 @@ def require_ground(dimension: Dimension, codes: Sequence[str]) -> None:
     """Raise when the data have values that are no ground codes of the dimension."""
     unknown = [c for c in codes if c not in dimension.position]
     if unknown:
-        shown = ", ".join(map(repr, unknown[:5]))
         raise HierarchyError(
-            f"the dimension {dimension.name!r} lacks {len(unknown):,} values of the data: {shown}"
+            f"the dimension {dimension.name!r} lacks {len(unknown):,} values of the data. "
+            + reveal(f"Values that the dimension {dimension.name!r} lacks", unknown)
         )
     sums = [c for c in codes if dimension.position[c] in dimension.parents]
     if sums:

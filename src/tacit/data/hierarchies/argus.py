@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tacit.data.hierarchies.files import number_lines, read_text
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label, list_faults
 from tacit.errors import HierarchyError, UnreadableFile
+from tacit.reveal import reveal
 
 # -- .hrc: codes in depth-first order ------------------------------------------------------------------
 
@@ -192,11 +193,13 @@ class Recodes:
         recode = self.files[number]
         chosen = assign(recode, texts)
         stays = np.array([self.keep or t in recode.missing for t in texts], dtype=bool)
-        uncovered = int(np.count_nonzero((chosen < 0) & ~stays))
+        uncovered = [texts[i] for i in np.flatnonzero((chosen < 0) & ~stays)]
         if uncovered:
+            name = Path(recode.path).name
             raise HierarchyError(
-                f"{Path(recode.path).name!r} does not cover {uncovered} of the {len(texts)} different values in "
-                "the data. Add their codes to the file, or say keep=True to leave them as they are."
+                f"{name!r} does not cover {len(uncovered)} of the {len(texts)} different values in "
+                "the data. Add their codes to the file, or say keep=True to leave them as they are. "
+                + reveal(f"Values that {name!r} lacks", uncovered)
             )
         new = self._labels(number)
         return [new[i] if i >= 0 else t for i, t in zip(chosen, texts, strict=True)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.errors import HierarchyError, near_match
+from tacit.reveal import reveal
 
 #: First of the hundred years in which two-digit years lie.
 CENTURY = 1930
@@ -49,10 +50,11 @@ class Dates:
         pattern = fixed_pattern(self.format)
         parsed = [read_fixed(pattern, value) or self._parse(value) for value in values]
         days = [d for d in parsed if d is not None]
-        bad = len(parsed) - len(days)
+        bad = [v for v, d in zip(values, parsed, strict=True) if d is None]
         if bad:
             raise HierarchyError(
-                f"dates({self.format!r}): {bad} of {len(values)} different values are not dates of that form"
+                f"dates({self.format!r}): {len(bad)} of {len(values)} different values are not dates of that "
+                f"form. {reveal('Values that are no such dates', bad)}"
             )
         columns = [[ground_label(v) for v in values]]
         columns += [level_labels(level, days) for level in self.levels]

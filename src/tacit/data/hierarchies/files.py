@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.paths import require_file
-from tacit.errors import UnreadableFile
+from tacit.errors import UnreadableFile, explain_target
 
 #: Tried in this order; labels often hold commas, so the comma comes last.
 SEPARATORS = (";", "\t", "|", ",")
@@ -72,7 +72,7 @@ def write_csv(
 ) -> Path:
     """Write a hierarchy as one path per line, the form that :func:`read_csv` and ARX read."""
     target = Path(path)
-    with target.open("w", encoding="utf-8", newline="") as file:
+    with explain_target(target), target.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=separator, lineterminator="\n")
         if header:
             writer.writerow(hierarchy.level_names)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tacit.data.hierarchies.icd_tables import ICD9, ICD10, ICD10_STRAYS, Chapter
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.errors import HierarchyError
+from tacit.reveal import reveal
 
 LEVEL_NAMES = ("code", "subcategory", "category", "block", "chapter", "suppressed")
 
@@ -42,11 +43,12 @@ class Icd:
         """Return the hierarchy of the codes."""
         texts = [ground_label(v) for v in values]
         above = [self._above(text) for text in texts]
-        unknown = sum(a is None for a in above)
+        unknown = [t for t, a in zip(texts, above, strict=True) if a is None]
         if unknown and self.other is None:
             raise HierarchyError(
-                f"icd({self.version}): {unknown} of {len(texts)} different values are not codes of "
-                f"ICD-{self.version}. Check the version, or give them a class of their own with other='other'."
+                f"icd({self.version}): {len(unknown)} of {len(texts)} different values are not codes of "
+                f"ICD-{self.version}. Check the version, or give them a class of their own with other='other'. "
+                + reveal(f"Values that are no codes of ICD-{self.version}", unknown)
             )
         stray = (str(self.other),) * 4
         columns = list(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.errors import HierarchyError
+from tacit.reveal import reveal
 
 Number = int | float
 Array = npt.NDArray[Any]
@@ -206,9 +207,12 @@ def cut_faults(points: Sequence[Any]) -> list[str]:
 def numeric(values: Sequence[Any]) -> tuple[Array, bool]:
     """Return the values as numbers, and whether all are whole; text is read as numbers."""
     numbers = [as_number(v) for v in values]
-    bad = sum(x is None for x in numbers)
+    bad = [v for v, x in zip(values, numbers, strict=True) if x is None]
     if bad:
-        raise HierarchyError(f"intervals: {bad} of {len(values)} different values are not numbers")
+        raise HierarchyError(
+            f"intervals: {len(bad)} of {len(values)} different values are not numbers. "
+            + reveal("Values that are no numbers", bad)
+        )
     if all(isinstance(x, int) or float(x).is_integer() for x in numbers):  # type: ignore[arg-type]
         return whole_array([int(x) for x in numbers]), True  # type: ignore[arg-type]
     return np.array(numbers, dtype=np.float64), False

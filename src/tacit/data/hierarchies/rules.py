@@ -9,6 +9,7 @@ from typing import Any
 from tacit.data.hierarchies.dates import Dates, dates
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.errors import HierarchyError
+from tacit.reveal import reveal
 
 __all__ = ["Dates", "Digits", "Flat", "Prefix", "dates", "digits", "flat", "prefix"]
 
@@ -95,7 +96,7 @@ class Prefix:
         """Return the hierarchy of the codes: one group less at each level."""
         texts = [ground_label(v) for v in values]
         length = sum(self.lengths)
-        wrong = sum(len(t) > length if self.ragged else len(t) != length for t in texts)
+        wrong = [t for t in texts if (len(t) > length if self.ragged else len(t) != length)]
         if wrong:
             advice = (
                 ""
@@ -103,8 +104,8 @@ class Prefix:
                 else " (numbers lose leading zeros: read the column as text; ragged=True allows shorter codes)"
             )
             raise HierarchyError(
-                f"prefix({list(self.lengths)}): {wrong} of {len(texts)} different values do not have "
-                f"{length} characters{advice}"
+                f"prefix({list(self.lengths)}): {len(wrong)} of {len(texts)} different values do not have "
+                f"{length} characters{advice}. {reveal('Values of another length', wrong)}"
             )
         kept = [sum(self.lengths[:n]) for n in range(len(self.lengths) - 1, 0, -1)]
         return Hierarchy.from_columns([texts, *([t[:n] for t in texts] for n in kept)])

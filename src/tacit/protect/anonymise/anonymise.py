@@ -136,6 +136,10 @@ class Anonymise(Method):
         description="end the search after this time instead; the answer may then differ from run to run",
     )
 
+    on_household = "by_value"
+    on_weight = "option"
+    on_stratum = "kept"
+    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     example: ClassVar[Mapping[str, Any]] = {

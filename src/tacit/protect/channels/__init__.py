@@ -3,6 +3,7 @@
 from typing import NoReturn
 
 from tacit.protect.channels.answer import Answer
+from tacit.protect.channels.belief_audit import audit
 from tacit.protect.channels.candidates import all_subsets, random_candidates
 from tacit.protect.channels.problem import Problem
 from tacit.protect.channels.rounding import rounded
@@ -16,6 +17,7 @@ __all__ = [
     "Problem",
     "StudyAnswer",
     "all_subsets",
+    "audit",
     "evaluate",
     "group",
     "random_candidates",

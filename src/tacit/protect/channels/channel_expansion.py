@@ -18,7 +18,13 @@ from tacit.data.hierarchy import ground_label
 from tacit.data.microdata import Microdata
 from tacit.data.values import drop_stale_descriptions, unused_row_number
 from tacit.engine.base import ROW
-from tacit.errors import Approximate, InputError, InvalidParameter, SdcError, near_match
+from tacit.errors import (
+    Approximate,
+    InputError,
+    InvalidParameter,
+    SdcError,
+    near_match,
+)
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt, Probability
 from tacit.protect.channels.answer import Answer
 from tacit.protect.channels.candidates import ALL_LIMIT, make_all_channel_set
@@ -28,7 +34,14 @@ from tacit.protect.channels.query import MODEL
 from tacit.protect.channels.rounding import rounded
 from tacit.protect.channels.solve import solve
 from tacit.protect.channels.study import Given, StudyAnswer
-from tacit.protect.channels.table import ChannelTable, Ints, channel_numbers, group, texts_of
+from tacit.protect.channels.table import (
+    ChannelTable,
+    Ints,
+    channel_numbers,
+    group,
+    texts_of,
+    value_numbers,
+)
 from tacit.protect.channels.tolerances import TOLERANCES, points
 from tacit.protect.channels.views import partial
 from tacit.registry import register
@@ -116,6 +129,10 @@ class ChannelExpansion(Method):
     )
     time_limit: PositiveFloat = Field(default=60.0, description="seconds that the search may take")
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("channel expansion",)
@@ -163,6 +180,10 @@ class ChannelExpansion(Method):
         """Return the confidential columns."""
         one = self.confidential
         return (one,) if isinstance(one, str) else tuple(one)
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns made into sets, and those withheld."""
+        return (*self.related, *self.withheld(data))
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the related and the confidential columns."""
@@ -285,8 +306,12 @@ class ChannelExpansion(Method):
                 Approximate,
                 stacklevel=4,
             )
-        released = self.released(data, answer, ctx.rng)
+        released, given = self.released(data, answer, ctx.rng)
+        realised = self.realised_excess(data, answer, given)
         ctx.note(
+            shares_dealt=realised.shares,
+            shares_above_limit=realised.above,
+            largest_excess=realised.largest,
             input_channels=len(answer.table),
             risky_input_channels=len(answer.risky),
             output_channels=len(answer.sets),
@@ -309,8 +334,8 @@ class ChannelExpansion(Method):
 
     def released(
         self, data: Microdata, answer: StudyAnswer, rng: np.random.Generator
-    ) -> ChannelRelease:
-        """Return the data with every person's output channel in place of his related values."""
+    ) -> tuple[ChannelRelease, Ints]:
+        """Return the data with output channels in place of related values, and the channel of each record."""
         records = data.to_arrow(self.related, with_row=True)
         channels, _ = channel_numbers(records, self.related)
         given = deal_channels(channels, answer, rng) + 1
@@ -327,7 +352,7 @@ class ChannelExpansion(Method):
         row = (nw.col(NUMBER) if self.shuffle else nw.col(ROW)).alias(ROW)
         frame = data.engine.materialise(frame.select(*order, CHANNEL, MEMBERS, row))
         result = drop_stale_descriptions(data.with_frame(frame), self.related)
-        return ChannelRelease(
+        released = ChannelRelease(
             **{
                 **{name: getattr(result, name) for name in FIELDS},
                 "columns": drop_identifier_roles(result),
@@ -339,6 +364,19 @@ class ChannelExpansion(Method):
             },
             answer=answer,
         )
+        return released, given
+
+    def realised_excess(self, data: Microdata, answer: StudyAnswer, given: Ints) -> Excess:
+        """Compare the shares among the people as dealt with the limits; for the data holder alone."""
+        records = data.to_arrow(list(self.secret_columns))
+        values = answer.table.values
+        which = value_numbers(data, records, self.secret_columns, values)
+        counts = np.zeros((len(answer.sets) + 1, len(values) + 1), dtype=np.int64)
+        np.add.at(counts, (given, which), 1)
+        people = counts.sum(axis=1)
+        shares = counts[people > 0, 1:] / people[people > 0, None]
+        over = shares - np.array([float(self.u[v]) for v in values])
+        return Excess(over.size, int((over > 1e-12).sum()), float(max(over.max(initial=0.0), 0.0)))
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         assert isinstance(result, ChannelRelease)
@@ -349,6 +387,8 @@ class ChannelExpansion(Method):
             quasi_identifier="output channels",
             columns=(CHANNEL,),
             assumptions=assumptions(data.identifiers, self.related),
+            # Single people of the confidential cross-table must not stand beside their names.
+            withheld=("inputs",),
         )
         yield Claim(
             model="absent-columns",
@@ -356,6 +396,15 @@ class ChannelExpansion(Method):
             quasi_identifier="confidential columns",
             columns=tuple(self.withheld(data)),
         )
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How many shares of risky values in output channels there are, and how far above their limits."""
+
+    shares: int
+    above: int
+    largest: float
 
 
 def limit_faults(u: Mapping[str, float], c: Mapping[str, float]) -> list[str]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from tacit.data.hierarchy import ground_label, ground_labels
 from tacit.engine.base import ROW
 from tacit.engine.codes import dense_ids, encode
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N
 from tacit.errors import ColumnNotFound, InputError
 from tacit.protect.channels.problem import Problem
@@ -197,8 +198,8 @@ def group(
     if absent:
         raise ColumnNotFound(absent, list(data.columns), "the data")
     keys = list(dict.fromkeys([*related, *confidential]))
-    grouped = data.frame.group_by(*keys).agg(
-        nw.len().cast(nw.Int64).alias(N), nw.col(ROW).min().alias(FIRST)
+    grouped = aggregate(
+        data.frame, keys, nw.len().cast(nw.Int64).alias(N), nw.col(ROW).min().alias(FIRST)
     )
     cells = grouped.collect("pyarrow").to_native().sort_by(FIRST)
     refuse_missing(cells, related, na)

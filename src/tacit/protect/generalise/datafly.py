@@ -68,6 +68,10 @@ class Datafly(Method):
         default=False, description="the older Datafly: each key by itself must reach k"
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     example: ClassVar[Mapping[str, Any]] = {"k": 2, "max_drop": 4}

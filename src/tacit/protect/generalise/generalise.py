@@ -52,6 +52,10 @@ class Generalise(Method):
         default=None, description="cell level: labels carried by fewer records than this are raised"
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
     example: ClassVar[Mapping[str, Any]] = {"level": 1}

@@ -93,6 +93,10 @@ class KSimilar(Method):
         default=None, description="name of the quasi-identifier to protect; by default all of them"
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values (cell)", "suppression (cell)")

@@ -71,6 +71,10 @@ class Recode(Method):
         default="refuse", description="what happens to categories that groups does not name"
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
     example: ClassVar[Mapping[str, Any]] = {"column": "age", "breaks": [40]}

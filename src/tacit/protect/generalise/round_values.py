@@ -48,6 +48,10 @@ class RoundValues(Method):
         description="to the nearest multiple (half away from zero), down, up, or up or down at random without bias",
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("rounding",)

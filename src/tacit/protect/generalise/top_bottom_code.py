@@ -85,6 +85,10 @@ class TopBottomCode(Method):
         default=1, description="records that a coded tail must have at least"
     )
 
+    on_household = "by_value"
+    on_weight = "used"
+    on_stratum = "kept"
+    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("top and bottom coding",)
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "top": 80}

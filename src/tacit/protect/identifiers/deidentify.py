@@ -39,6 +39,10 @@ class Deidentify(Method):
         description="remove the columns, or replace their values one-to-one by made-up ones",
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("de-identification",)
 

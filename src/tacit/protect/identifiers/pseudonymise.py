@@ -84,6 +84,10 @@ class Pseudonymise(Method):
         description="name under which column keys are derived; by default the column's own",
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("encryption",)
@@ -187,7 +191,13 @@ class Pseudonymise(Method):
                 seal = encryptor(key)
                 return [seal(pad_text(t, kind, self.width, column)) for t in texts]
             case _:
-                return [scramble_digits(t, key) for t in texts]
+                found = [scramble_digits(t, key) for t in texts]
+                if any(new == old for new, old in zip(found, texts, strict=True)):
+                    raise Infeasible(
+                        f"pseudonymise: some values of column {column!r} have no digits that would change places, "
+                        "and would be released as they are. Use method 'hmac' or 'encrypt'."
+                    )
+                return found
 
     def reverse(self, data: Microdata) -> Microdata:
         """Return the data with the values behind reversible tokens put back.

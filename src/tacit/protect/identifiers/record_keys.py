@@ -65,6 +65,10 @@ class RecordKeys(Method):
     )
     digits: Annotated[int, Field(ge=5, le=15)] = Field(default=15, description="decimals of a key")
 
+    on_household = "records"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "records"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("cell keys",)

@@ -52,6 +52,10 @@ class Substitute(Method):
         description="the columns whose values are replaced, each by itself"
     )
 
+    on_household = "by_value"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("substitution",)

@@ -25,6 +25,7 @@ from tacit.protect.microaggregate.grouping.aggregates import aggregate
 from tacit.protect.microaggregate.grouping.loss import Tick, group_means, group_sizes
 from tacit.spec import Method
 from tacit.stats.moments import Floats, Ints, Scale, scale_of
+from tacit.treatment import OnHousehold
 
 #: Strata grouped at the same time; the kernels let go of the interpreter.
 WORKERS = 2
@@ -84,6 +85,10 @@ class GroupingMethod(Method):
         default="none", description="transformation of the columns before clustering"
     )
 
+    on_household = "apart"
+    on_weight = "option"
+    on_stratum = "by"
+    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
 
@@ -146,6 +151,11 @@ class GroupingMethod(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns masked and those that form classes."""
         return (*(self.columns or ()), *self.by)
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return whether households are the units."""
+        del data
+        return "units" if self.unit == "household" else "apart"
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns masked."""

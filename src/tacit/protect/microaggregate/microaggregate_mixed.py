@@ -35,6 +35,7 @@ from tacit.protect.microaggregate.grouping.loss import group_sizes
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Floats, Ints
+from tacit.treatment import OnHousehold
 
 
 @register
@@ -101,6 +102,10 @@ class MicroaggregateMixed(Method):
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
 
+    on_household = "apart"
+    on_weight = "option"
+    on_stratum = "by"
+    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
@@ -123,6 +128,11 @@ class MicroaggregateMixed(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns masked and those that form classes."""
         return (*(self.columns or ()), *self.by)
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return whether households are the units."""
+        del data
+        return "units" if self.unit == "household" else "apart"
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns masked."""

@@ -69,6 +69,10 @@ class MicroaggregateSeries(Method):
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = False
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("microaggregation",)
@@ -90,6 +94,11 @@ class MicroaggregateSeries(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of all series."""
         return tuple(c for columns in self.series.values() for c in columns)
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns of all series."""
+        del data
+        return self.columns_named()
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns without numbers."""

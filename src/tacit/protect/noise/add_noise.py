@@ -66,6 +66,10 @@ class AddNoise(Method):
         description="leave zeros as they are: those that mean 'none', such as no income",
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)

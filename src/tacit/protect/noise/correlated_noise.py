@@ -98,6 +98,10 @@ class CorrelatedNoise(Method):
         default=True, description="state lambda_squared publicly, so that users can correct"
     )
 
+    on_household = "apart"
+    on_weight = "used"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)

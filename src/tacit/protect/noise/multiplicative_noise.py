@@ -93,6 +93,10 @@ class MultiplicativeNoise(Method):
         default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)

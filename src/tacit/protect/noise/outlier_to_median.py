@@ -50,6 +50,10 @@ class OutlierToMedian(Method):
         default=(), description="treat each class of these columns by itself"
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("outlier to median",)
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}

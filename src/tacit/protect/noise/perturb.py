@@ -65,6 +65,10 @@ class Perturb(Method):
         default=None, description="two columns: keep the totals by the one and by the other"
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("perturbation",)

@@ -62,6 +62,10 @@ class RestrictedNoise(Method):
         default=True, description="keep whole-number columns whole, by rounding the noisy value"
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("additive noise",)

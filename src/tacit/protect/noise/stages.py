@@ -158,6 +158,10 @@ class Staged(Nesting):
         description="round masked whole-number columns to whole numbers, which no longer keeps means exactly",
     )
 
+    on_household = "apart"
+    on_weight = "option"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
 

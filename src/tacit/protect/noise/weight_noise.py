@@ -65,10 +65,19 @@ class WeightNoise(Method):
         default=(), description="keep the sum of the weights in each class of these columns"
     )
 
+    on_household = "together"
+    on_weight = "changed"
+    on_stratum = "by"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("multiplicative noise",)
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "percent": 5}
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the weight."""
+        name = self.column or data.weight
+        return () if name is None else (name,)
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the weight and the columns that form classes."""

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import InvalidParameter, UnreadableFile
+from tacit.data.base import RANDOMISED
+from tacit.errors import InvalidParameter, UnreadableFile, explain_target
 from tacit.protect.pram.matrices import Transition, from_plain
 
 FORMAT = 1
-#: Where a step's details keep what it randomised.
-NOTE = "randomised"
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,8 @@ def write_matrices(path: str | Path, source: Any) -> Path:
     variables = list(source) if history is None else from_history(history)
     document = {"tacit_pram": FORMAT, "variables": [v.to_dict() for v in variables]}
     target = Path(path)
-    target.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    with explain_target(target):
+        target.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     return target
 
 
@@ -170,4 +170,6 @@ def variables_in(document: Mapping[str, Any]) -> list[Randomised]:
 
 def from_history(history: Iterable[Any]) -> list[Randomised]:
     """Return what the steps of a history randomised, in order."""
-    return [Randomised.from_dict(v) for action in history for v in action.details.get(NOTE, ())]
+    return [
+        Randomised.from_dict(v) for action in history for v in action.details.get(RANDOMISED, ())
+    ]

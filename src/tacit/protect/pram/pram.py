@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -22,7 +22,9 @@ from pydantic import (
     model_validator,
 )
 
+from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.base import RANDOMISED
 from tacit.data.block import format_columns
 from tacit.data.in_blocks import (
     Change,
@@ -68,7 +70,6 @@ from tacit.protect.pram import (
     two_stage,
     without,
 )
-from tacit.protect.pram.bundle import NOTE
 from tacit.protect.pram.randomised import (
     as_numpy,
     cast_levels,
@@ -196,6 +197,10 @@ class Pram(Method):
         default="keep", description="keep missing values as they are, or refuse them"
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("substitution at random",)
@@ -213,17 +218,17 @@ class Pram(Method):
     def _consistent(self) -> Pram:
         if (self.column is None) == (not self.columns):
             raise ValueError("give column, or columns, and not both")
-        if len(set(self.targets)) < len(self.targets):
+        if len(set(self.drawn)) < len(self.drawn):
             raise ValueError("columns must name each column once")
-        if self.joint and len(self.targets) < 2:
+        if self.joint and len(self.drawn) < 2:
             raise ValueError("joint needs at least two columns")
         listed = (self.levels, self.fixed, self.frequencies, self.forbidden)
-        if any(listed) and (self.joint or len(self.targets) > 1):
+        if any(listed) and (self.joint or len(self.drawn) > 1):
             raise ValueError(
                 "levels, fixed, frequencies and forbidden are for one column at a time: use one step per column"
             )
         touched = {*self.by, *self.combination, *self.rule_columns}
-        if touched & set(self.targets):
+        if touched & set(self.drawn):
             raise ValueError(
                 "by, combination and when must not name a column that is randomised, since the rule would be broken by the draw"
             )
@@ -240,14 +245,14 @@ class Pram(Method):
             raise ValueError("a shorthand or a full matrix has its stay probabilities in itself")
         if self.fixed and not self.by_name:
             raise ValueError("fixed is for a matrix by name; a full one says itself what stays")
-        if self.combination and (self.matrix != "optimal" or len(self.targets) > 1):
+        if self.combination and (self.matrix != "optimal" or len(self.drawn) > 1):
             raise ValueError("combination is for an optimal matrix of one column")
         if self.combination and (self.by or self.rules or self.frequencies):
             raise ValueError("combination goes with neither by, when nor frequencies")
         return self
 
     @property
-    def targets(self) -> tuple[str, ...]:
+    def drawn(self) -> tuple[str, ...]:
         """Return the columns that are randomised."""
         return self.columns or (() if self.column is None else (self.column,))
 
@@ -286,11 +291,14 @@ class Pram(Method):
         """Return the columns that the rules look at."""
         return tuple(dict.fromkeys(c for rule in self.rules for c in columns_of(rule)))
 
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns that are randomised."""
+        del data
+        return self.drawn
+
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that is read."""
-        return tuple(
-            dict.fromkeys((*self.targets, *self.by, *self.combination, *self.rule_columns))
-        )
+        return tuple(dict.fromkeys((*self.drawn, *self.by, *self.combination, *self.rule_columns)))
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: columns that are no categories, and columns that an earlier PRAM step depends on."""
@@ -302,16 +310,28 @@ class Pram(Method):
     def clashes(self, data: Microdata) -> list[SdcError]:
         """Return what would leave users unable to tell which matrix a record got."""
         found: list[SdcError] = []
-        wrong = [c for c in self.targets if c in (*data.identifiers, data.weight, data.household)]
+        wrong = [c for c in self.drawn if c in (*data.identifiers, data.weight, data.household)]
         if wrong:
             found.append(
                 InputError(
                     f"pram: {format_columns(wrong)} is an identifier, weight or household number, not a category; remove or recode it instead"
                 )
             )
+        told = [
+            (c, other)
+            for i, c in enumerate(self.drawn)
+            for other in self.drawn[i + 1 :]
+            if other in data.linked_with(c) and not self.joint
+        ]
+        if told:
+            found.append(
+                InputError(
+                    f"pram: columns {told[0][0]!r} and {told[0][1]!r} are linked, and drawn apart each would tell the other; randomise one of them, which the other follows, or give joint"
+                )
+            )
         earlier = from_history(data.history)
         done = {c for v in earlier for c in v.columns}
-        again = [c for c in self.targets if c in done]
+        again = [c for c in self.drawn if c in done]
         if again:
             found.append(
                 InputError(
@@ -320,7 +340,7 @@ class Pram(Method):
             )
         needed = {c for v in earlier for c in (*v.by, *(c for r in v.rules for c in columns_of(r)))}
         asked = {*self.by, *self.rule_columns}
-        crossed = [c for c in self.targets if c in needed] + sorted(asked & done)
+        crossed = [c for c in self.drawn if c in needed] + sorted(asked & done)
         if crossed:
             found.append(
                 InputError(
@@ -336,7 +356,7 @@ class Pram(Method):
                 WeakProtection,
                 stacklevel=3,
             )
-        groups = [self.targets] if self.joint else [(c,) for c in self.targets]
+        groups = [self.drawn] if self.joint else [(c,) for c in self.drawn]
         prepared = [
             found
             for stream, group in enumerate(groups)
@@ -355,9 +375,30 @@ class Pram(Method):
             changed_share={
                 q.variable.name: compute_changed_share(tallies, q.stream) for q in prepared
             },
-            **{NOTE: [q.variable.to_dict() for q in prepared]},
+            **{RANDOMISED: [q.variable.to_dict() for q in prepared]},
         )
         return result
+
+    def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
+        del result
+        shared = self.drawn_by_household(data)
+        if shared:
+            yield Claim(
+                "constant-in-households",
+                {"household": data.household},
+                f"households of {data.household}",
+                shared,
+                ("Nothing else in the file tells what a household had.",),
+            )
+
+    def drawn_by_household(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns of which each household draws once."""
+        if data.household is None:
+            return ()
+        by = self.by if self.uses_frequencies else ()
+        also = [*by, *rule_columns(self.rules)]
+        shared = constant_in_households(with_rules(data, self.rules), self.drawn, also)
+        return () if self.joint and set(shared) != set(self.drawn) else shared
 
     def prepare(
         self, data: Microdata, group: Sequence[str], stream: int, ctx: Context
@@ -452,7 +493,7 @@ class Pram(Method):
         found = places.get(level, places.get(str(level)))
         if found is None:
             raise InvalidParameter(
-                f"pram: {what} names a category that column {self.targets[0]!r} does not have; list all categories in levels"
+                f"pram: {what} names a category that column {self.drawn[0]!r} does not have; list all categories in levels"
             )
         return found
 

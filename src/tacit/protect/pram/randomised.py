@@ -19,6 +19,7 @@ from tacit.data.values import Flags, Floats, Ints
 from tacit.data.where import where
 from tacit.engine.base import ROW
 from tacit.engine.codes import DENSE, Coded, combine_codes, dense_ids, encode
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N, W
 from tacit.errors import InputError
 from tacit.protect.pram import Randomised, Transition, from_history, read_matrices
@@ -357,7 +358,7 @@ def tabulate_columns(
     if weight is not None:
         amount = nw.col(weight).cast(nw.Float64)
         sums.append((amount * amount if squared else amount).sum().alias(W))
-    return frame.group_by(*names, *rules).agg(*sums).collect("pyarrow").to_native()
+    return aggregate(frame, [*names, *rules], *sums).collect("pyarrow").to_native()
 
 
 def slabs_of(

@@ -79,6 +79,10 @@ class Blank(Method):
         description="release the mean probability of this many classes of equal size instead",
     )
 
+    on_household = "records"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "records"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (tuple)", "sampling")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.together import count_going_together
 from tacit.data.values import read_numeric_column
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
@@ -72,7 +73,8 @@ class LocalSuppression(Method):
         A missing value is a value of its own: every combination, missing values included, is shared by
         k records, which is k-anonymity proper. A heuristic; it needs most cells.
 
-    The weight of a cell is the importance of its column. The notes give the weight of all cells hidden, a lower
+    The weight of a cell is the importance of its column, times the cells that go with it where households or
+    linked columns are declared. The notes give the weight of all cells hidden, a lower
     bound that no other choice of cells can undercut, and whether the choice is thereby proven to be the lightest.
 
     ``combinations`` asks for several sets of columns instead of the keys, each with its own k, and ``sizes`` for
@@ -139,6 +141,10 @@ class LocalSuppression(Method):
         default=(), description="columns that are never suppressed"
     )
 
+    on_household = "together"
+    on_weight = "option"
+    on_stratum = "kept"
+    on_links = "suppressed"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("suppression (cell)",)
     example: ClassVar[Mapping[str, Any]] = {"k": 2}
@@ -176,6 +182,11 @@ class LocalSuppression(Method):
         weighed = () if self.importance == "entropy" else self.importance
         told = () if self.sensitive is None else (self.sensitive,)
         return tuple(dict.fromkeys([*named, *weighed, *self.keep, *told]))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns in which cells may be suppressed."""
+        names = dict.fromkeys(c for columns, _ in self.asked(data) for c in columns)
+        return tuple(c for c in names if c not in self.keep)
 
     def asked(self, data: Microdata) -> list[tuple[tuple[str, ...], int]]:
         """Return the sets of columns with their k, larger sets first."""
@@ -222,6 +233,13 @@ class LocalSuppression(Method):
             found.append(
                 InputError(
                     "local_suppression: every column of a combination is in 'keep', so nothing may be suppressed"
+                )
+            )
+        torn = [(c, o) for c in self.keep for o in data.linked_with(c) if o in self.targets(data)]
+        if torn:
+            found.append(
+                InputError(
+                    f"local_suppression: {torn[0][0]!r} is in 'keep' and linked with {torn[0][1]!r}, which would be suppressed for nothing. Keep both, or neither."
                 )
             )
         if any(len(columns) > 62 for columns, _ in asked):
@@ -314,7 +332,8 @@ class LocalSuppression(Method):
         return Problem(
             codes,
             demands,
-            self.weights(codes, names),
+            # A cell is as dear as all that go with it: linked ones, and those of members.
+            self.weights(codes, names) * count_going_together(data, names),
             np.array([c in self.keep for c in names]),
             in_full=self.rule == "each",
             kinds=self.l,

@@ -33,6 +33,7 @@ from tacit.fields import (
 from tacit.protect.suppress.hitting_sets import find_hitting_sets
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.treatment import OnLinks
 
 Rating = Literal[0, 1, 2, 3, "not", "identifying", "more", "most"]
 Bools = npt.NDArray[np.bool_]
@@ -144,6 +145,10 @@ class MuArgus(Method):
         description="the combinations to check with their own k, instead of those by rating",
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "suppressed_or_warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (cell)")
 
@@ -157,6 +162,15 @@ class MuArgus(Method):
         """Return the columns of the ratings, recodings, importances and tables."""
         listed = [c for one in self.tables for c in one.columns]
         return tuple(dict.fromkeys([*self.ratings, *self.recode, *self.weights_given(), *listed]))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns in which cells may be suppressed, and those recoded."""
+        return tuple(dict.fromkeys([*self.ranks(data), *self.recode]))
+
+    def treats_links(self, data: Microdata) -> OnLinks:
+        """Return that links are suppressed together; recoded columns are warned of."""
+        del data
+        return "suppressed_or_warned" if self.recode else "suppressed"
 
     def weights_given(self) -> Mapping[str, float]:
         """Return the importances that were given by column."""

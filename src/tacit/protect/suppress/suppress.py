@@ -19,6 +19,7 @@ from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ClassSize, ColumnName, PositiveInt, Secret
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.treatment import OnHousehold, OnLinks
 
 Level = Literal["attribute", "tuple", "cell"]
 Frame = nw.LazyFrame[Any]
@@ -67,6 +68,10 @@ class Suppress(Method):
         description="what stands in a suppressed cell: nothing, or the top of the column's hierarchy",
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "suppressed"
     techniques: ClassVar[tuple[str, ...]] = ("suppression",)
     example: ClassVar[Mapping[str, Any]] = {"threshold": 2}
 
@@ -125,7 +130,23 @@ class Suppress(Method):
         """Return the columns in which cells are emptied."""
         if self.cells:
             return tuple(by_column(self.cells, list(data.columns)))
+        if self.level == "tuple":
+            return ()
         return self.columns or data.keys
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that members lose values together, unless a mark of its own stands in their place."""
+        del data
+        if self.level == "tuple":
+            return "records"
+        return "together" if self.mark == "null" else "apart"
+
+    def treats_links(self, data: Microdata) -> OnLinks:
+        """Return that links go together, unless a mark of its own stands in their place."""
+        del data
+        if self.level == "tuple":
+            return "records"
+        return "suppressed" if self.mark == "null" else "warned"
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         if self.level == "tuple":

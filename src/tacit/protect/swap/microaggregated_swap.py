@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.block import Missing, read_block
+from tacit.data.hierarchy import ground_labels
 from tacit.data.microdata import Microdata
 from tacit.data.paired import weights_of
 from tacit.data.values import Flags, Floats, Ints, classes, not_numeric
-from tacit.errors import DisclosureRefused, Infeasible, InputError, SdcError, WeakProtection
-from tacit.fields import ColumnName, ColumnNames
+from tacit.errors import (
+    DisclosureRefused,
+    Infeasible,
+    InputError,
+    InvalidParameter,
+    SdcError,
+    WeakProtection,
+)
+from tacit.fields import ColumnName, ColumnNames, Secret
 from tacit.registry import register
 from tacit.spec import Method
-from tacit.stats.cell_swap import microaggregated_swap
+from tacit.stats.cell_swap import largest_shares, microaggregated_swap
 
 #: Relative error of a cell's weighted mean above which the result is refused.
 TOLERANCE = 1e-9
@@ -56,7 +65,16 @@ class MicroaggregatedSwap(Method):
     missing: Missing = Field(
         default="refuse", description="refuse missing values, or leave records with one as they are"
     )
+    permutation: Mapping[ColumnName, Mapping[str, tuple[int, ...]]] | None = Secret(
+        None,
+        description="permutations to use instead of drawn ones: of each column, for each cell (its values "
+        "of by, joined by ' x '), to which place 1..n of the sorted cell each sorted record's weight goes",
+    )
 
+    on_household = "apart"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values", "microaggregation")
@@ -81,25 +99,47 @@ class MicroaggregatedSwap(Method):
             raise InputError("microaggregated_swap: weights must be finite and above 0")
         cells = classes(data, self.by)[0]
         new: dict[str, Any] = {}
-        unchanged, small = {}, np.zeros(len(cells), dtype=bool)
+        unchanged, shares, small = {}, {}, np.zeros(len(cells), dtype=bool)
         for c in self.columns:
             block = read_block(data, [c], self.kind, missing=self.missing)
             x, w, ids = block.x[:, 0], weights[block.complete], cells[block.complete]
             if not len(x):
                 return data
-            masked = x.copy()
+            masked, filled = x.copy(), []
+            draw = self.permutations(c, data, ids, block.complete, ctx)
             for done, at in enumerate(members(ids)):
                 if done % 64 == 0:
                     ctx.tick("swapping within cells", None)
                 if len(at) > 1:
-                    masked[at] = microaggregated_swap(x[at], w[at], ctx.rng.permutation(len(at)))
+                    order = draw(at)
+                    masked[at] = microaggregated_swap(x[at], w[at], order)
+                    filled.append(float(largest_shares(x[at], w[at], order).max()))
                 if len(at) < self.min_cell:
                     small[np.flatnonzero(block.complete)[at]] = True
             means_kept(x, masked, w, ids)
             unchanged[c] = float((masked == x).mean())
+            shares[c] = float(np.mean(filled)) if filled else 1.0
             new |= block.released(masked[:, None])
+        ctx.note(largest_share_of_a_group=shares)
         self.tell(cells, small, unchanged, ctx)
         return data.replace(new)
+
+    def permutations(
+        self, column: str, data: Microdata, ids: Ints, complete: Flags, ctx: Context
+    ) -> Callable[[Ints], Ints]:
+        """Return what gives the permutation of a cell, from its records: drawn, or the one that was given."""
+        if self.permutation is None:
+            return lambda at: ctx.rng.permutation(len(at))
+        given = self.permutation.get(column)
+        if given is None:
+            raise InvalidParameter(
+                f"microaggregated_swap: permutation has none for column {column!r}"
+            )
+        names = name_cells(data, self.by, np.flatnonzero(complete))
+        size = np.bincount(ids)[ids]
+        first = {str(n): int(k) for n, k in zip(names.tolist(), size.tolist(), strict=True)}
+        check_permutations(given, first)
+        return lambda at: np.array(given[str(names[at[0]])], dtype=np.int64) - 1
 
     def tell(self, cells: Ints, small: Flags, unchanged: Mapping[str, float], ctx: Context) -> None:
         """Note what was done; report or refuse cells that are too small."""
@@ -126,6 +166,39 @@ class MicroaggregatedSwap(Method):
             WeakProtection,
             stacklevel=4,
         )
+
+
+def name_cells(data: Microdata, by: Sequence[str], rows: Ints) -> npt.NDArray[np.object_]:
+    """Return the name of the cell of some records: its values, joined by ' x '."""
+    coded = [data.codes(c) for c in by]
+    texts = [
+        np.array([*ground_labels(c.values).to_pylist(), "missing"], dtype=object)[c.codes[rows]]
+        for c in coded
+    ]
+    return np.array([" x ".join(parts) for parts in zip(*texts, strict=True)], dtype=object)
+
+
+def check_permutations(given: Mapping[str, tuple[int, ...]], size: Mapping[str, int]) -> None:
+    """Refuse permutations of cells that do not exist, that lack one, or that do not fit.
+
+    Cells are those of a confidential file, but what the caller has named may be named.
+    """
+    unknown = [name for name in given if name not in size]
+    if unknown:
+        raise InvalidParameter(
+            f"microaggregated_swap: permutation names the cell {unknown[0]!r}, which the data do not have"
+        )
+    lacking = sum(n > 1 and name not in given for name, n in size.items())
+    if lacking:
+        raise InvalidParameter(
+            f"microaggregated_swap: permutation leaves out {lacking:,} cells of two records or more"
+        )
+    for name, order in given.items():
+        if sorted(order) != list(range(1, size[name] + 1)):
+            raise InvalidParameter(
+                f"microaggregated_swap: the permutation of cell {name!r} must hold each of the places of "
+                "its records, from 1, exactly once"
+            )
 
 
 def members(ids: Ints) -> Iterator[Ints]:

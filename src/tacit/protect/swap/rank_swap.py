@@ -23,6 +23,7 @@ from tacit.spec import Method
 from tacit.stats.moments import Ints
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.ranks import rank, restore_record_order
+from tacit.treatment import OnLinks
 
 Percent = Annotated[float, Field(gt=0, le=100)]
 Tail = Annotated[float, Field(ge=0, lt=50)]
@@ -85,6 +86,10 @@ class RankSwap(Method):
         description="state percent publicly; it tells users how far values moved, and intruders where to look",
     )
 
+    on_household = "together"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
@@ -127,6 +132,11 @@ class RankSwap(Method):
     def targets(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns swapped."""
         return self.columns_named() or list_maskable_columns(data)
+
+    def treats_links(self, data: Microdata) -> OnLinks:
+        """Return that linked columns follow, unless means stand in the tails."""
+        del data
+        return "warned" if self.top or self.bottom else "carried"
 
     def _apply(self, data: Microdata, ctx: Context) -> Microdata:
         names = self.targets(data)

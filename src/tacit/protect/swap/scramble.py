@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -9,10 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.context import Context
-from tacit.data.in_blocks import Change, change_records, draws_of
+from tacit.data.in_blocks import Change, Draws, change_records, draws_of, ticker
 from tacit.data.microdata import Microdata
 from tacit.data.values import unused_row_number
+from tacit.engine.arrow import set_columns
 from tacit.engine.base import ROW
+from tacit.engine.blocks import split
+from tacit.engine.memory import held_table, reorder_held
 from tacit.engine.relational import N, counts
 from tacit.registry import register
 from tacit.spec import Method
@@ -38,6 +42,10 @@ class Scramble(Method):
 
     kind: Literal["scramble"] = "scramble"
 
+    on_household = "records"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "records"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("scramble tuples",)
@@ -55,6 +63,9 @@ class Scramble(Method):
 def scrambled_order(data: Microdata, ctx: Context) -> Microdata:
     """Return the records in a uniformly random order, with row numbers that none has carried before."""
     draws = draws_of(ctx)
+    held = held_table(data.frame)
+    if held is not None:
+        return scramble_in_memory(data, held, draws, ticker(ctx))
 
     def change(block: int, table: pa.Table) -> Change:
         ticket = draws(block, 0).integers(0, np.iinfo(np.int64).max, table.num_rows)
@@ -70,3 +81,18 @@ def scrambled_order(data: Microdata, ctx: Context) -> Microdata:
     return data.with_frame(
         placed.select(*data.columns, (nw.col(START) + nw.col(RANK)).cast(nw.Int64).alias(ROW))
     ).materialise()
+
+
+def scramble_in_memory(
+    data: Microdata, held: pa.Table, draws: Draws, tick: Callable[[], None]
+) -> Microdata:
+    """Do the same with a table in memory: sort the tickets, and move the records once."""
+    tickets = [
+        draws(block, 0).integers(0, np.iinfo(np.int64).max, part.num_rows)
+        for block, part in split(held.select([ROW]).to_reader(), tick)
+    ]
+    order = np.argsort(np.concatenate([np.zeros(0, dtype=np.int64), *tickets]), kind="stable")
+    moved = reorder_held(data.frame, order)
+    assert moved is not None
+    rows = pa.array(unused_row_number(data) + np.arange(len(order), dtype=np.int64))
+    return data.with_table(set_columns(moved, {ROW: rows}))

@@ -94,6 +94,10 @@ class Shuffle(Method):
         description="refuse columns with missing values, or keep records with one as they are and shuffle the rest",
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)

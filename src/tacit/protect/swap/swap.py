@@ -58,6 +58,10 @@ class Swap(Method):
         default=(), description="exchange only between records that agree on these columns"
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)

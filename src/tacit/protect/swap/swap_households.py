@@ -19,6 +19,7 @@ from tacit.errors import InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability, Secret
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.treatment import OnHousehold
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -67,6 +68,10 @@ class SwapHouseholds(Method):
         description="the household of each record; by default the data's household column",
     )
 
+    on_household = "units"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
@@ -82,6 +87,10 @@ class SwapHouseholds(Method):
         if set(self.columns) & {*self.within, *self.match}:
             raise ValueError("within and match must not hold a column that is exchanged")
         return self
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that the declared households are the units, unless others are named."""
+        return "units" if self.household in (None, data.household) else "apart"
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""

@@ -28,6 +28,7 @@ from tacit.protect.swap.swap_households import Households, code_tuples, composit
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.moments import Flags, Floats, Ints
+from tacit.treatment import OnHousehold
 
 
 @register
@@ -95,6 +96,10 @@ class SwapRecords(Method):
         description="the household of each record; by default the data's household column, and without one every record is its own",
     )
 
+    on_household = "units"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("swap values",)
@@ -121,12 +126,21 @@ class SwapRecords(Method):
             raise ValueError("give risk or risk_columns, not both")
         return self
 
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that the declared households are the units, unless others are named."""
+        return "units" if self.household in (None, data.household) else "apart"
+
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""
         profiles = [c for profile in self.similar for c in profile]
         own = () if self.household is None else (self.household,)
         named = (*self.hierarchy, *profiles, *(self.risk_columns or ()), *self.risk)
         return tuple(dict.fromkeys((*named, *self.carry_along, *own)))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns exchanged."""
+        del data
+        return (*self.hierarchy, *self.carry_along)
 
     def counted(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns whose combinations are counted."""
@@ -254,7 +268,7 @@ class SwapRecords(Method):
         ctx.note(
             households=n,
             swapped=int(moved.sum()),
-            levels={
+            by_area={
                 name: {
                     "at risk": int(must[:, i].sum()),
                     "at risk and not moved across": int(left[:, i].sum()),

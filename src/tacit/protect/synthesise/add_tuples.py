@@ -82,6 +82,10 @@ class AddTuples(Method):
         description="put the release in random order; without it the added records stand last",
     )
 
+    on_household = "records"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "carried"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("add tuples", "scramble tuples")
@@ -92,6 +96,11 @@ class AddTuples(Method):
         if (self.n is None) == (self.share is None):
             raise ValueError("give either n or share")
         return self
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the linked columns, which would give a made-up record away if they were drawn apart."""
+        linked = [c for group in data.links if data.household not in group for c in group]
+        return tuple(linked) if self.how == "columns" else ()
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns named as quantities."""

@@ -50,6 +50,10 @@ class Impute(Method):
         default=(), description="nearest and regression: the complete numeric columns to go by"
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "by"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("substitution",)

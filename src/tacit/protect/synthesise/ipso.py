@@ -67,6 +67,10 @@ class Ipso(Method):
         description="refuse columns with missing values, or keep records with one as they are and replace the rest",
     )
 
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("synthetic values",)

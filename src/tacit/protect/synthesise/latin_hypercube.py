@@ -73,6 +73,10 @@ class LatinHypercube(Method):
         description="refuse columns with missing values, or leave out records that have one",
     )
 
+    on_household = "new"
+    on_weight = "dropped"
+    on_stratum = "dropped"
+    on_links = "unused"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("synthetic data",)

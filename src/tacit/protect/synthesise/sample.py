@@ -53,6 +53,10 @@ class Sample(Method):
         default=(), description="columns whose classes are the strata"
     )
 
+    on_household = "records"
+    on_weight = "changed"
+    on_stratum = "by"
+    on_links = "records"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("sampling",)
@@ -63,6 +67,10 @@ class Sample(Method):
         if (self.n is None) == (self.share is None):
             raise ValueError("give either n or share")
         return self
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the weight, which is raised."""
+        return data.with_role("weight")
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of the strata."""

@@ -70,6 +70,10 @@ class Calibrate(Method):
     )
     rounds: PositiveInt = Field(default=1000, description="sweeps or steps at most")
 
+    on_household = "unused"
+    on_weight = "changed"
+    on_stratum = "kept"
+    on_links = "unused"
     prepares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("calibration of weights",)

@@ -90,6 +90,10 @@ class LDiversity(Measure):
         description="wildcard only: how much an agreeing record that lacks a key counts",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
 

@@ -59,6 +59,10 @@ class QueryRestriction(Measure):
         default=(), description="the query sets to test, in order, as rules such as age > 60"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"queries": ["age > 40", "sex == 'f' and age < 40"]}
 

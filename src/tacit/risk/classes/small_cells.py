@@ -48,6 +48,10 @@ class SmallCells(Measure):
     )
     small: tuple[PositiveInt, ...] = Field(default=(1, 2), description="the counts that are small")
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "zip"]}

@@ -55,6 +55,10 @@ class Summaries(Measure):
         description="publish row, column and grand totals, and protect against subtraction",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["sex", "disease"]}
 

@@ -87,6 +87,10 @@ class TCloseness(Measure):
         description="a missing sensitive value counts as a value of its own, 1 from all others, or its record is left out; it has no rank, so the ordered distance always leaves it out",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
 
     def faults(self, data: Microdata) -> list[SdcError]:

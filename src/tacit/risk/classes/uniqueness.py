@@ -56,6 +56,10 @@ class Uniqueness(Measure):
         default=0.5, description="share for which the smallest sets that reach it are listed"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 
     def faults(self, data: Microdata) -> list[SdcError]:

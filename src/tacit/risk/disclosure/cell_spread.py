@@ -58,6 +58,10 @@ class CellSpread(Measure):
         default=None, description="values below this do harm; a number, or one for each category"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "by"
+    on_links = "unused"
     better: ClassVar[Literal["lower", "higher"] | None] = "higher"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"column": "income", "by": ["sex"], "above": 60}

@@ -84,6 +84,10 @@ class IndexDisclosure(Measure):
         None, description="multiplier of correlated noise; adds the closed forms to the result"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"]}

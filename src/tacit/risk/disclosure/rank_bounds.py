@@ -70,6 +70,10 @@ class RankBounds(Measure):
         default=1000, description="simulated swaps for the posterior of the original rank"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "percent": 20, "repeats": 200}
 

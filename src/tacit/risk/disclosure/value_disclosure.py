@@ -68,6 +68,10 @@ class ValueDisclosure(Measure):
         description="whose R^2 is the value: from the column's own masked version, from all released columns, or what masked columns add to the given ones",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "given": ["age", "sex"]}
@@ -131,7 +135,7 @@ class ValueDisclosure(Measure):
         read = data.to_arrow(numbers)
         table = np.empty((len(both.new), len(numbers)))
         for j, c in enumerate(numbers):
-            column = read.column(c).cast(pa.float64()).to_numpy()
+            column = read.column(c).cast(pa.float64(), safe=False).to_numpy()
             table[:, j] = column[both.new]
         codes = [c.codes[both.new].astype(np.int64) for c in coded]
         known: Flags = np.asarray(np.isfinite(table).all(axis=1))

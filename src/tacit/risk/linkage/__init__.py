@@ -1,9 +1,12 @@
-"""Record linkage on plain arrays: nearest records under a metric, and agreement weights.
+"""Linkage: how an intruder finds records of a release again.
 
-- :mod:`~tacit.risk.linkage.nearest`: the nearest row of another matrix, exactly, with its ties;
-- :mod:`~tacit.risk.linkage.metrics`: distances as Euclidean ones in other coordinates;
-- :mod:`~tacit.risk.linkage.attack`: whose nearest record is their own, whatever the metric;
-- :mod:`~tacit.risk.linkage.agreement`: Fellegi and Sunter's weights by EM on pattern counts;
-- :mod:`~tacit.risk.linkage.assignment`: one-to-one links;
-- :mod:`~tacit.risk.linkage.intervals`: how close released values are to the true ones.
+- :mod:`~tacit.risk.linkage.metrics`, :mod:`~tacit.risk.linkage.nearest`: distances and the nearest record, exactly;
+- :mod:`~tacit.risk.linkage.attack`, :mod:`~tacit.risk.linkage.assignment`: attacks by distance, one-to-one links, ties
+  by their chance;
+- :mod:`~tacit.risk.linkage.field_levels`, :mod:`~tacit.risk.linkage.level_tables`: levels of agreement of names, dates
+  and numbers, and rules of blocking;
+- :mod:`~tacit.risk.linkage.agreement`: agreement patterns of candidate pairs, and links by their weights;
+- :mod:`~tacit.risk.linkage.fellegi_sunter`: the model, fitted by EM to pattern counts;
+- :mod:`~tacit.risk.linkage.intervals`: interval disclosure;
+- :mod:`~tacit.risk.linkage.series_attack`: linkage of time series.
 """

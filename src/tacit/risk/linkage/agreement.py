@@ -1,8 +1,7 @@
-"""Probabilistic linkage: agreement patterns of candidate pairs, their probabilities by EM, and links.
+"""Probabilistic linkage: agreement patterns of candidate pairs, and links by their weights.
 
-Fellegi and Sunter compare the fields of a pair; m is the probability of a field's level of agreement
-among pairs of the same person, u among others. Pairs are never held: patterns are counted while the
-candidates of each record pass by, and the EM algorithm works on the counts alone.
+Pairs are never held: patterns are counted while the candidates of each record pass by, and the EM algorithm
+works on the counts alone.
 """
 
 from __future__ import annotations
@@ -10,21 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.risk.linkage.assignment import assign, check_size
+from tacit.risk.linkage.assignment import Pairing, check_size, pair_files
 from tacit.risk.linkage.candidate_pairs import KERNELS
+from tacit.risk.linkage.fellegi_sunter import Model, Patterns
+from tacit.risk.linkage.level_tables import LevelTable
 from tacit.risk.linkage.nearest import WORKERS, Links, Tick, ignore_progress
 from tacit.risk.linkage.rows import Distinct, distinct_rows
 from tacit.stats.moments import Flags, Floats, Ints
 
 #: Agreement patterns for which counts are kept.
 PATTERN_LIMIT = 1 << 22
-#: Probabilities are kept away from 0 and 1 by this much.
-EDGE = 1e-9
 #: Weights (in bits) that differ by less tie.
 MARGIN = 1e-9
 #: Queries given to a worker at once.
@@ -42,15 +42,38 @@ class Comparison:
         of agreement is the number of tolerances that the difference is within.
     numeric
         Which fields hold numbers, whose weight may be interpolated.
+    ranks
+        By field, what that number means as a level when there are further levels between; None where it is the
+        level itself.
+    tables
+        By field, levels of pairs of values; the higher one counts. None where there is no table.
+    tops
+        By field, the highest level, where it is not the number of tolerances.
     """
 
     tolerances: tuple[tuple[float, ...], ...]
     numeric: tuple[bool, ...]
+    ranks: tuple[tuple[int, ...] | None, ...] = ()
+    tables: tuple[LevelTable | None, ...] = ()
+    tops: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.tolerances)
+
+    @property
+    def highest(self) -> Ints:
+        """Return the highest level of each field."""
+        return np.array(self.tops or [len(t) for t in self.tolerances], dtype=np.int64)
+
+    @property
+    def n_levels(self) -> list[int]:
+        """Return the number of levels of each field."""
+        return [int(top) + 1 for top in self.highest]
 
     @property
     def sizes(self) -> Ints:
         """Return the number of levels of each field, a missing value being one more."""
-        return np.array([len(t) + 2 for t in self.tolerances], dtype=np.int64)
+        return self.highest + 2
 
     @property
     def radix(self) -> Ints:
@@ -59,19 +82,69 @@ class Comparison:
         if total > PATTERN_LIMIT:
             raise InputError(
                 f"{len(self.tolerances)} fields have {total:,} agreement patterns, too many to count. "
-                "Compare fewer columns or use one tolerance."
+                "Compare fewer columns or use fewer levels."
             )
         return np.concatenate([[1], np.cumprod(self.sizes[:-1])]).astype(np.int64)
 
+    @property
+    def by_level(self) -> Flags:
+        """Return the fields whose level is more than the number of tolerances met."""
+        return np.array([rank is not None for rank in self.ranks or [None] * len(self)])
+
     def padded(self) -> Floats:
         """Return the tolerances as a matrix, -1 behind the last."""
-        widest = max(map(len, self.tolerances))
+        widest = max(1, *map(len, self.tolerances))
         return np.array([[*t, *[-1.0] * (widest - len(t))] for t in self.tolerances])
 
     def levels(self, numbers: Ints) -> Ints:
         """Return the levels of patterns by field; -1 where a value is missing."""
         level = numbers[:, None] // self.radix % self.sizes
         return np.where(level == self.sizes - 1, -1, level)
+
+    def table(self, f: int) -> LevelTable | None:
+        """Return the table of a field."""
+        return self.tables[f] if self.tables else None
+
+    def level_of(self, left: Floats, right: Floats, f: int) -> Ints:
+        """Return the level of a field for values that stand side by side; one above the highest if missing."""
+        gap = np.abs(left - right)
+        level = np.zeros(len(gap), dtype=np.int64)
+        for limit in self.tolerances[f]:
+            level += gap <= limit
+        rank = self.ranks[f] if self.ranks else None
+        if rank is not None:
+            level = np.array(rank, dtype=np.int64)[level]
+        table = self.table(f)
+        if table is not None:
+            level = np.maximum(level, table.look_up(left, right))
+        level[np.isnan(gap)] = self.highest[f] + 1
+        return level
+
+    def kernel_arrays(self, b: Floats) -> tuple[Any, ...]:
+        """Return what the kernels take to find levels: ranks, tables end to end, and the values of targets."""
+        widest = max(1, *map(len, self.tolerances)) + 1
+        rank = np.zeros((len(self), widest), dtype=np.int64)
+        base = np.full((len(self), 2), -1, dtype=np.int64)
+        codes = np.zeros((len(self), b.shape[1] if self.by_level.any() else 0), dtype=np.int64)
+        starts, others, levels = [], [], []
+        rows, entries, width = 0, 0, 1
+        for f in range(len(self)):
+            given = self.ranks[f] if self.ranks else None
+            rank[f, : len(given or ())] = given or ()
+            table = self.table(f)
+            if table is None:
+                continue
+            base[f] = rows, table.low
+            known = np.isfinite(b[f])
+            codes[f, known] = b[f, known].astype(np.int64) - table.low
+            starts.append(table.start + entries)
+            others.append(table.other)
+            levels.append(table.level)
+            rows, entries = rows + len(table.start), entries + len(table.other)
+            width = max(width, len(table))
+        none = [np.zeros(1, dtype=np.int64)]
+        joined = (np.concatenate(part or none) for part in (starts, others, levels))
+        return self.by_level, rank, base, *joined, codes, width
 
 
 @dataclass(frozen=True)
@@ -88,6 +161,9 @@ class Candidates:
         The distinct target at each place of that order.
     low, high
         The stretch of each query.
+    ours, theirs
+        Blocks of queries (rows) and of targets (columns) under earlier rules: pairs of the same block were
+        looked at there.
     """
 
     a: Floats
@@ -97,6 +173,8 @@ class Candidates:
     order: Ints
     low: Ints
     high: Ints
+    ours: Ints
+    theirs: Ints
 
     @property
     def pairs(self) -> int:
@@ -130,17 +208,38 @@ def candidates(
 
     Without either these are all pairs. A record without a number for ``near`` has no candidates.
     """
-    block_a, block_b = block or (np.zeros(len(a), np.int64), np.zeros(len(b), np.int64))
     near_a, near_b = near or (np.zeros(len(a)), np.zeros(len(b)))
-    asked = distinct_rows(np.column_stack([a, block_a, near_a]))
-    found = distinct_rows(np.column_stack([b, block_b, near_b]))
-    a, block_a, near_a = a[asked.first], block_a[asked.first], near_a[asked.first]
-    b, block_b, near_b = b[found.first], block_b[found.first], near_b[found.first]
-    order = np.lexsort((near_b, block_b))  # NaN last
-    low, high = find_candidate_ranges(block_a, block_b[order], near_a, near_b[order], within)
-    return Candidates(
-        np.ascontiguousarray(a), asked, np.ascontiguousarray(b[order].T), found, order, low, high
-    )
+    blocks = [block or (np.zeros(len(a), np.int64), np.zeros(len(b), np.int64))]
+    return candidates_by_rule(a, b, blocks, near_a, near_b, within)[0]
+
+
+def candidates_by_rule(
+    a: Floats,
+    b: Floats,
+    blocks: Sequence[tuple[Ints, Ints]],
+    near_a: Floats | None = None,
+    near_b: Floats | None = None,
+    within: float = np.inf,
+) -> list[Candidates]:
+    """Return the pairs of the same block under each of several rules, knowing those of earlier ones."""
+    near_a = np.zeros(len(a)) if near_a is None else near_a
+    near_b = np.zeros(len(b)) if near_b is None else near_b
+    asked = distinct_rows(np.column_stack([a, *(x for x, _ in blocks), near_a]))
+    found = distinct_rows(np.column_stack([b, *(y for _, y in blocks), near_b]))
+    queries = np.ascontiguousarray(a[asked.first])
+    ours = np.column_stack([x[asked.first] for x, _ in blocks])
+    theirs = np.stack([y[found.first] for _, y in blocks])
+    near_a, near_b = near_a[asked.first], near_b[found.first]
+    made = []
+    for r in range(len(blocks)):
+        order = np.lexsort((near_b, theirs[r]))  # NaN last
+        low, high = find_candidate_ranges(
+            ours[:, r], theirs[r][order], near_a, near_b[order], within
+        )
+        targets = np.ascontiguousarray(b[found.first[order]].T)
+        earlier = np.ascontiguousarray(ours[:, :r]), np.ascontiguousarray(theirs[:r, order])
+        made.append(Candidates(queries, asked, targets, found, order, low, high, *earlier))
+    return made
 
 
 def find_candidate_ranges(
@@ -164,40 +263,55 @@ def find_candidate_ranges(
 # -- patterns ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Patterns:
-    """Agreement patterns (levels by field, -1 missing) and how many pairs have them."""
-
-    levels: Ints
-    counts: Ints
-
-
 def count_patterns(
     candidates: Candidates, comparison: Comparison, tick: Tick = ignore_progress
 ) -> Patterns:
     """Count the agreement patterns of all candidate pairs."""
+    every, _ = count_new_patterns(candidates, comparison, tick)
+    return every
+
+
+def count_new_patterns(
+    candidates: Candidates, comparison: Comparison, tick: Tick = ignore_progress
+) -> tuple[Patterns, Patterns]:
+    """Count the agreement patterns of all candidate pairs, and of those that no earlier rule has."""
     radix, sizes = comparison.radix, comparison.sizes
     total = int(math.prod(sizes.tolist()))
     run = KERNELS.pick(2.0 * candidates.work * candidates.a.shape[1])["count_patterns"]
     c, n = candidates, len(candidates.a)
     amount = c.found.count[c.order]
+    levels = comparison.kernel_arrays(c.b)
 
     def work(begin: int) -> Ints:
         tick("comparing pairs", begin / max(n, 1))
         at = slice(begin, begin + CHUNK)
-        out = np.zeros(total, dtype=np.int64)
+        out = np.zeros(2 * total, dtype=np.int64)
         run(
             c.a[at], c.b, c.low[at], c.high[at], c.asked.count[at], amount,
-            comparison.padded(), sizes - 1, radix, out,
+            comparison.padded(), comparison.highest, radix, *levels, c.ours[at], c.theirs, out,
         )  # fmt: skip
         return out
 
-    counts = np.zeros(total, dtype=np.int64)
+    counts = np.zeros(2 * total, dtype=np.int64)
     with ThreadPoolExecutor(WORKERS) as pool:
         for part in pool.map(work, range(0, n, CHUNK)):
             counts += part
+    new = counts[:total]
+    return as_patterns(new + counts[total:], comparison), as_patterns(new, comparison)
+
+
+def as_patterns(counts: Ints, comparison: Comparison) -> Patterns:
+    """Return the patterns that occur, from counts of all that there could be."""
     seen = np.flatnonzero(counts)
     return Patterns(comparison.levels(seen), counts[seen])
+
+
+def add_patterns(some: Sequence[Patterns]) -> Patterns:
+    """Return the patterns of several sets of pairs together."""
+    levels, of = np.unique(np.concatenate([p.levels for p in some]), axis=0, return_inverse=True)
+    counts = np.zeros(len(levels), dtype=np.int64)
+    np.add.at(counts, of.ravel(), np.concatenate([p.counts for p in some]))
+    return Patterns(levels, counts)
 
 
 def random_patterns(
@@ -218,209 +332,10 @@ def true_patterns(a: Floats, b: Floats, old: Ints, new: Ints, comparison: Compar
 
 def pattern_numbers(left: Floats, right: Floats, comparison: Comparison) -> Ints:
     """Return the number of the agreement pattern of pairs that stand side by side."""
-    gap = np.abs(left - right)
-    number = np.zeros(len(gap), dtype=np.int64)
+    number = np.zeros(len(left), dtype=np.int64)
     for f, step in enumerate(comparison.radix):
-        level = np.zeros(len(gap), dtype=np.int64)
-        for limit in comparison.tolerances[f]:
-            level += gap[:, f] <= limit
-        level[np.isnan(gap[:, f])] = comparison.sizes[f] - 1
-        number += step * level
+        number += step * comparison.level_of(left[:, f], right[:, f], f)
     return number
-
-
-# -- the model ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Model:
-    """Probabilities of agreement.
-
-    Attributes
-    ----------
-    p
-        Share of the pairs that are of the same person.
-    m, u
-        By field, the probability of each level (0: no agreement) among pairs of the same person and
-        among others.
-    loglik
-        Logarithm of the likelihood of the pattern counts.
-    iterations
-        Steps of the EM algorithm; ``converged`` when they came to rest.
-    """
-
-    p: float
-    m: tuple[Floats, ...]
-    u: tuple[Floats, ...]
-    loglik: float = math.nan
-    iterations: int = 0
-    converged: bool = True
-
-    @property
-    def weights(self) -> tuple[Floats, ...]:
-        """Return log2(m / u) of each level by field."""
-        return tuple(np.log2(m / u) for m, u in zip(self.m, self.u, strict=True))
-
-    def pattern_weights(self, levels: Ints) -> Floats:
-        """Return the weight of patterns: the sum over the fields that are known."""
-        return look_up_levels(self.weights, levels).sum(axis=1)
-
-    def chances(self, levels: Ints) -> tuple[Floats, Floats]:
-        """Return the probabilities of patterns among pairs of the same person and among others."""
-        m = np.exp(look_up_levels([np.log(x) for x in self.m], levels).sum(axis=1))
-        u = np.exp(look_up_levels([np.log(x) for x in self.u], levels).sum(axis=1))
-        return m, u
-
-    def posterior(self, levels: Ints) -> Floats:
-        """Return the probability that a pair of each pattern is of the same person."""
-        m, u = self.chances(levels)
-        return np.asarray(self.p * m / (self.p * m + (1 - self.p) * u), dtype=np.float64)
-
-    def list_contrary_fields(self) -> Ints:
-        """Return the fields whose agreement speaks against a match."""
-        return np.array(
-            [f for f, (m, u) in enumerate(zip(self.m, self.u, strict=True)) if m[-1] < u[-1]],
-            dtype=np.int64,
-        )
-
-
-def look_up_levels(values: Sequence[Floats], levels: Ints) -> Floats:
-    """Return the value of each level by field; 0 where a value is missing."""
-    return np.column_stack(
-        [np.append(v, 0.0)[level] for v, level in zip(values, levels.T, strict=True)]
-    )
-
-
-def make_em_start(comparison: Comparison, p: float) -> Model:
-    """Return where the EM algorithm starts: m = 0.9 and u = 0.1 for full agreement."""
-
-    def spread(levels: int, at: int, share: float) -> Floats:
-        out = np.full(levels, (1 - share) / (levels - 1))
-        out[at] = share
-        return out
-
-    sizes = [len(t) + 1 for t in comparison.tolerances]
-    return Model(
-        p, tuple(spread(s, -1, 0.9) for s in sizes), tuple(spread(s, 0, 0.9) for s in sizes)
-    )
-
-
-def em(
-    patterns: Patterns,
-    start: Model,
-    *,
-    fixed_u: bool = False,
-    tolerance: float = 1e-10,
-    limit: int = 20_000,
-) -> Model:
-    """Fit p, m and u to pattern counts, fields being independent given whether a pair matches.
-
-    ``fixed_u`` leaves u at its start, taken from random pairs.
-    """
-    model, counts = start, patterns.counts.astype(np.float64)
-    known = [
-        [(level == k) for k in range(len(m))]
-        for level, m in zip(patterns.levels.T, start.m, strict=True)
-    ]
-    total = counts.sum()
-    for turn in range(1, limit + 1):
-        match = counts * model.posterior(patterns.levels)
-        rest = counts - match
-        m = tuple(shares(match, field) for field in known)
-        u = model.u if fixed_u else tuple(shares(rest, field) for field in known)
-        p = float(np.clip(match.sum() / total, EDGE, 1 - EDGE))
-        moved = max(
-            abs(p - model.p),
-            *(
-                float(np.abs(x - y).max())
-                for x, y in zip((*m, *u), (*model.m, *model.u), strict=True)
-            ),
-        )
-        model = Model(p, m, u, iterations=turn)
-        if moved < tolerance:
-            break
-    else:
-        model = replace(model, converged=False)
-    by_match, by_rest = model.chances(patterns.levels)
-    loglik = float(counts @ np.log(model.p * by_match + (1 - model.p) * by_rest))
-    return replace(model, loglik=loglik)
-
-
-def shares(amount: Floats, field: Sequence[Flags]) -> Floats:
-    """Return the share of each level of a field, missing values left out, kept away from 0 and 1."""
-    sums = np.array([amount[flags].sum() for flags in field])
-    total = sums.sum()
-    even = np.full(len(sums), 1.0 / len(sums))
-    found = sums / total if total > 0 else even
-    return np.clip(found, EDGE, 1 - EDGE)
-
-
-def level_shares(patterns: Patterns, like: Model) -> tuple[Floats, ...]:
-    """Return the shares of levels by field among the pairs of some patterns."""
-    counts = patterns.counts.astype(np.float64)
-    return tuple(
-        shares(counts, [(level == k) for k in range(len(m))])
-        for level, m in zip(patterns.levels.T, like.m, strict=True)
-    )
-
-
-def fit_informed_model(patterns: Patterns, own: Patterns, like: Model) -> Model:
-    """Return the model of an intruder who knows m from the true pairs: the worst case.
-
-    u is taken from all pairs, nearly all of which are of different persons.
-    """
-    return replace(
-        like,
-        p=float(np.clip(own.counts.sum() / patterns.counts.sum(), EDGE, 1 - EDGE)),
-        m=level_shares(own, like),
-        u=level_shares(patterns, like),
-    )
-
-
-@dataclass(frozen=True)
-class Zones:
-    """Thresholds of the decision rule.
-
-    Attributes
-    ----------
-    order
-        Patterns by decreasing weight.
-    false_match
-        Share of the pairs of different persons with that weight or more.
-    false_nonmatch
-        Share of the pairs of the same person with that weight or less.
-    upper, lower
-        Weights from which on a pair is a link, and up to which it is none; between them it is possible.
-    """
-
-    order: Ints
-    false_match: Floats
-    false_nonmatch: Floats
-    upper: float
-    lower: float
-
-
-def zones(model: Model, patterns: Patterns, false_match: float, false_nonmatch: float) -> Zones:
-    """Return Fellegi and Sunter's thresholds for two error rates; where both allow, a pair is a link.
-
-    Which fields are missing is taken to be the same among all pairs.
-    """
-    weights = model.pattern_weights(patterns.levels)
-    order = np.argsort(-weights, kind="stable")
-    _, holes = np.unique(patterns.levels < 0, axis=0, return_inverse=True)
-    share = np.bincount(holes.ravel(), patterns.counts)[holes.ravel()] / patterns.counts.sum()
-    m, u = (share * chance for chance in model.chances(patterns.levels))
-    up, down = np.cumsum(u[order]), np.cumsum(m[order][::-1])[::-1]
-    linked = up <= false_match
-    refused = (down <= false_nonmatch) & ~linked
-    ranked = weights[order]
-    return Zones(
-        order,
-        up,
-        down,
-        float(ranked[linked].min()) if linked.any() else math.inf,
-        float(ranked[refused].max()) if refused.any() else -math.inf,
-    )
 
 
 # -- links -------------------------------------------------------------------------------------------
@@ -428,27 +343,60 @@ def zones(model: Model, patterns: Patterns, false_match: float, false_nonmatch: 
 
 @dataclass(frozen=True)
 class Scores:
-    """How differences become weights: knots and slopes by field, see the kernels."""
+    """How differences and levels become weights.
+
+    Attributes
+    ----------
+    knots, slopes, top, stepwise
+        Fields that go by difference, see the kernels; nothing for the others.
+    comparison
+        How fields are compared.
+    weights
+        By field that goes by level, the weight of each; 0 behind the last.
+    bonus
+        By field, what each value adds to the weight of full agreement; None for nothing.
+    """
 
     knots: Floats
     slopes: Floats
     top: Floats
     stepwise: bool
+    comparison: Comparison
+    weights: Floats
+    bonus: tuple[Floats | None, ...]
+
+    def bonus_of(self, values: Floats, f: int) -> Floats:
+        """Return what values of a field add to the weight of full agreement."""
+        given = self.bonus[f]
+        if given is None:
+            return np.zeros(len(values))
+        return given[np.where(np.isfinite(values), values, 0.0).astype(np.int64)]
 
 
-def scores(model: Model, comparison: Comparison, *, interpolated: bool) -> Scores:
-    """Return the weight of a difference by field.
+def scores(
+    model: Model,
+    comparison: Comparison,
+    *,
+    interpolated: bool,
+    bonus: tuple[Floats | None, ...] = (),
+) -> Scores:
+    """Return the weight of a difference or level by field.
 
     Stepwise, a level's weight holds over its whole tolerance. Interpolated, the weight of a number falls
     from full agreement at difference 0 through the mean of two levels at the tolerance between them to
-    full disagreement at twice the widest.
+    full disagreement at twice the widest. Fields that go by level are stepwise.
     """
-    widest = max(map(len, comparison.tolerances))
+    widest = max(1, *map(len, comparison.tolerances))
     n = len(comparison.tolerances)
     knots = np.zeros((n, widest + 2))
     slopes = np.zeros((n, widest + 1))
-    top = np.array([w[-1] for w in model.weights])
+    by_level = comparison.by_level
+    top = np.array([0.0 if by_level[f] else w[-1] for f, w in enumerate(model.weights)])
+    weights = np.zeros((n, int(comparison.sizes.max())))
     for f, weight in enumerate(model.weights):
+        if by_level[f]:
+            weights[f, : len(weight)] = weight
+            continue
         limits = np.array(comparison.tolerances[f])[::-1]  # narrowest first
         falling = weight[::-1]
         k = len(limits)
@@ -470,7 +418,7 @@ def scores(model: Model, comparison: Comparison, *, interpolated: bool) -> Score
         pieces = len(at) - 1
         knots[f, : pieces + 1] = at
         slopes[f, :pieces] = np.diff(value) / np.maximum(np.diff(at), np.finfo(float).tiny)
-    return Scores(knots, slopes, top, not interpolated)
+    return Scores(knots, slopes, top, not interpolated, comparison, weights, bonus or (None,) * n)
 
 
 def pair_weights(left: Floats, right: Floats, how: Scores) -> Floats:
@@ -478,6 +426,11 @@ def pair_weights(left: Floats, right: Floats, how: Scores) -> Floats:
     gap = np.abs(left - right)
     total = np.zeros(len(gap))
     for f in range(gap.shape[1]):
+        if how.comparison.by_level[f]:
+            level = how.comparison.level_of(left[:, f], right[:, f], f)
+            more = np.where(level == how.comparison.highest[f], how.bonus_of(left[:, f], f), 0.0)
+            total += how.weights[f, level] + more
+            continue
         weight = np.full(len(gap), how.top[f])
         for k in range(how.slopes.shape[1]):
             knot, slope = how.knots[f, k], how.slopes[f, k]
@@ -489,46 +442,72 @@ def pair_weights(left: Floats, right: Floats, how: Scores) -> Floats:
     return total
 
 
-def best_links(candidates: Candidates, how: Scores, tick: Tick = ignore_progress) -> Links:
+def best_links(
+    candidates: Candidates | Sequence[Candidates], how: Scores, tick: Tick = ignore_progress
+) -> Links:
     """Return the candidate of the largest weight; ``distance`` and ``second`` are minus the weights."""
-    n = len(candidates.a)
+    rules = [candidates] if isinstance(candidates, Candidates) else candidates
+    queries = rules[0].a
+    n = len(queries)
     link, ties = np.full(n, -1, dtype=np.int64), np.zeros(n, dtype=np.int64)
     best = np.full((n, 2), -np.inf)
-    run = KERNELS.pick(2.0 * candidates.work * candidates.a.shape[1])["best_weights"]
-    c = candidates
+    bonus = np.column_stack([how.bonus_of(x, f) for f, x in enumerate(queries.T)])
+    for rule in rules:
+        search_rule(rule, how, bonus, link, best, ties, tick)
+    back = rules[0].asked.of
+    return Links(link[back], -best[back, 0], -best[back, 1], ties[back])
+
+
+def search_rule(
+    rule: Candidates,
+    how: Scores,
+    bonus: Floats,
+    link: Ints,
+    best: Floats,
+    ties: Ints,
+    tick: Tick,
+) -> None:
+    """Look through the candidates of one rule and keep what is better than what earlier ones have found."""
+    c, n, comparison = rule, len(link), how.comparison
+    run = KERNELS.pick(2.0 * c.work * c.a.shape[1])["best_weights"]
     number, amount = c.found.first[c.order], c.found.count[c.order]
+    levels = comparison.kernel_arrays(c.b)
 
     def work(begin: int) -> None:
         tick("weighing pairs", begin / max(n, 1))
         at = slice(begin, begin + CHUNK)
-        run(
-            c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
-            number, amount, MARGIN, link[at], best[at], ties[at],
-        )  # fmt: skip
+        # Infinity less infinity is unknown, and weighs nothing: compiled or not.
+        with np.errstate(invalid="ignore"):
+            run(
+                c.a[at], c.b, c.low[at], c.high[at], how.knots, how.slopes, how.top, how.stepwise,
+                how.weights, bonus[at], comparison.padded(), comparison.highest, *levels,
+                c.ours[at], c.theirs, number, amount, MARGIN, link[at], best[at], ties[at],
+            )  # fmt: skip
 
     with ThreadPoolExecutor(WORKERS) as pool:
         for _ in pool.map(work, range(0, n, CHUNK)):
             pass
-    back = c.asked.of
-    return Links(link[back], -best[back, 0], -best[back, 1], ties[back])
 
 
-def assign_weighted_links(candidates: Candidates, how: Scores) -> Links:
-    """Return one-to-one links of the largest total weight; each pair must be a candidate."""
-    c = candidates
-    n, m = len(c.asked.of), len(c.found.of)
-    check_size(n, m)
-    place = np.full((len(c.asked), len(c.found)), -np.inf)
-    for q in range(len(c.asked)):
-        at = slice(int(c.low[q]), int(c.high[q]))
-        there = c.b[:, at].T
-        place[q, c.order[at]] = pair_weights(np.broadcast_to(c.a[q], there.shape), there, how)
-    weight = place[np.ix_(c.asked.of, c.found.of)]
-    finite = np.isfinite(weight)
-    far = 2.0 * n * (np.abs(weight[finite]).max(initial=0.0) + 1.0)
-    link = assign(np.where(finite, -weight, far))
-    rows = np.arange(n)
-    own = np.where(link >= 0, weight[rows, link], -np.inf)
-    link = np.where(np.isfinite(own), link, -1)
-    weight[rows[link >= 0], link[link >= 0]] = -np.inf
-    return Links(link, -own, -weight.max(axis=1, initial=-np.inf), (link >= 0).astype(np.int64))
+def assign_weighted_links(
+    candidates: Candidates | Sequence[Candidates], how: Scores, truth: Ints
+) -> tuple[Links, Pairing]:
+    """Return one-to-one links of the largest total weight, and how they were found; each is a candidate."""
+    rules = [candidates] if isinstance(candidates, Candidates) else candidates
+    asked, found = rules[0].asked, rules[0].found
+    check_size(len(asked.of), len(found.of))
+    weight = np.full((len(asked), len(found)), -np.inf)
+    for c in rules:
+        for q in range(len(asked)):
+            at = slice(int(c.low[q]), int(c.high[q]))
+            there = c.b[:, at].T
+            weight[q, c.order[at]] = pair_weights(np.broadcast_to(c.a[q], there.shape), there, how)
+    pairing = pair_files(-weight, asked, found, truth)
+    link, full = pairing.link, weight[asked.of]
+    linked = np.flatnonzero(link >= 0)
+    own = np.full(len(link), -np.inf)
+    own[linked] = full[linked, found.of[link[linked]]]
+    ties = np.where(link >= 0, found.count[found.of[link]], 0)
+    alone = linked[ties[linked] == 1]
+    full[alone, found.of[link[alone]]] = -np.inf
+    return Links(link, -own, -full.max(axis=1, initial=-np.inf), ties), pairing

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.risk.linkage.assignment import all_distances, assign, check_size
+from tacit.risk.linkage.assignment import Pairing, all_distances, check_size, pair_files
 from tacit.risk.linkage.metrics import (
     Metric,
     Polynomial,
@@ -41,6 +41,8 @@ TIE_RULES: tuple[Ties, ...] = ("first", "unique", "expected", "any")
 CONTRADICTION = 0.01
 #: Residual variance, as a share of the total, that counts as none.
 NOTHING = 1e-9
+#: A chance this close to 1 is certain.
+SURE = 1e-9
 #: Records with which an intruder trains; more do not change a covariance of a few columns.
 TRAINING = 5000
 
@@ -102,6 +104,21 @@ class Files:
         """Return the files on some of the columns."""
         return replace(self, original=self.original[:, at], released=self.released[:, at])
 
+    def sorted(self) -> Files:
+        """Return the files with their records in the order of the values."""
+        left, right = (np.lexsort(x.T[::-1]) for x in (self.original, self.released))
+        to_left, to_right = np.argsort(left), np.argsort(right)
+        block = None if self.block is None else (self.block[0][left], self.block[1][right])
+        return replace(
+            self,
+            original=self.original[left],
+            released=self.released[right],
+            old=to_left[self.old],
+            new=to_right[self.new],
+            kept=None if self.kept is None else self.kept[right],
+            block=block,
+        )
+
     def some(self, rows: Ints) -> Files:
         """Return the files with some of the queries only."""
         own = self.truth[rows]
@@ -128,28 +145,35 @@ class Attack:
     hit
         Whether its own record is the nearest one, or tied with it.
     parent
-        Whether the link has the same released values as its own record: a member of its group.
+        The chance that the link has the same released values as its own record: a member of its group.
     probability
-        The chance that the link is right, where it was asked for.
+        The chance that the link is right as the intruder sees it, where it was asked for.
+    pairing
+        How one-to-one links were found.
     """
 
     name: str
     links: Links
     truth: Ints
     hit: Flags
-    parent: Flags
+    parent: Floats
     probability: Floats | None = None
+    pairing: Pairing | None = None
 
     def correct(self, rule: Ties) -> Floats:
         """Return, by record, whether its link is correct; a chance under the rule ``expected``."""
         if rule == "first":
             found = (self.links.nearest == self.truth) & (self.truth >= 0)
+        elif self.pairing is not None and rule == "expected":
+            return self.pairing.chance
+        elif self.pairing is not None and rule == "unique":
+            found = self.pairing.chance > 1 - SURE
         elif rule == "unique":
             found = self.hit & (self.links.ties == 1)
         elif rule == "any":
             found = self.hit
         else:
-            return np.where(self.hit, 1.0 / np.maximum(self.links.ties, 1), 0.0)
+            return share_ties(self.hit, self.links)
         return np.asarray(found, dtype=np.float64)
 
     def count(self, rule: Ties) -> float:
@@ -267,6 +291,9 @@ def self_trained(
 
     Start with Cov(A, B) = 0; link; take S = Cov(a - b linked); link again, until links stay the same.
     """
+    files = (
+        files.sorted()
+    )  # so that neither the records trained on nor ties depend on the order of the rows
     n = len(files.queries)
     some = files.some(np.unique(np.linspace(0, n - 1, min(n, TRAINING)).astype(np.int64)))
     metric, before, counts = zero_covariance(files), np.empty(0, dtype=np.int64), []
@@ -274,7 +301,7 @@ def self_trained(
         tick("training on one's own links", turn / (rounds + 1))
         found = attack(some, metric)
         link = found.links.nearest
-        counts.append(found.count("first"))
+        counts.append(found.count("expected"))
         if turn == rounds or np.array_equal(link, before) or (link >= 0).sum() < 2:
             break
         before = link
@@ -303,8 +330,9 @@ def attack(
     truth = files.truth
     if one_to_one:
         check_size(len(files.queries), len(files.targets))
-        links, hit = assign_links(files, metric, truth)
-        return Attack(name, links, truth, hit, parents(files, links, truth))
+        links, pairing = assign_links(files, metric, truth)
+        same = parents(files, links, truth, pairing.chance)
+        return Attack(name, links, truth, pairing.chance > 0, same, pairing=pairing)
     found = Merge.start(len(files.queries))
     chance = np.zeros(len(files.queries)) if probability else None
     if probability and not (np.isfinite(files.queries).all() and np.isfinite(files.targets).all()):
@@ -314,13 +342,9 @@ def attack(
         found.add(part, links, truth)
         if chance is not None:
             chance[part.rows] = match_probability(part.a, part.b, links, tick)
+    links, hit = found.links(metric), found.hit(truth)
     return Attack(
-        name,
-        found.links(metric),
-        truth,
-        found.hit(truth),
-        parents(files, found.links(metric), truth),
-        chance,
+        name, links, truth, hit, parents(files, links, truth, share_ties(hit, links)), chance
     )
 
 
@@ -438,38 +462,71 @@ class Merge:
         return np.asarray((truth >= 0) & (self.own <= self.limit), dtype=bool)
 
 
-def assign_links(files: Files, metric: Metric, truth: Ints) -> tuple[Links, Flags]:
-    """Return one-to-one links of least total distance."""
-    cost = np.full((len(files.queries), len(files.targets)), np.inf)
+def assign_links(files: Files, metric: Metric, truth: Ints) -> tuple[Links, Pairing]:
+    """Return one-to-one links of least total distance, and how they were found."""
+    asked, found = distinct_rows(with_block(files, 0)), distinct_rows(with_block(files, 1))
+    cost = np.full((len(asked), len(found)), np.inf)
     for part in parts(files, metric):
-        cost[np.ix_(part.rows, part.columns)] = all_distances(part.a, part.b) * part.factor
-    ranked = np.partition(cost, min(1, cost.shape[1] - 1), axis=1)
-    finite = np.isfinite(cost)
-    top = cost[finite].max(initial=1.0)
-    link = assign(np.where(finite, cost, 2 * top * len(cost)))
-    rows = np.arange(len(link))
-    distance = np.where(link >= 0, cost[rows, link], np.inf)
-    second = np.where(
-        distance > ranked[:, 0], ranked[:, 0], ranked[:, -1 if cost.shape[1] < 2 else 1]
+        # Of equal records one is enough.
+        rows = np.flatnonzero(asked.first[asked.of[part.rows]] == part.rows)
+        columns = np.flatnonzero(found.first[found.of[part.columns]] == part.columns)
+        here, there = asked.of[part.rows[rows]], found.of[part.columns[columns]]
+        cost[np.ix_(here, there)] = all_distances(part.a[rows], part.b[columns]) * part.factor
+    pairing = pair_files(cost, asked, found, truth)
+    link, full = pairing.link, cost[asked.of]
+    linked = np.flatnonzero(link >= 0)
+    distance = np.full(len(link), np.inf)
+    distance[linked] = full[linked, found.of[link[linked]]]
+    twice = found.count[full.argmin(axis=1)] > 1
+    ranked = np.partition(full, min(1, len(found) - 1), axis=1)
+    next_best = np.where(
+        twice | (len(found) < 2), ranked[:, 0], ranked[:, -1 if len(found) < 2 else 1]
     )
-    links = Links(
-        link, metric.reported(distance), metric.reported(second), (link >= 0).astype(np.int64)
-    )
-    return links, np.asarray((link == truth) & (truth >= 0), dtype=bool)
+    second = np.where(distance > ranked[:, 0], ranked[:, 0], next_best)
+    ties = np.where(link >= 0, found.count[found.of[link]], 0)
+    return Links(link, metric.reported(distance), metric.reported(second), ties), pairing
 
 
-def parents(files: Files, links: Links, truth: Ints) -> Flags:
-    """Return whether a link has the released values of the own record."""
-    same = distinct_rows(files.released).of
+def with_block(files: Files, side: Literal[0, 1]) -> Floats:
+    """Return the queries (0) or targets (1) with the number of their block, -1 where it is one file's only."""
+    x = files.targets if side else files.queries
+    if files.block is None:
+        return x
+    ours, theirs = files.block if files.sides[0] == "original" else files.block[::-1]
+    own, other = (theirs, ours) if side else (ours, theirs)
+    return np.column_stack([x, np.where(np.isin(own, other), own, -1)])
+
+
+def share_ties(hit: Flags, links: Links) -> Floats:
+    """Return the chance of one's own record among those that tie."""
+    return np.where(hit, 1.0 / np.maximum(links.ties, 1), 0.0)
+
+
+def parents(files: Files, links: Links, truth: Ints, chance: Floats) -> Floats:
+    """Return the chance that a link has the released values of the own record, whose chance is ``chance``.
+
+    The released records of one's group are as near as one's own, so that each has the same chance. Where the
+    nearest original is looked for, equal originals may have different releases: their average counts.
+    """
     linked = links.nearest >= 0
     if files.sides[0] == "original":
-        ours, theirs = truth, links.nearest
-    else:
-        home = np.full(len(files.original), -1, dtype=np.int64)
-        home[files.old] = files.new
-        ours, theirs = np.arange(len(truth)), np.where(linked, home[links.nearest], -1)
-    both = linked & (ours >= 0) & (theirs >= 0)
-    return np.asarray(both & (same[ours] == same[theirs]), dtype=bool)
+        same = distinct_rows(with_block(files, 1))
+        group = np.where(truth >= 0, same.count[same.of[truth]], 0)
+        return np.minimum(chance * group, 1.0)
+    released, target = distinct_rows(files.released).of, distinct_rows(with_block(files, 1))
+    home = np.full(len(files.original), -1, dtype=np.int64)
+    home[files.old] = files.new
+    known = np.flatnonzero(home >= 0)
+    # Of each class of equal originals, how many were released with which values.
+    width = int(released.max(initial=0)) + 1
+    kinds, amount = np.unique(target.of[known] * width + released[home[known]], return_counts=True)
+    there = target.of[links.nearest]
+    wanted = there * width + released
+    at = np.minimum(np.searchsorted(kinds, wanted), max(len(kinds) - 1, 0))
+    share = (
+        np.where(kinds[at] == wanted, amount[at] / target.count[there], 0.0) if len(kinds) else 0.0
+    )
+    return np.where(linked, share, 0.0)
 
 
 def best_of(attacks: Sequence[Attack], rule: Ties) -> Attack:

@@ -22,13 +22,9 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.disclosure.index_disclosure import find_changed_columns
+from tacit.risk.linkage.nearest import find_own_chance
 from tacit.spec import Companions, Measure
-from tacit.stats.conditional import (
-    compute_found_chance,
-    conditional_of,
-    find_most_likely,
-    own_probabilities,
-)
+from tacit.stats.conditional import conditional_of, own_probabilities
 from tacit.stats.moments import Flags, Floats, Ints
 from tacit.stats.ranks import rank
 
@@ -44,7 +40,7 @@ class ConditionalLinkage(Measure):
         q_ij = (y_j - ybar - H (x_i - xbar))' E^-1 (y_j - ybar - H (x_i - xbar)),
 
     and the most likely one is taken. The share of targets for whom that is their own record is exact,
-    whatever the number of records; equal masked records share the hit. The mean of P_ii needs every pair:
+    whatever the number of records; masked records that are equally likely share the hit. The mean of P_ii needs every pair:
     beyond ``targets`` it is estimated from this many random targets, with its standard error. Guessing finds
     1 in n. On the scale of ``normal_scores`` the same is done with the ranks, each file's own; that intruder
     is the stronger one for skewed columns and values moved by rank. The moments are the sample's own, which an intruder would not have so precisely; with few
@@ -72,6 +68,10 @@ class ConditionalLinkage(Measure):
         description="targets from whom the mean probability is estimated when there are more records",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
@@ -110,7 +110,7 @@ class ConditionalLinkage(Measure):
             y = y_all[own]
         distribution = conditional_of(x, y)
         expected, masked = distribution.expected(x), distribution.masked(y_all)
-        share = compute_found_chance(find_most_likely(expected, masked), masked, own)
+        share = find_own_chance(expected, masked, own)
         picked = self.picked(len(x), ctx.rng)
         probability = own_probabilities(
             expected[picked], masked, own[picked], lambda s: ctx.tick("linking records", s)

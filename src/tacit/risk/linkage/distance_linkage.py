@@ -133,13 +133,17 @@ class DistanceLinkage(Measure):
     )
     one_to_one: bool = Field(
         default=False,
-        description="link no released record twice: the pairing of least total distance",
+        description="link no released record twice: the pairing of least total distance, and the chance of a record over pairings that tie",
     )
     probabilities: bool = Field(
         default=False,
         description="add the chance that each link is right, by the Gaussian likelihood",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
@@ -272,6 +276,9 @@ class DistanceLinkage(Measure):
             numbers |= {f"correct by {name}": count for name, count in tried.items()}
         learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
+        if best.pairing is not None:
+            numbers["pairings of the same distance averaged"] = best.pairing.drawn
+            numbers["standard error of correct links"] = best.pairing.error
         if best.probability is not None:
             numbers["correct links the intruder would expect"] = float(best.probability.sum())
         return DistanceLinkageResult(

@@ -179,11 +179,16 @@ def block_numbers(
 ) -> tuple[Ints, Ints]:
     """Return the number of each record's block; a missing value never equals another."""
     files = known_fields(original, released, columns, kind).files
-    both = np.concatenate([files.original, files.released])
+    return number_blocks(files.original, files.released)
+
+
+def number_blocks(original: Floats, released: Floats) -> tuple[Ints, Ints]:
+    """Return the number of each record's block; a missing value never equals another."""
+    both = np.concatenate([original, released])
     holed = np.isnan(both).any(axis=1)
     number = distinct_rows(np.where(np.isnan(both), -1.0, both)).of
-    number = np.where(holed, number.max() + 1 + np.arange(len(number)), number)
-    return number[: len(files.original)], number[len(files.original) :]
+    number = np.where(holed, number.max(initial=0) + 1 + np.arange(len(number)), number)
+    return number[: len(original)], number[len(original) :]
 
 
 def list_known_columns(original: Microdata, released: Microdata, kind: str) -> list[str]:

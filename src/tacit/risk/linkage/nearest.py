@@ -70,6 +70,13 @@ def find_nearest_rows(a: Floats, b: Floats, tick: Tick = ignore_progress) -> Lin
     return Links(links.nearest[at], links.distance[at], links.second[at], links.ties[at])
 
 
+def find_own_chance(a: Floats, b: Floats, own: Ints, tick: Tick = ignore_progress) -> Floats:
+    """Return the chance that the nearest row of ``b`` is a row's own one, those that tie sharing it."""
+    links = find_nearest_rows(a, b, tick)
+    hit = compute_squared_distances(a, b[own]) <= tie_limit(links.distance, a)
+    return np.where(hit, 1.0 / np.maximum(links.ties, 1), 0.0)
+
+
 def tie_limit(distance: Floats, queries: Floats) -> Floats:
     """Return the squared distance up to which a record ties with the nearest one."""
     size: Floats = np.einsum("ij,ij->i", queries, queries)

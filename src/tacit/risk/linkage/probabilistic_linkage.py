@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
@@ -26,25 +25,40 @@ from tacit.risk.linkage.agreement import (
     MARGIN,
     Candidates,
     Comparison,
-    Model,
-    Patterns,
     Scores,
-    Zones,
+    add_patterns,
     assign_weighted_links,
     best_links,
     candidates,
-    count_patterns,
-    em,
-    fit_informed_model,
-    level_shares,
-    make_em_start,
+    candidates_by_rule,
+    count_new_patterns,
     pair_weights,
     random_patterns,
     scores,
     true_patterns,
+)
+from tacit.risk.linkage.attack import TIE_RULES, Attack, Ties, parents, share_ties
+from tacit.risk.linkage.fellegi_sunter import (
+    Model,
+    Patterns,
+    Zones,
+    em,
+    fit_by_rules,
+    fit_informed_model,
+    fit_share,
+    is_identified,
+    level_shares,
+    make_em_start,
     zones,
 )
-from tacit.risk.linkage.attack import TIE_RULES, Attack, Ties, parents
+from tacit.risk.linkage.field_levels import (
+    BlockRule,
+    FieldComparison,
+    block_by_rule,
+    compare_fields,
+    list_rule_columns,
+)
+from tacit.risk.linkage.link_curve import link_curve, link_frame, pattern_frame
 from tacit.risk.linkage.linking import (
     Fields,
     block_numbers,
@@ -53,6 +67,7 @@ from tacit.risk.linkage.linking import (
     list_known_columns,
 )
 from tacit.risk.linkage.metrics import known_scale
+from tacit.risk.linkage.value_shares import compute_level_shares, weigh_rare_values
 from tacit.spec import Companions, Measure
 
 #: Comparisons of two records from which on a warning says that blocking would help.
@@ -60,31 +75,44 @@ MANY = 20_000_000_000
 #: Change of a probability in one step of EM below which it is at rest.
 AT_REST = 1e-8
 RANDOM_PAIRS = 1_000_000
+NAME = "weights of agreement"
 
 
 @register
 class ProbabilisticLinkage(Measure):
     """Share of records that an intruder finds by weighing the agreement of fields.
 
-    A pair of an original and a released record is compared field by field: equal or not, for numbers
-    within tolerances of some standard deviations. With m the probability of a level of agreement among
-    pairs of the same person and u among others, its weight is log2(m / u); weights of fields add up, a
-    missing value weighs nothing. p (the share of pairs of the same person), m and u are fitted by the EM
-    algorithm to the counts of agreement patterns, from p = 1 / max(n_A, n_B), m = 0.9, u = 0.1, fields
-    being independent given whether a pair matches. Each record is linked to the released one of the
-    largest weight. Since pure agreement ties heavily, weights of numbers are interpolated: they fall
-    linearly from agreement at difference 0 to disagreement at twice the widest tolerance.
+    A pair of an original and a released record is compared field by field: equal or not, numbers within
+    tolerances of some standard deviations, or by levels of your own (``comparisons``): texts by Jaro and Winkler's
+    similarity or by edits, numbers by absolute or relative difference, dates by days and slips of the pen. With m
+    the probability of a level of agreement among pairs of the same person and u among others, its weight is
+    log2(m / u); weights of fields add up, a missing value weighs nothing. Equality on a value v of a column of
+    ``term_frequencies`` weighs log2(m / f_v), f_v being the share of v in the release: rare names tell more. Each
+    record is linked to the released one of the largest weight. Since pure agreement ties heavily, weights of
+    numbers without levels of their own are interpolated: they fall linearly from agreement at difference 0 to
+    disagreement at twice the widest tolerance.
 
-    Thresholds for two error rates split all pairs into links, possible links and no links. ``block``
-    (equal values) and ``near`` (a number close by) limit the pairs that are looked at; pairs outside are
-    taken for no links. Correlated columns break the independence: p is then too large, and the rates are
-    guides only.
+    p (the share of pairs of the same person), m and u are fitted by the EM algorithm to the counts of agreement
+    patterns, from p = 1 / max(n_A, n_B), m = 0.9, u = 0.1, fields being independent given whether a pair matches.
+
+    ``block`` (equal values) and ``near`` (a number close by) limit the pairs that are looked at. ``blocks`` are
+    several rules, of which a pair must meet one, and is looked at once: a typing error in one key then loses
+    nobody. With them u comes from random pairs, m is fitted rule by rule to the fields that the rule does not use,
+    and p is a share of all pairs. Pairs outside are taken for no links.
+
+    Thresholds for two error rates split all pairs into links, possible links and no links, and ``curve`` tells how
+    many links above each weight are right. Correlated columns break the independence: p is then too large, and the
+    rates are guides only.
 
     References
     ----------
     Fellegi, Sunter (1969), A theory for record linkage, JASA 64, 1183-1210.
     Jaro (1989), Advances in record-linkage methodology as applied to matching the 1985 census of Tampa,
     Florida, JASA 84, 414-420.
+    Winkler (1990), String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record
+    linkage, Proceedings of the Section on Survey Research Methods, ASA, 354-359.
+    Winkler (2000), Frequency-based matching in the Fellegi-Sunter model of record linkage, Statistical Research
+    Report RR2000/06, US Bureau of the Census.
     Torra, Abowd, Domingo-Ferrer (2006), Using Mahalanobis distance-based record linkage for disclosure
     risk assessment, PSD 2006, LNCS 4302, 233-242.
     """
@@ -92,7 +120,15 @@ class ProbabilisticLinkage(Measure):
     kind: Literal["probabilistic_linkage"] = "probabilistic_linkage"
     columns: tuple[ColumnName, ...] = Field(
         default=(),
-        description="the columns that the intruder knows, numeric or not; by default the keys and all numeric columns that were changed",
+        description="the columns that the intruder knows, numeric or not; by default those of comparisons, or the keys and all numeric columns that were changed",
+    )
+    comparisons: Mapping[ColumnName, FieldComparison] = Field(
+        default_factory=dict,
+        description="levels of agreement of columns: by (exact, jaro_winkler, edit, number, relative, date) and levels from loose to strict",
+    )
+    term_frequencies: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="columns in which equality on a rare value tells more than on a common one",
     )
     tolerances: tuple[PositiveFloat, ...] = Field(
         default=(0.1,),
@@ -104,6 +140,10 @@ class ProbabilisticLinkage(Measure):
     )
     block: tuple[ColumnName, ...] = Field(
         default=(), description="compare only records that are equal on these columns"
+    )
+    blocks: tuple[BlockRule, ...] = Field(
+        default=(),
+        description="compare records that meet one of these rules: each a list of columns, or of keys made from them (column, by: first letters, soundex, year or month), on which both are equal",
     )
     near: ColumnName | None = Field(
         default=None, description="compare only records that are close on this numeric column"
@@ -129,6 +169,10 @@ class ProbabilisticLinkage(Measure):
     )
     iterations: PositiveInt = Field(default=10_000, description="most steps of the EM algorithm")
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "zip", "income"]}
@@ -145,9 +189,31 @@ class ProbabilisticLinkage(Measure):
             raise ValueError("tolerances must go from wide to narrow, each once")
         return self
 
+    @model_validator(mode="after")
+    def _levels_and_rules(self) -> ProbabilisticLinkage:
+        outside = [c for c in self.comparisons if self.columns and c not in self.columns]
+        if outside:
+            raise ValueError(f"comparisons name {outside[0]!r}, which is not among the columns")
+        if self.blocks and (self.block or self.near):
+            raise ValueError("give either blocks, or block and near")
+        if any(not rule for rule in self.blocks):
+            raise ValueError("each rule of blocks must name a column")
+        for column in self.term_frequencies:
+            how = self.comparisons.get(column)
+            if how is not None and how.by not in ("exact", "jaro_winkler", "edit"):
+                raise ValueError(f"term_frequencies are for texts and categories, not by {how.by}")
+            if column not in (self.columns or (*self.comparisons, column)):
+                raise ValueError(
+                    f"term_frequencies name {column!r}, which is not among the columns"
+                )
+        return self
+
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns compared and those that limit the pairs."""
-        return (*self.columns, *self.block, *((self.near,) if self.near else ()))
+        rules = (c for rule in self.blocks for c in list_rule_columns(rule))
+        near = (self.near,) if self.near else ()
+        named = (*self.columns, *self.comparisons, *self.term_frequencies, *self.block, *near)
+        return tuple(dict.fromkeys((*named, *rules)))
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nearness on a column without numbers."""
@@ -160,70 +226,136 @@ class ProbabilisticLinkage(Measure):
         self, data: Microdata, other: Companions, ctx: Context
     ) -> ProbabilisticLinkageResult:
         original = other.original
-        columns = self.columns or tuple(
-            c for c in list_known_columns(original, data, self.kind) if c not in self.block
+        named = tuple(dict.fromkeys((*self.comparisons, *self.term_frequencies)))
+        columns = self.columns or (
+            named
+            if self.comparisons
+            else tuple(
+                c
+                for c in dict.fromkeys((*list_known_columns(original, data, self.kind), *named))
+                if c not in self.block
+            )
         )
         if not columns:
             raise InputError(f"{self.kind} needs a column that original and release share")
-        fields = known_fields(original, data, columns, self.kind)
-        pairs = self.candidates(fields, original, data)
-        comparison = comparison_of(fields, self.tolerances)
-        model, patterns = self.fit(fields, pairs, comparison, ctx)
-        how = scores(model, comparison, interpolated=self.interpolate)
+        ctx.tick("comparing values", None)
+        fields, comparison = compare_fields(
+            known_fields(original, data, columns, self.kind),
+            original,
+            data,
+            self.comparisons,
+            self.term_frequencies,
+            self.tolerances,
+            self.kind,
+        )
+        rules = self.candidates(fields, original, data)
+        model, patterns = self.fit(fields, rules, comparison, ctx)
+        rare = weigh_rare_values(fields, model, self.term_frequencies)
+        how = scores(model, comparison, interpolated=self.interpolate, bonus=rare)
         ctx.tick("linking", None)
-        found = self.linked(fields, pairs, how, ctx)
-        return self.result(fields, pairs, model, patterns, found, original, data)
+        found = self.linked(fields, rules, how, ctx)
+        return self.result(fields, model, patterns, found, original, data)
 
     # -- steps -------------------------------------------------------------------------------
 
-    def candidates(self, fields: Fields, original: Microdata, data: Microdata) -> Candidates:
-        """Return the pairs to look at."""
+    def candidates(self, fields: Fields, original: Microdata, data: Microdata) -> list[Candidates]:
+        """Return the pairs to look at, by rule."""
         files, block, near, within = fields.files, None, None, np.inf
-        if self.block:
-            block = block_numbers(original, data, self.block, self.kind)
-        if self.near:
-            one = known_fields(original, data, (self.near,), self.kind).files
-            near = (one.original[:, 0], one.released[:, 0])
-            within = self.within * float(known_scale(one.original).spread[0])
-        found = candidates(files.original, files.released, block=block, near=near, within=within)
-        if found.pairs == 0:
-            raise InputError(f"{self.kind}: no pair of records meets block and near")
-        if found.work > MANY:
+        if self.blocks:
+            blocks = [block_by_rule(original, data, rule, self.kind) for rule in self.blocks]
+            found = candidates_by_rule(files.original, files.released, blocks)
+        else:
+            if self.block:
+                block = block_numbers(original, data, self.block, self.kind)
+            if self.near:
+                one = known_fields(original, data, (self.near,), self.kind).files
+                near = (one.original[:, 0], one.released[:, 0])
+                within = self.within * float(known_scale(one.original).spread[0])
+            found = [
+                candidates(files.original, files.released, block=block, near=near, within=within)
+            ]
+        if sum(rule.pairs for rule in found) == 0:
+            what = "a rule of blocks" if self.blocks else "block and near"
+            raise InputError(f"{self.kind}: no pair of records meets {what}")
+        work = sum(rule.work for rule in found)
+        if work > MANY:
             warnings.warn(
-                f"{self.kind}: {found.work:,} comparisons will take long; block or near would save most",
+                f"{self.kind}: {work:,} comparisons will take long; block or near would save most",
                 Slow,
                 stacklevel=5,
             )
         return found
 
     def fit(
-        self, fields: Fields, pairs: Candidates, comparison: Comparison, ctx: Context
+        self, fields: Fields, rules: list[Candidates], comparison: Comparison, ctx: Context
     ) -> tuple[Model, Patterns]:
         """Fit the probabilities of agreement to the pattern counts."""
         files = fields.files
-        patterns = count_patterns(pairs, comparison, ctx.tick)
+        counted = [count_new_patterns(rule, comparison, ctx.tick) for rule in rules]
+        patterns = counted[0][0] if len(counted) == 1 else add_patterns([new for _, new in counted])
         n = max(len(files.original), len(files.released))
-        start = make_em_start(comparison, 1.0 / n)
-        if self.estimate == "true":
-            own = true_patterns(files.original, files.released, files.old, files.new, comparison)
-            return fit_informed_model(patterns, own, start), patterns
-        if self.estimate == "random_pairs":
+        start = make_em_start(comparison.n_levels, 1.0 / n)
+        if self.blocks or self.estimate == "random_pairs":
             drawn = random_patterns(
                 files.original, files.released, comparison, RANDOM_PAIRS, ctx.rng
             )
             start = replace(start, u=level_shares(drawn, start))
-        model = em(
-            patterns,
+        if self.blocks:
+            start = replace(start, u=compute_level_shares(fields, comparison, start.u))
+        if self.estimate == "true":
+            own = true_patterns(files.original, files.released, files.old, files.new, comparison)
+            informed = fit_informed_model(patterns, own, start)
+            if not self.blocks:
+                return informed, patterns
+            pairs = float(len(files.original)) * len(files.released)
+            return replace(informed, u=start.u, p=len(files.old) / pairs), patterns
+        if self.blocks:
+            model = self.fit_rules(fields, [every for every, _ in counted], patterns, start)
+        else:
+            model = em(
+                patterns,
+                start,
+                fixed_u=self.estimate == "random_pairs",
+                tolerance=AT_REST,
+                limit=self.iterations,
+            )
+        self.warn_of_model(model, fields)
+        return model, patterns
+
+    def fit_rules(
+        self, fields: Fields, counted: list[Patterns], patterns: Patterns, start: Model
+    ) -> Model:
+        """Fit m rule by rule, and p to all pairs that were looked at."""
+        files = fields.files
+        used = [
+            [f for f, c in enumerate(fields.columns) if c in list_rule_columns(rule)]
+            for rule in self.blocks
+        ]
+        matches = 0.5 * min(len(files.original), len(files.released))
+        model, untold = fit_by_rules(
+            list(zip(counted, used, strict=True)),
             start,
-            fixed_u=self.estimate == "random_pairs",
+            matches,
             tolerance=AT_REST,
             limit=self.iterations,
         )
+        if untold:
+            names = format_columns([fields.columns[f] for f in untold])
+            warnings.warn(
+                f"{self.kind}: how often {names} agree among pairs of the same person cannot be told from these "
+                "blocks, and is taken to be 90 %. Add a rule without such columns, or compare more columns.",
+                Approximate,
+                stacklevel=6,
+            )
+        return fit_share(patterns, model, float(len(files.original)) * len(files.released))
+
+    def warn_of_model(self, model: Model, fields: Fields) -> None:
+        """Warn of a fit that was stopped, or that does not describe matches."""
         if not model.converged:
             warnings.warn(
                 f"{self.kind}: the EM algorithm did not come to rest in {self.iterations:,} steps",
                 Approximate,
-                stacklevel=5,
+                stacklevel=6,
             )
         against = [fields.columns[f] for f in model.list_contrary_fields()]
         if against:
@@ -231,30 +363,26 @@ class ProbabilisticLinkage(Measure):
                 f"{self.kind}: agreement on {format_columns(against)} speaks against a match, so the fitted "
                 "model does not describe matches. Leave such columns out or widen the tolerances.",
                 Approximate,
-                stacklevel=5,
+                stacklevel=6,
             )
-        return model, patterns
 
-    def linked(self, fields: Fields, pairs: Candidates, how: Scores, ctx: Context) -> Attack:
+    def linked(self, fields: Fields, rules: list[Candidates], how: Scores, ctx: Context) -> Attack:
         """Link each original record and say which links are right."""
         files = fields.files
         truth = files.truth
-        links = (
-            assign_weighted_links(pairs, how)
-            if self.one_to_one
-            else best_links(pairs, how, ctx.tick)
-        )
         if self.one_to_one:
-            hit = (links.nearest == truth) & (truth >= 0)
-        else:
-            own = pair_weights(files.original, files.released[truth], how)
-            hit = (truth >= 0) & pairs.holds(truth) & (own >= -links.distance - 2 * MARGIN)
-        return Attack("weights of agreement", links, truth, hit, parents(files, links, truth))
+            links, pairing = assign_weighted_links(rules, how, truth)
+            same = parents(files, links, truth, pairing.chance)
+            return Attack(NAME, links, truth, pairing.chance > 0, same, pairing=pairing)
+        links = best_links(rules, how, ctx.tick)
+        own = pair_weights(files.original, files.released[truth], how)
+        looked_at = np.any([rule.holds(truth) for rule in rules], axis=0)
+        hit = (truth >= 0) & looked_at & (own >= -links.distance - 2 * MARGIN)
+        return Attack(NAME, links, truth, hit, parents(files, links, truth, share_ties(hit, links)))
 
     def result(
         self,
         fields: Fields,
-        pairs: Candidates,
         model: Model,
         patterns: Patterns,
         found: Attack,
@@ -265,14 +393,16 @@ class ProbabilisticLinkage(Measure):
         files = fields.files
         n, correct = len(files.old), found.correct(self.ties)
         total = float(correct.sum())
-        bounds = zones(model, patterns, self.false_match, self.false_nonmatch)
+        bounds = zones(
+            model, patterns, self.false_match, self.false_nonmatch, blocked=bool(self.blocks)
+        )
         weight = model.pattern_weights(patterns.levels)
         above, below = weight >= bounds.upper, weight <= bounds.lower
         numbers: dict[str, Any] = {
             "records attacked": len(files.original),
             "of them in both files": n,
             "columns known": len(fields.columns),
-            "pairs compared": pairs.pairs,
+            "pairs compared": int(patterns.counts.sum()),
             "correct links": total,
             "share of correct links": total / n,
             "share by chance": 1.0 / len(files.released),
@@ -283,6 +413,11 @@ class ProbabilisticLinkage(Measure):
             "possible links": int(patterns.counts[~above & ~below].sum()),
             "no links": int(patterns.counts[below & ~above].sum()),
         }
+        if found.pairing is not None:
+            numbers["pairings of the same weight averaged"] = found.pairing.drawn
+            numbers["standard error of correct links"] = found.pairing.error
+        if self.blocks:
+            numbers["records with a candidate"] = int((found.links.nearest >= 0).sum())
         learnt = count_disclosed_values(original, data, files, correct)
         numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
         return ProbabilisticLinkageResult(
@@ -291,10 +426,7 @@ class ProbabilisticLinkage(Measure):
             value=total / n,
             numbers=numbers,
             frame=link_frame(found, correct, bounds),
-            explanation=(
-                f"An intruder who knows {len(fields.columns)} columns and weighs their agreement finds "
-                f"{total:,.0f} of {n:,} records ({total / n:.1%})."
-            ),
+            explanation=self.explain(fields, total, n, patterns),
             correct=total,
             share=total / n,
             columns=fields.columns,
@@ -304,7 +436,23 @@ class ProbabilisticLinkage(Measure):
             by_rule={rule: found.count(rule) for rule in TIE_RULES},
             any_parent=float(found.parent.sum()) / n,
             disclosed=learnt,
+            curve=link_curve(found.links, correct, n),
         )
+
+    def explain(self, fields: Fields, total: float, n: int, patterns: Patterns) -> str:
+        """Return what the numbers mean."""
+        text = (
+            f"An intruder who knows {len(fields.columns)} columns and weighs their agreement finds "
+            f"{total:,.0f} of {n:,} records ({total / n:.1%})."
+        )
+        fixed = self.estimate == "random_pairs"
+        if (
+            not self.blocks
+            and self.estimate != "true"
+            and not is_identified(patterns, fixed_u=fixed)
+        ):
+            text += " There are too few agreement patterns to tell p, m and u; they rest on where the search began."
+        return text
 
 
 @dataclass(frozen=True, repr=False)
@@ -330,6 +478,9 @@ class ProbabilisticLinkageResult(Result):
         Share of links to a record with the released values of the own one.
     disclosed
         By sensitive column, correct links that lead to the true value.
+    curve
+        By weight of the links, from the highest: how many there are, the share of them that is right
+        (``precision``) and the share of all records in both files found so far (``recall``).
     """
 
     correct: float = 0.0
@@ -341,6 +492,7 @@ class ProbabilisticLinkageResult(Result):
     by_rule: Mapping[str, float] = field(default_factory=dict)
     any_parent: float = 0.0
     disclosed: Mapping[str, float] = field(default_factory=dict)
+    curve: nw.DataFrame[Any] = None  # type: ignore[assignment]
 
     def plot(self) -> Chart:
         """Return the weights of agreement and disagreement by column."""
@@ -357,57 +509,3 @@ class ProbabilisticLinkageResult(Result):
             texts="{:.1f}".format,
             alt="Weights of agreement by column",
         )
-
-
-def comparison_of(fields: Fields, tolerances: tuple[float, ...]) -> Comparison:
-    """Return how the fields are compared: numbers within tolerances, others by equality."""
-    spread = known_scale(fields.files.original).spread
-    return Comparison(
-        tuple(
-            tuple(t * s for t in tolerances) if is_number and s > 0 else (0.0,)
-            for is_number, s in zip(fields.numeric, spread, strict=True)
-        ),
-        tuple(is_number and s > 0 for is_number, s in zip(fields.numeric, spread, strict=True)),
-    )
-
-
-def link_frame(found: Attack, correct: Any, bounds: Zones) -> nw.DataFrame[Any]:
-    """Return the links, one row per record: positions in the two files count from 0."""
-    links = found.links
-    weight = -links.distance
-    zone = np.where(
-        weight >= bounds.upper, "link", np.where(weight <= bounds.lower, "no link", "possible")
-    )
-    table = pa.table(
-        {
-            "record": np.arange(len(links)),
-            "link": links.nearest,
-            "weight": weight,
-            "second": -links.second,
-            "ties": links.ties,
-            "correct": correct,
-            "parent": found.parent,
-            "zone": zone,
-        }
-    )
-    return nw.from_native(table, eager_only=True)
-
-
-def pattern_frame(
-    columns: tuple[str, ...], patterns: Patterns, model: Model, bounds: Zones
-) -> nw.DataFrame[Any]:
-    """Return the patterns by decreasing weight."""
-    order = bounds.order
-    weight = model.pattern_weights(patterns.levels)[order]
-    above, below = weight >= bounds.upper, weight <= bounds.lower
-    levels = patterns.levels[order]
-    table = {c: pa.array(levels[:, f], mask=levels[:, f] < 0) for f, c in enumerate(columns)}
-    table |= {
-        "pairs": pa.array(patterns.counts[order]),
-        "weight": pa.array(weight),
-        "probability": pa.array(model.posterior(levels)),
-        "false_match": pa.array(bounds.false_match),
-        "false_nonmatch": pa.array(bounds.false_nonmatch),
-        "zone": pa.array(np.where(above, "link", np.where(below, "no link", "possible"))),
-    }
-    return nw.from_native(pa.table(table), eager_only=True)

@@ -23,7 +23,7 @@ from tacit.plot.heat import share_map
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.disclosure.interval_disclosure import IntervalDisclosure
-from tacit.risk.linkage.attack import Attack, parents
+from tacit.risk.linkage.attack import Attack, parents, share_ties
 from tacit.risk.linkage.distance_linkage import DistanceLinkage
 from tacit.risk.linkage.linking import known_fields, list_known_columns
 from tacit.risk.linkage.nearest import Links
@@ -117,6 +117,10 @@ class Reidentification(Measure):
         default=None, ge=2, description="attack only a random sample of this many original records"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "zip", "income"]}
@@ -210,7 +214,7 @@ def exact_match(
     first[theirs[::-1]] = np.arange(len(theirs))[::-1]
     zero = np.zeros(n)
     links = Links(first[mine], zero, zero, ties)
-    found = Attack("exact", links, truth, hit, parents(files, links, truth))
+    found = Attack("exact", links, truth, hit, parents(files, links, truth, share_ties(hit, links)))
     return found.count("expected"), len(files.old), len(theirs)
 
 

@@ -108,6 +108,10 @@ class SeriesLinkage(Measure):
         default=None, ge=2, description="compare series at this many equally spaced times"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"series": {"history": ["age", "income"]}}

@@ -59,6 +59,10 @@ class BlankingRisk(Measure):
         description="divide by the expected number of risky records instead of their number",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "upper": 0.8}

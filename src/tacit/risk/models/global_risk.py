@@ -162,6 +162,10 @@ class GlobalRisk(Measure):
         description="a column of both files that links their records; by default the hidden record number",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 

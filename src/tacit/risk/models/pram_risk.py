@@ -74,6 +74,10 @@ class PramRisk(Measure):
         description="file with the matrices, or its content; by default those in the history of the data",
     )
 
+    on_household = "unused"
+    on_weight = "option"
+    on_stratum = "unused"
+    on_links = "unused"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
 

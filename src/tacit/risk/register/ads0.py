@@ -60,6 +60,10 @@ class Ads0(Measure):
         description="columns whose truth matters; by default all without a role and the sensitive ones",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     compares: ClassVar[bool] = True

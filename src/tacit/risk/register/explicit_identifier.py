@@ -14,6 +14,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N
 from tacit.engine.subsets import all_subsets
 from tacit.errors import ColumnNotFound
@@ -23,6 +24,8 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
+
+PEOPLE = "__people__"
 
 
 @register
@@ -62,6 +65,11 @@ class ExplicitIdentifier(Measure):
     epsilon: PositiveFloat = Field(
         default=0.01, description="how far mean and deviation may be from 1 and 0"
     )
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that is named."""
@@ -197,7 +205,7 @@ def complete(frame: nw.LazyFrame[Any], columns: Sequence[str]) -> nw.LazyFrame[A
 def count_people(frame: nw.LazyFrame[Any], entity: str | None) -> int:
     """Return the number of people: distinct entities, or records."""
     if entity is not None:
-        frame = complete(frame, [entity]).group_by(entity).agg(nw.len().alias(N))
+        frame = aggregate(complete(frame, [entity]), [entity], nw.len().alias(N))
     return int(frame.select(nw.len().alias(N)).collect("pyarrow").item(0, N))
 
 
@@ -209,11 +217,11 @@ def people_per_value(
     frame = complete(frame, keys)
     if entity is not None:
         pair = list(dict.fromkeys([*keys, entity]))
-        frame = complete(frame, [entity]).group_by(*pair).agg(nw.len().alias(N)).select(*pair)
-    people = frame.group_by(*keys).agg(nw.len().cast(nw.Int64).alias("people"))
-    sizes = people.group_by("people").agg(nw.len().cast(nw.Int64).alias("values"))
+        frame = aggregate(complete(frame, [entity]), pair, nw.len().alias(N)).select(*pair)
+    people = aggregate(frame, keys, nw.len().cast(nw.Int64).alias(PEOPLE))
+    sizes = people.group_by(PEOPLE).agg(nw.len().cast(nw.Int64).alias(N))
     table = sizes.collect("pyarrow")
-    return table.get_column("people").to_numpy(), table.get_column("values").to_numpy()
+    return table.get_column(PEOPLE).to_numpy(), table.get_column(N).to_numpy()
 
 
 def as_frame(rows: Sequence[Identifier]) -> nw.DataFrame[Any]:

@@ -51,6 +51,10 @@ class KMap(Measure):
         description="identifier column found in the original and in the register, to tell own subjects",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
 

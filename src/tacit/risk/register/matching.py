@@ -28,6 +28,7 @@ from tacit.engine.base import ROW
 from tacit.engine.codes import encode, group_ids
 from tacit.engine.subsets import unordered_cells
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
+from tacit.reveal import reveal
 from tacit.spec import Companions
 
 Ints = npt.NDArray[np.int64]
@@ -206,7 +207,11 @@ class Scale:
             raise InputError(
                 f"the hierarchy of column {key!r} does not cover {known.count(NO_MATCH)} of the "
                 f"{len(known)} different values in the register. Read the register with a hierarchy "
-                "for this column."
+                "for this column. "
+                + reveal(
+                    f"Values of {key!r} in the register that the hierarchy lacks",
+                    [v for v, k in zip(values.to_pylist(), known, strict=True) if k == NO_MATCH],
+                )
             )
         return np.array([*known, UNKNOWN], dtype=np.int32)
 

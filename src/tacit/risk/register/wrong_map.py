@@ -43,6 +43,10 @@ class WrongMap(Measure):
         description="identifier column found in the original and in the register, to tell subjects",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     compares: ClassVar[bool] = True

@@ -136,6 +136,10 @@ class IndividualRisk(Measure):
     )
     sweeps: PositiveInt = Field(default=500, description="SPREE: sweeps of raking at most")
 
+    on_household = "used"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     example: ClassVar[Mapping[str, Any]] = {"sampling_fraction": 0.1}

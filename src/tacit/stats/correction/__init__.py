@@ -1,1 +1,26 @@
-"""What analysts do with protected data: weighting, extrapolation and other corrections."""
+"""What analysts do with protected data: weighting, extrapolation and other corrections; ``tacit.estimate``."""
+
+from __future__ import annotations
+
+from tacit.renamed import find_names
+
+_HOMES = {
+    "corrected_regression": "tacit.stats.correction.misclassification",
+    "errors_in_variables": "tacit.stats.correction.simex_fit",
+    "estimate_probabilities": "tacit.stats.correction.retention",
+    "hajek_mean": "tacit.stats.correction.retention",
+    "horvitz_thompson_total": "tacit.stats.correction.retention",
+    "linear_simex": "tacit.stats.correction.simex_fit",
+    "mc_simex": "tacit.stats.correction.misclassification",
+    "misclassified_regression": "tacit.stats.correction.misclassification",
+    "retention_probability": "tacit.stats.correction.retention",
+    "simex": "tacit.stats.correction.simex_fit",
+    "trim_weights": "tacit.stats.correction.retention",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings
+__getattr__ = find_names("estimate", _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

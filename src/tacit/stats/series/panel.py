@@ -208,7 +208,7 @@ def from_long(
         raise InputError("from_long: a record has two values at the same time")
     flat = np.full(len(who.dictionary) * width, np.nan)
     try:
-        flat[cells] = table.column(value).cast(pa.float64()).to_numpy()
+        flat[cells] = table.column(value).cast(pa.float64(), safe=False).to_numpy()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(f"from_long: column {value!r} does not hold numbers") from None
     wide = flat.reshape(len(who.dictionary), width)

@@ -222,7 +222,7 @@ def require_columns(table: pa.Table, names: Sequence[str]) -> None:
 def column_numbers(table: pa.Table, name: str) -> Floats:
     """Return a column as numbers, NaN where it is null."""
     try:
-        column = table.column(name).cast(pa.float64())
+        column = table.column(name).cast(pa.float64(), safe=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
             f"column {name!r} of the table holds cells that are not numbers; name marks of "

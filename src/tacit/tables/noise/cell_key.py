@@ -79,6 +79,11 @@ class CellKey(Method[Table]):
     stay: Annotated[float, Field(ge=0, lt=1)] | None = Secret(
         None, description="probability that a count stays as it is; by default the entropy decides"
     )
+    monotony: bool | tuple[bool, ...] = Secret(
+        default=True,
+        description="let probabilities rise from the largest decrease to no change: for every row of "
+        "the perturbation table, or one answer a row",
+    )
     scale_by: Literal["top", "mean", "range", "value"] = Field(
         default="top",
         description="what scales the noise of a magnitude: the largest contributions, or the cell's "
@@ -205,7 +210,9 @@ class CellKey(Method[Table]):
         if self.ptable is not None:
             main = read_ptable(self.ptable)
         else:
-            main = _ptable.count_ptable(self.maximum, self.variance or 3.0, self.small, self.stay)
+            main = _ptable.count_ptable(
+                self.maximum, self.variance or 3.0, self.small, self.stay, self.monotony
+            )
         require_sound(main, counts=True)
         return {"main": main}
 
@@ -227,13 +234,17 @@ class CellKey(Method[Table]):
         if self.ptable is not None:
             main = read_ptable(self.ptable)
         else:
-            main = _ptable.magnitude_ptable(self.maximum, self.variance or 1.0)
+            main = _ptable.magnitude_ptable(
+                self.maximum, self.variance or 1.0, monotony=self.monotony
+            )
         require_sound(main, counts=False)
         small = None
         if self.small_ptable is not None:
             small = read_ptable(self.small_ptable)
         elif self.separation:
-            small = _ptable.magnitude_ptable(self.maximum, 2 * (self.variance or 1.0))
+            small = _ptable.magnitude_ptable(
+                self.maximum, 2 * (self.variance or 1.0), monotony=self.monotony
+            )
         if small is not None:
             require_sound(small, counts=False)
         if self.parity and not {"even", "odd"} <= set(main.blocks):
@@ -340,4 +351,7 @@ def read_stored_ptable(table: Table) -> PTable:
         raise InputError("the table was not changed by the cell-key method")
     rows = json.loads(facts)["main"]
     i, v, bound = (np.array(rows[name], dtype=np.float64) for name in ("i", "v", "bound"))
-    return PTable(i, i + v, np.diff(bound, prepend=0.0), v, bound, tuple(rows["kind"]))
+    kind = np.array(rows["kind"])
+    begins = np.r_[True, (np.diff(i) != 0) | (kind[1:] != kind[:-1])]
+    before = np.where(begins, 0.0, np.r_[0.0, bound[:-1]])
+    return PTable(i, i + v, bound - before, v, bound, tuple(rows["kind"]))

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from tacit.data.cells.tabulation import Columns, Tabulation
+from tacit.data.cells.tabulation import Columns, Tabulation, sum_name
 from tacit.data.microdata import Microdata
 from tacit.data.table import Table
+from tacit.engine.names import aggregate
 from tacit.errors import ColumnNotFound, InputError
 from tacit.io.p_tables import PTable
 from tacit.tables.noise import ptable as _ptable
@@ -104,13 +105,15 @@ def ground_sums(work: Tabulation, record_key: str, own: str | None) -> pa.Table:
     frame = frame.with_columns(tail.alias("__tail__"))
     counts = (nw.col(VALUE) != 0).cast(nw.Float64)
     sums = {"head": nw.col("__head__"), "tail": nw.col("__tail__")}
-    parts = [expression.sum().alias(name) for name, expression in sums.items()]
-    parts += [(e * counts).sum().alias(f"{name}_nonzero") for name, e in sums.items()]
-    grouped = frame.group_by(*work.columns.dimensions).agg(
-        nw.len().cast(nw.Int64).alias("n"),
+    parts = [expression.sum().alias(sum_name(name)) for name, expression in sums.items()]
+    parts += [(e * counts).sum().alias(sum_name(f"{name}_nonzero")) for name, e in sums.items()]
+    grouped = aggregate(
+        frame,
+        work.columns.dimensions,
+        nw.len().cast(nw.Int64).alias(sum_name("n")),
         *parts,
-        nw.col(VALUE).min().alias("least"),
-        nw.col(VALUE).max().alias("most"),
+        nw.col(VALUE).min().alias(sum_name("least")),
+        nw.col(VALUE).max().alias(sum_name("most")),
     )
     return work.data.engine.to_arrow(grouped)
 
@@ -168,8 +171,8 @@ def extremes(ground: Floats, table: Table, *, largest: bool) -> Floats:
 
 
 def column(table: pa.Table, name: str) -> Floats:
-    """Return a column as numbers."""
-    return np.asarray(table.column(name).to_numpy(zero_copy_only=False), dtype=np.float64)
+    """Return a column of sums as numbers."""
+    return np.asarray(table.column(sum_name(name)).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 # -- digits --------------------------------------------------------------------------------------------

@@ -123,8 +123,6 @@ def noisy_cells(
     round_base
         The unit to which cells are rounded before publication, if any.
     """
-    if not 0 < p <= 100:
-        raise InvalidParameter("p must lie in (0, 100]")
     own = x * np.asarray(known_weight)
     w = np.broadcast_to(np.asarray(weight, dtype=np.float64), x.shape)
     behind = frame or companies_of(cell, company, own)
@@ -133,8 +131,17 @@ def noisy_cells(
     post: Floats = np.bincount(cell, weights=own * (multiplier + w - 1), minlength=n).astype(
         np.float64
     )
+    return judge_cells(pre, post, behind, p=p, round_base=round_base)
+
+
+def judge_cells(
+    pre: Floats, post: Floats, behind: Companies, *, p: float, round_base: float | None = None
+) -> NoisyCells:
+    """Return totals before and after noise, judged by the extended p% rule (weights, rounding)."""
+    if not 0 < p <= 100:
+        raise InvalidParameter("p must lie in (0, 100]")
     rest = pre - behind.first - behind.second
-    rounding = np.zeros(n)
+    rounding = np.zeros(len(pre))
     if round_base is not None:
         if round_base <= 0:
             raise InvalidParameter("round_base must be positive")

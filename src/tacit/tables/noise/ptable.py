@@ -1,7 +1,8 @@
 """Perturbation tables of the cell-key method: made by maximum entropy, checked, and read backwards.
 
 For every original i the distribution of the change v is the one of largest entropy among those with mean
-0, a given variance, |v| <= D, and no target that is negative or a forbidden small count.
+0, a given variance, |v| <= D, and no target that is negative or a forbidden small count; with monotony, the
+field's default, a smaller decrease is never rarer than a larger one.
 
 References
 ----------
@@ -13,134 +14,27 @@ estimation for additive noise, PSD 2016, LNCS 9867, 237-251.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import Infeasible, InputError
 from tacit.io.p_tables import PTable
+from tacit.tables.noise.entropy import max_entropy
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-#: How well the moments of a generated row are met.
-EXACT = 1e-11
-#: Newton steps before a row is given up.
-STEPS = 500
-
-
-# -- one row -------------------------------------------------------------------------------------------
-
-
-def max_entropy(changes: npt.ArrayLike, variance: float, stay: float | None = None) -> Floats:
-    """Return the distribution of largest entropy on some changes with mean 0 and a variance.
-
-    Parameters
-    ----------
-    changes
-        The possible values, ascending and distinct.
-    variance
-        The second moment.
-    stay
-        The probability of no change, where 0 is possible; by default it is free.
-
-    Raises
-    ------
-    Infeasible
-        When no distribution on these changes has that mean and variance.
-    """
-    v = np.asarray(changes, dtype=np.float64)
-    if stay is not None and (v == 0).any() and len(v) > 1:
-        rest = v != 0
-        p = np.zeros(len(v))
-        p[~rest] = stay
-        p[rest] = (1 - stay) * max_entropy(v[rest], variance / (1 - stay))
-        return p
-    low, high = variance_range(v)
-    slack = 1e-9 * max(1.0, variance)
-    if not low - slack <= variance <= high + slack:
-        raise Infeasible(
-            f"no distribution on the changes {v[0]:g} to {v[-1]:g} has mean 0 and variance "
-            f"{variance:g}: it must lie between {low:g} and {high:g}"
-        )
-    if variance <= low + slack:
-        return two_points(v, *find_values_around_zero(v))
-    if variance >= high - slack:
-        return two_points(v, float(v[0]), float(v[-1]))
-    return newton(v, variance)
-
-
-def variance_range(v: Floats) -> tuple[float, float]:
-    """Return the smallest and the largest variance of distributions with mean 0 on some values."""
-    if v[0] > 0 or v[-1] < 0:
-        raise Infeasible("changes in one direction only cannot have mean 0")
-    below, above = find_values_around_zero(v)
-    return float(-below * above), float(-v[0] * v[-1])
-
-
-def find_values_around_zero(v: Floats) -> tuple[float, float]:
-    """Return the nearest values at or below 0, and at or above it."""
-    return float(v[v <= 0].max()), float(v[v >= 0].min())
-
-
-def two_points(v: Floats, below: float, above: float) -> Floats:
-    """Return the distribution with mean 0 on two values."""
-    if above == below:
-        return (v == 0).astype(np.float64)
-    p = np.zeros(len(v))
-    p[v == below] = above / (above - below)
-    p[v == above] = -below / (above - below)
-    return p
-
-
-def newton(v: Floats, variance: float) -> Floats:
-    """Solve the dual of the entropy problem: p is proportional to exp(a v + b v^2).
-
-    The dual, the logarithm of the sum of exp(a v + b (v^2 - variance)), is convex in (a, b); Newton's
-    method with halved steps always goes down.
-    """
-    scale = max(1.0, float(np.abs(v).max()))
-    # Columns of unit size keep the Hessian well conditioned.
-    t = np.stack([v / scale, (v * v - variance) / scale**2])
-    theta = np.zeros(2)
-    value, p = dual(t, theta)
-    for _ in range(STEPS):
-        gradient = t @ p
-        if np.abs(gradient).max() < EXACT:
-            return p
-        hessian = (t * p) @ t.T - np.outer(gradient, gradient)
-        step = np.linalg.lstsq(hessian + 1e-15 * np.eye(2), -gradient, rcond=None)[0]
-        length, slope = 1.0, float(gradient @ step)
-        while length > 1e-12:
-            following, q = dual(t, theta + length * step)
-            if following <= value + 1e-4 * length * slope or np.abs(t @ q).max() < EXACT:
-                break
-            length /= 2
-        else:
-            break
-        theta = theta + length * step
-        value, p = following, q
-    if np.abs(t @ p).max() < 1e-8:
-        return p
-    raise Infeasible(
-        f"the variance {variance:g} is too near to the limit of what the changes {v[0]:g} to {v[-1]:g} "
-        "allow: choose another"
-    )
-
-
-def dual(t: Floats, theta: Floats) -> tuple[float, Floats]:
-    """Return the dual's value and the distribution that belongs to it."""
-    power = theta @ t
-    top = float(power.max())
-    mass = np.exp(power - top)
-    total = float(mass.sum())
-    return top + float(np.log(total)), mass / total
-
 
 # -- whole tables --------------------------------------------------------------------------------------
 
 
 def count_ptable(
-    maximum: int, variance: float, small: int = 0, stay: float | None = None
+    maximum: int,
+    variance: float,
+    small: int = 0,
+    stay: float | None = None,
+    monotony: bool | Sequence[bool] = True,
 ) -> PTable:
     """Make the perturbation table of a frequency table.
 
@@ -154,14 +48,19 @@ def count_ptable(
         Counts 1 to ``small`` never occur among perturbed ones.
     stay
         The probability that a count stays as it is, where it may; by default it is free.
+    monotony
+        Whether probabilities rise from the largest decrease to no change, for all counts or for each
+        count from 1 on; counts that may not stay as they are have no such condition.
     """
-    starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
     # From D + small + 1 on (from D, when none is forbidden) all rows are alike.
-    for i in range(1, maximum + (small + 1 if small else 0) + 1):
+    counts = range(1, maximum + (small + 1 if small else 0) + 1)
+    wanted = one_for_each(monotony, len(counts), "count")
+    starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
+    for i, monotone in zip(counts, wanted, strict=True):
         v = np.arange(-min(i, maximum), maximum + 1, dtype=np.float64)
         v = v[(i + v == 0) | (i + v > small)]
         try:
-            p = max_entropy(v, variance, stay)
+            p = max_entropy(v, variance, stay, monotone=monotone)
         except Infeasible as error:
             raise Infeasible(f"perturbation table, count {i}: {error}") from None
         starts.append(np.full(len(v), float(i)))
@@ -170,25 +69,65 @@ def count_ptable(
     return from_parts(starts, moves, share)
 
 
-def magnitude_ptable(maximum: float, variance: float, step: float = 0.5) -> PTable:
+def magnitude_ptable(
+    maximum: float,
+    variance: float,
+    step: float = 0.5,
+    monotony: bool | Sequence[bool] = True,
+    levels: Sequence[float] | None = None,
+) -> PTable:
     """Make the perturbation table of magnitudes: changes in steps, at i = 1, 2, ... up to ``maximum``.
 
     Between two i one interpolates, with one key for both, so that the change of a stays within
     [-a, maximum].
+
+    Parameters
+    ----------
+    maximum
+        The largest change D in either direction, a multiple of the step.
+    variance
+        Variance of the change at every i.
+    step
+        Distance of neighbouring changes.
+    monotony
+        Whether probabilities rise from the largest decrease to no change, for all i or for each.
+    levels
+        The i that have rows of their own, the last of them ``maximum``; by default 1, 2, ..., D.
     """
     if abs(maximum / step - round(maximum / step)) > 1e-9:
         raise InputError(
             "the largest change must be a multiple of the step of the perturbation table"
         )
-    levels = np.unique(np.r_[np.arange(1.0, maximum), float(maximum)])
+    if levels is None:
+        levels = [*np.arange(1.0, maximum), float(maximum)]
+    at = np.unique(np.asarray(levels, dtype=np.float64))
+    if not len(at) or at[0] <= 0 or at[-1] != maximum:
+        raise InputError("the levels of a perturbation table are positive and end with its maximum")
+    wanted = one_for_each(monotony, len(at), "level")
     starts, moves, share = [np.zeros(1)], [np.zeros(1)], [np.ones(1)]
-    for i in levels:
+    for i, monotone in zip(at, wanted, strict=True):
         lowest = -int(np.floor(i / step + 1e-9))
         v = step * np.arange(lowest, round(maximum / step) + 1, dtype=np.float64)
+        try:
+            p = max_entropy(v, variance, monotone=monotone)
+        except Infeasible as error:
+            raise Infeasible(f"perturbation table, i = {i:g}: {error}") from None
         starts.append(np.full(len(v), float(i)))
         moves.append(v)
-        share.append(max_entropy(v, variance))
+        share.append(p)
     return from_parts(starts, moves, share)
+
+
+def one_for_each(monotony: bool | Sequence[bool], rows: int, name: str) -> list[bool]:
+    """Return whether each row is to be monotone."""
+    if isinstance(monotony, bool):
+        return [monotony] * rows
+    if len(monotony) != rows:
+        raise InputError(
+            f"monotony needs one answer, or one for each {name} with a row of its own: {rows}, "
+            f"not {len(monotony)}"
+        )
+    return [bool(m) for m in monotony]
 
 
 def from_parts(starts: list[Floats], moves: list[Floats], share: list[Floats]) -> PTable:

@@ -18,6 +18,8 @@ Ints = npt.NDArray[np.int64]
 
 #: An unsafe cell without levels must still not be deducible: it needs this share of its value.
 SMALLEST_SHARE = 1e-3
+#: Bounds farther than this many times the largest value or level are drawn nearer.
+FAR = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +123,12 @@ def problem_of(
             f"{len(short):,} unsafe cells cannot be protected by any pattern: their upper level "
             f"reaches beyond the bound that outsiders know ({listed})"
         )
+    far = FAR * max(float(np.abs(a).max(initial=1.0)) for a in (table.value, need_up, need_width))
     return Problem(
         table=table,
         equations=table.equations,
-        down=down,
-        up=up,
+        down=draw_near(down, far),
+        up=draw_near(up, far),
         need_down=need_down,
         need_up=need_up,
         need_width=need_width,
@@ -136,6 +139,11 @@ def problem_of(
         pairs=singleton_pairs(table) if singletons else np.zeros((0, 2), dtype=np.int64),
         guards_singletons=singletons,
     )
+
+
+def draw_near(room: Floats, far: float) -> Floats:
+    """Return finite bounds no farther than some distance: no movement is as large, and programs lose digits."""
+    return np.where(np.isfinite(room), np.minimum(room, far), room)
 
 
 def tiny_range(table: Table, cells: Ints) -> Floats:

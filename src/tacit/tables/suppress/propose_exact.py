@@ -41,6 +41,8 @@ VIOLATED = 1e-3
 #: Share of every free cell that separation adds to a fractional point, so that cuts are tight on cells
 #: outside its support too (a core point in the sense of Magnanti and Wong 1981).
 NUDGE = 1e-5
+#: Cells move by no more than this many times a need: sums need no more, and farther bounds cost the solver its digits.
+FAR = 1e5
 NOTHING = np.zeros(0)
 
 
@@ -153,8 +155,9 @@ class Mover:
 
         ``cap`` bounds every movement; the cut is computed with the true bounds whatever it is.
         """
-        low = -np.minimum(self.down / need.amount, cap)
-        high = np.minimum(self.up / need.amount, cap)
+        most = np.minimum(cap, FAR)
+        low = -np.minimum(self.down / need.amount, most)
+        high = np.minimum(self.up / need.amount, most)
         with np.errstate(invalid="ignore"):
             low = np.where(x > 0, low * x, 0.0)
             high = np.where(x > 0, high * x, 0.0)
@@ -179,7 +182,10 @@ class Mover:
             self.bases[need, sign] = lp.basis()
         lp.set_costs(at, 0.0)
         if found.state != "optimal" or found.x is None or found.duals is None:
-            raise SolverError(f"the attacker's program ended as {found.state}")
+            raise SolverError(
+                "the attacker's program could not be solved exactly enough. Use suppress_linear, or bounds that "
+                "are nearer to the values."
+            )
         c, r = self.coefficients(need, sign, -found.duals) if cut else (NOTHING, NOTHING)
         return Leg(max(0.0, -found.value), found.x, c, r)
 

@@ -14,6 +14,7 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Infeasible
 from tacit.registry import register
+from tacit.tables.suppress.differences import claim_differences, protect_differences
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_gauss import Choice, choose_hidden_cells
 from tacit.tables.suppress.propose_modular import repair_proposal
@@ -70,6 +71,7 @@ class SuppressGauss(Suppression):
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
         problem, pattern = protect_from_respondents(problem, choice.hidden, ctx)
+        pattern = protect_differences(table, problem, pattern, ctx)
         hidden = pattern & ~problem.primary
         ctx.note(
             primary=int(problem.primary.sum()),
@@ -82,6 +84,7 @@ class SuppressGauss(Suppression):
         if self.intervals:
             yield from super()._claims(table, result)
             return
+        yield from claim_differences(table, result)
         yield Claim(
             "not-deducible",
             {"singletons": self.singletons},

@@ -21,9 +21,14 @@ from tacit.data.table import Contributors, Table
 from tacit.errors import Infeasible, InputError, SdcError, WeakProtection
 from tacit.registry import register
 from tacit.tables.suppress import propose_hypercube as cubes
+from tacit.tables.suppress.differences import claim_differences, protect_differences
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
-from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
+from tacit.tables.suppress.suppression import (
+    Suppression,
+    hide_for_differences,
+    protect_from_respondents,
+)
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -118,8 +123,8 @@ class SuppressHypercube(Suppression):
             problem = light_problem(known, cost=self.cost, power=self.power)
         problem = set_asked_levels(problem, intervals=self.variant != "exact")
         if not problem.primary.any():
-            ctx.note(secondary=0, price=0.0, repaired=0, proof=self.scope(table))
-            return table.with_hidden(np.flatnonzero(problem.forced))
+            ctx.note(proof=self.scope(table))
+            return hide_for_differences(table, problem, ctx)
         if self.variant == "exact":
             warnings.warn(
                 "suppress_hypercube: variant 'exact' keeps values from being deduced exactly; the "
@@ -133,6 +138,7 @@ class SuppressHypercube(Suppression):
             problem, pattern = protect_from_respondents(problem, pattern, ctx)
         else:
             proposed, pattern = self._by_subtables(problem, ctx)
+        pattern = protect_differences(table, problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int((pattern & ~problem.primary).sum()),
@@ -204,6 +210,7 @@ class SuppressHypercube(Suppression):
         if scope == "full" and intervals and self.apriori is None:
             yield from super()._claims(table, result)
             return
+        yield from claim_differences(table, result)
         parameters: dict[str, Any] = {"singletons": self.singletons, "intervals": intervals}
         if self.apriori is not None:
             parameters["apriori"] = self.apriori

@@ -12,12 +12,14 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, SolverError
 from tacit.registry import register
+from tacit.tables.suppress.differences import protect_differences
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_network import BOTH_WAYS, Circulations, not_a_network
 from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.suppression import (
     ROUNDS,
     Suppression,
+    hide_for_differences,
     protect_from_respondents,
     with_far_pairs,
 )
@@ -59,8 +61,7 @@ class SuppressNetwork(Suppression):
     def _apply(self, table: Table, ctx: Context) -> Table:
         problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
         if not problem.primary.any():
-            ctx.note(secondary=0, price=0.0, repaired=0)
-            return table.with_hidden(np.flatnonzero(problem.forced))
+            return hide_for_differences(table, problem, ctx)
         for _ in range(ROUNDS):
             pattern = self._pattern(problem, ctx)
             wider = with_far_pairs(problem, pattern)
@@ -68,6 +69,7 @@ class SuppressNetwork(Suppression):
                 break
             problem = wider
         problem, pattern = protect_from_respondents(problem, pattern, ctx)
+        pattern = protect_differences(table, problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=int((pattern & ~problem.primary).sum()),

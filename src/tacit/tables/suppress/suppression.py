@@ -15,6 +15,7 @@ from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.spec import Method, Where
 from tacit.tables.attack.exactness import deducing_pairs
+from tacit.tables.suppress.differences import claim_differences, protect_differences
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
 
@@ -58,8 +59,7 @@ class Suppression(Method[Table]):
     def _apply(self, table: Table, ctx: Context) -> Table:
         problem = self._problem(table)
         if not problem.primary.any():
-            ctx.note(secondary=0, price=0.0, repaired=0)
-            return table.with_hidden(np.flatnonzero(problem.forced))
+            return hide_for_differences(table, problem, ctx)
         for _ in range(ROUNDS):
             proposed = self._pattern(problem, ctx) | problem.start
             pattern = proposed if self.repaired else repair(problem, proposed, ctx)
@@ -68,6 +68,7 @@ class Suppression(Method[Table]):
                 break
             problem = wider
         problem, pattern = protect_from_respondents(problem, pattern, ctx)
+        pattern = protect_differences(table, problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
             secondary=count_secondary(table, pattern),
@@ -77,7 +78,7 @@ class Suppression(Method[Table]):
         return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
-        del table
+        yield from claim_differences(table, result)
         yield Claim(
             "protected-intervals",
             {"singletons": self.singletons},
@@ -95,6 +96,15 @@ class Suppression(Method[Table]):
 def count_secondary(table: Table, pattern: Flags) -> int:
     """Return how many cells are hidden beside the unsafe ones; not those that no table publishes anyway."""
     return int((pattern & ~table.primary & ~table.unpublished).sum())
+
+
+def hide_for_differences(table: Table, problem: Problem, ctx: Context) -> Table:
+    """Return a table without unsafe cells with only those hidden that are forced, or hide a difference."""
+    pattern = protect_differences(table, problem, problem.forced, ctx)
+    ctx.note(
+        secondary=int((pattern & ~problem.forced).sum()), price=problem.price(pattern), repaired=0
+    )
+    return table.with_hidden(np.flatnonzero(pattern))
 
 
 def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:

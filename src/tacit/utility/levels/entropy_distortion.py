@@ -15,6 +15,7 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
+from tacit.data.paired import ValuePairs, pair_values
 from tacit.data.values import Flags, Floats, Ints
 from tacit.engine.base import ROW
 from tacit.engine.relational import N
@@ -55,6 +56,10 @@ class EntropyDistortion(Measure):
         description="the columns compared; by default the keys, or all but the weight when no keys are declared",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -82,10 +87,12 @@ class EntropyDistortion(Measure):
             raise InputError(
                 "entropy_distortion: the records were put in random order, so they cannot be compared with the original. Measure before that step."
             )
+        here = pair_values(original, data, columns)
         parts = {}
         for c in columns:
             ctx.tick(f"entropy distortion of {c}")
-            parts[c] = column_loss(pairs(original, data, c), original.hierarchies.get(c))
+            found = pairs(original, data, c) if here is None else list_pairs(here[1][c])
+            parts[c] = column_loss(found, original.hierarchies.get(c))
         whole = sum(parts.values(), Loss())
         frame = pa.table(
             {
@@ -156,6 +163,16 @@ class Loss:
 def links_lost(data: Microdata, original: Microdata) -> bool:
     """Return True when the data were given new row numbers since the original."""
     return any(a.details.get("links_lost") for a in data.history[len(original.history) :])
+
+
+def list_pairs(found: ValuePairs) -> pa.Table:
+    """Return pairs that were counted in memory as :func:`pairs` gives them."""
+    gone = np.flatnonzero(found.removed)
+    x = found.old.decode(np.concatenate([found.old.codes, gone.astype(np.int32)]))
+    y = found.new.decode(
+        np.concatenate([found.new.codes, np.full(len(gone), found.new.null, dtype=np.int32)])
+    )
+    return pa.table({X: x, Y: y, N: np.concatenate([found.n, found.removed[gone]])})
 
 
 def pairs(original: Microdata, released: Microdata, column: str) -> pa.Table:

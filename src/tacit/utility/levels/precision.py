@@ -15,8 +15,10 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.hierarchy import TOP, Hierarchy, ground_label
 from tacit.data.microdata import Microdata
+from tacit.data.paired import ValuePairs, pair_values
 from tacit.engine.base import ROW
 from tacit.engine.codes import Coded, encode
+from tacit.engine.names import aggregate
 from tacit.engine.relational import N, count_rows
 from tacit.errors import ColumnNotFound, RoleMissing
 from tacit.fields import ColumnNames
@@ -77,6 +79,10 @@ class Precision(Measure):
         description="the columns to count (N_A of them); by default every key of the original",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
 
@@ -88,13 +94,13 @@ class Precision(Measure):
         original = other.original
         columns = self.columns_of(original)
         before, after = len(original), len(data)
-        linked = link(original, data, columns)
-        matched = count_rows(linked)
+        matched, pairs = pair_values(original, data, columns) or count_all_pairs(
+            original, data, columns
+        )
         losses = {}
         for i, column in enumerate(columns):
             ctx.tick(f"levels of {column}", i / len(columns))
-            pairs = count_pairs(linked, column, gone=column not in data.columns)
-            losses[column] = column_loss(pairs, original.hierarchies.get(column))
+            losses[column] = column_loss(pairs[column], original.hierarchies.get(column))
         counts = Counts(before, matched, added=after - matched)
         return precision_result(self.kind, self.accounting, losses, counts)
 
@@ -301,16 +307,17 @@ def name_released_column(column: str) -> str:
     return f"__after__{column}"
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """How often each original value was released as each value; codes of both, and the counts."""
+def count_all_pairs(
+    original: Microdata, released: Microdata, columns: tuple[str, ...]
+) -> tuple[int, dict[str, ValuePairs]]:
+    """Return how many records are in both files, and how their values changed, counted on the engine."""
+    linked = link(original, released, columns)
+    return count_rows(linked), {
+        c: count_pairs(linked, c, gone=c not in released.columns) for c in columns
+    }
 
-    old: Coded
-    new: Coded
-    n: Ints
 
-
-def count_pairs(linked: Frame, column: str, *, gone: bool) -> Pairs:
+def count_pairs(linked: Frame, column: str, *, gone: bool) -> ValuePairs:
     """Count the pairs (original value, released value) of one column on the engine."""
     names = (
         [name_original_column(column)]
@@ -318,18 +325,19 @@ def count_pairs(linked: Frame, column: str, *, gone: bool) -> Pairs:
         else [name_original_column(column), name_released_column(column)]
     )
     table = (
-        linked.group_by(*names).agg(nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
+        aggregate(linked, names, nw.len().cast(nw.Int64).alias(N)).collect("pyarrow").to_native()
     )
     old = encode(table.column(names[0]))
     nothing = Coded(np.zeros(table.num_rows, dtype=np.int32), pa.array([], pa.string()))
     new = nothing if gone else encode(table.column(names[1]))
-    return Pairs(old, new, table.column(N).to_numpy().astype(np.int64))
+    n = table.column(N).to_numpy().astype(np.int64)
+    return ValuePairs(old, new, n, np.zeros(old.size, dtype=np.int64))
 
 
 # -- levels ----------------------------------------------------------------------------------------
 
 
-def column_loss(pairs: Pairs, hierarchy: Hierarchy | None) -> ColumnLoss:
+def column_loss(pairs: ValuePairs, hierarchy: Hierarchy | None) -> ColumnLoss:
     """Return what a column lost, from the counted pairs."""
     height = 1 if hierarchy is None else hierarchy.height
     levels = pair_levels(pairs, hierarchy)
@@ -343,7 +351,7 @@ def column_loss(pairs: Pairs, hierarchy: Hierarchy | None) -> ColumnLoss:
     )
 
 
-def pair_levels(pairs: Pairs, hierarchy: Hierarchy | None) -> Ints:
+def pair_levels(pairs: ValuePairs, hierarchy: Hierarchy | None) -> Ints:
     """Return the level of each pair: the lowest at which the released value is the original's label.
 
     A suppressed value stands at the height; a value that is on no path is OFF_PATH; one that was

@@ -73,6 +73,10 @@ class AnalyticValidity(Measure):
         default=10, description="records a subdomain needs in both files to be looked at"
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

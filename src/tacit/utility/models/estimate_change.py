@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,7 +17,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.paired import matrix, shared_positions, weights_of
-from tacit.data.values import Flags, Floats, row_numbers
+from tacit.data.values import Flags, Floats, Ints, not_numeric, row_numbers
 from tacit.errors import ColumnNotFound, InputError
 from tacit.fields import ColumnName, ColumnNames, Probability
 from tacit.plot.chart import Chart
@@ -24,6 +25,7 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.estimates import (
+    Estimate,
     duncan_utility,
     mean_estimate,
     quantile_estimate,
@@ -31,14 +33,23 @@ from tacit.stats.estimates import (
     total_estimate,
     weighted_quantiles,
 )
-from tacit.utility.models.estimates import ALL, File, Group, Row, class_names, percent_bars
+from tacit.utility.models.estimates import (
+    ALL,
+    Centre,
+    File,
+    Group,
+    Row,
+    class_names,
+    estimate_over,
+    percent_bars,
+)
 from tacit.utility.moments.matched import choose_compared_columns, common_codes
 
 Statistic = Literal["mean", "median", "total", "sd"]
 
-SIMPLE = {
+SIMPLE: dict[str, Callable[[Floats, Floats], Estimate]] = {
     "mean": mean_estimate,
-    "median": lambda x, w: quantile_estimate(x, w, 0.5),
+    "median": partial(quantile_estimate, share=0.5),
     "total": total_estimate,
     "sd": sd_estimate,
 }
@@ -64,6 +75,12 @@ class EstimateChange(Measure):
     forms them from masked values, and so does the measure; ``groups_from="original"`` keeps the original
     groups, which tells changes of values from moves between groups. Weights are used where declared.
 
+    With ``implicate``, the number of the completed data set to which a record belongs, every estimate is made
+    in each of them, with weights that stand for the whole population, and combined by Rubin's rules: the
+    mean, with error sqrt(W + (1 + 1/m) B). With ``replicate_weights`` the error is that of the R estimates
+    by these weights, sqrt(c sum_r (t_r - t)^2), with c = 1/(R - 1) around their mean (bootstrap), 1/R (balanced
+    repeated replication), 1/(R (1 - f)^2) (Fay) or (R - 1)/R (jackknife).
+
     The paper's formula swaps the primes of released and original data; here masked is what is released.
 
     References
@@ -72,6 +89,8 @@ class EstimateChange(Measure):
     from the Survey of Consumer Finances, PSD 2006, LNCS 4302, 291-303.
     Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map,
     Technical Report 121, National Institute of Statistical Sciences.
+    Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley, section 3.1.
+    Wolter (2007), Introduction to variance estimation, second edition, Springer, chapters 3 to 5.
     Karr, Kohnen, Oganian, Reiter, Sanil (2006), A framework for evaluating the utility of data altered to
     protect confidentiality, The American Statistician 60, 224-232.
     """
@@ -108,10 +127,27 @@ class EstimateChange(Measure):
         default="each",
         description="form groups in each file from its own values, or from the original",
     )
+    implicate: ColumnName | None = Field(
+        default=None,
+        description="the column that numbers the completed data sets of a multiple imputation",
+    )
+    replicate_weights: tuple[ColumnName, ...] = Field(
+        default=(), description="columns of replicate weights, from which standard errors are made"
+    )
+    replication: Literal["bootstrap", "brr", "fay", "jackknife"] = Field(
+        default="bootstrap", description="how the replicate weights were made"
+    )
+    fay: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.5, description="the factor of Fay's method"
+    )
     value: Literal["mean", "median", "largest"] = Field(
         default="mean", description="which absolute percent difference results are compared by"
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -134,11 +170,15 @@ class EstimateChange(Measure):
         """Return every column that the parameters name."""
         parts = [p.strip() for ratio in self.ratios for p in ratio.split("/")]
         of = (self.quantiles_of,) if self.quantiles_of else ()
-        return (*(self.columns or ()), *parts, *self.by, *self.bands, *of)
+        design = (*self.replicate_weights, *((self.implicate,) if self.implicate else ()))
+        return (*(self.columns or ()), *parts, *self.by, *self.bands, *of, *design)
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> EstimateChangeResult:
         self.check(other.original)
         columns = choose_compared_columns(other.original, data, self.columns, self.kind)
+        if self.columns is None:
+            design = {self.implicate, *self.replicate_weights}
+            columns = tuple(c for c in columns if c not in design)
         files = self.files(other.original, data, columns)
         groups = list(self.groups(other.original, data, files))
         rows: list[Row] = []
@@ -168,10 +208,53 @@ class EstimateChange(Measure):
                 with np.errstate(divide="ignore", invalid="ignore"):
                     each = above / below
                 numbers[ratio] = np.where(np.isfinite(each), each, np.nan)
-            found.append(File(numbers, weights_of(side), row_numbers(side)))
+            found.append(
+                File(
+                    numbers,
+                    weights_of(side),
+                    row_numbers(side),
+                    self.implicates(side),
+                    self.replicates(side),
+                )
+            )
         if not len(found[0].weights) or not len(found[1].weights):
             raise InputError("estimate_change needs records in both files.")
         return found[0], found[1]
+
+    def implicates(self, side: Microdata) -> Ints | None:
+        """Return the completed data set of each record."""
+        if self.implicate is None:
+            return None
+        coded = side.codes(self.implicate)
+        if (coded.codes == coded.null).any():
+            raise InputError(f"{self.kind}: some records have no {self.implicate!r}")
+        if len(np.unique(coded.codes)) == 1:
+            raise InputError(
+                f"{self.kind}: {self.implicate!r} numbers one completed data set only; leave it out"
+            )
+        return coded.codes.astype(np.int64)
+
+    def replicates(self, side: Microdata) -> Floats | None:
+        """Return replicates x records: the replicate weights."""
+        names = self.replicate_weights
+        if not names:
+            return None
+        faults = not_numeric(side, names, self.kind)
+        if faults:
+            raise faults[0]
+        found = matrix(side.to_arrow(names), names).T
+        if not (found >= 0).all():
+            raise InputError(f"{self.kind}: replicate weights must be known, and not negative")
+        return np.ascontiguousarray(found)
+
+    def variance_scale(self) -> tuple[float, Centre]:
+        """Return what squared deviations of replicates are multiplied by, and what they deviate from."""
+        r = max(len(self.replicate_weights), 1)
+        if self.replication == "bootstrap":
+            return 1 / max(r - 1, 1), "mean"
+        if self.replication == "jackknife":
+            return (r - 1) / r, "estimate"
+        return 1 / (r * ((1 - self.fay) ** 2 if self.replication == "fay" else 1)), "estimate"
 
     # -- groups ------------------------------------------------------------------------------
 
@@ -238,19 +321,26 @@ class EstimateChange(Measure):
             for f, inside in zip(files, (group.old, group.new), strict=True)
         ]
         counts = (len(parts[0][0]), len(parts[1][0]))
-        for name in self.statistics:
-            old, new = (SIMPLE[name](x, w) for x, w in parts)
-            yield Row(column, name, group, counts, old, new)
-        for share in self.quantiles:
-            old, new = (quantile_estimate(x, w, share) for x, w in parts)
-            yield Row(column, f"quantile {share:g}", group, counts, old, new)
-        if ratio:
-            above, below = (p.strip() for p in column.split("/"))
+        scale, centre = self.variance_scale()
+
+        def both(of: Callable[[File, Flags], Estimate]) -> tuple[Estimate, Estimate]:
             old, new = (
-                f.ratio(above, below, inside)
+                estimate_over(f, inside, of, scale, centre)
                 for f, inside in zip(files, (group.old, group.new), strict=True)
             )
-            yield Row(column, "ratio of totals", group, counts, old, new)
+            return old, new
+
+        every = {name: SIMPLE[name] for name in self.statistics} | {
+            f"quantile {share:g}": partial(quantile_estimate, share=share)
+            for share in self.quantiles
+        }
+        for name, estimate in every.items():
+            found = both(partial(estimate_column, column=column, estimate=estimate))
+            yield Row(column, name, group, counts, *found)
+        if ratio:
+            above, below = (p.strip() for p in column.split("/"))
+            found = both(lambda f, inside: f.ratio(above, below, inside))
+            yield Row(column, "ratio of totals", group, counts, *found)
 
     def result(self, rows: Sequence[Row], files: tuple[File, File]) -> EstimateChangeResult:
         """Put the result together."""
@@ -302,6 +392,13 @@ class EstimateChangeResult(Result):
         if chosen not in known:
             raise ColumnNotFound([chosen], list(known), "the columns estimated")
         return percent_bars([r for r in self.rows if r.column == chosen], chosen)
+
+
+def estimate_column(
+    file: File, inside: Flags, *, column: str, estimate: Callable[[Floats, Floats], Estimate]
+) -> Estimate:
+    """Return an estimate of a column from some records."""
+    return estimate(*file.values(column, inside))
 
 
 def quantile_limits(file: File, column: str, cuts: Sequence[float]) -> Floats:

@@ -73,6 +73,10 @@ class EstimatePrecision(Measure):
         description="divide by the utility of the original, so that 1 means nothing lost",
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from tacit.plot.families import grouped_bars
 from tacit.plot.parts import short_number
 from tacit.stats.estimates import (
     Estimate,
+    combine_imputations,
     duncan_utility,
     interval_overlap,
     percent_difference,
@@ -24,6 +25,8 @@ from tacit.stats.estimates import (
     standardised_difference,
 )
 
+#: What estimates from replicate weights deviate from.
+Centre = Literal["estimate", "mean"]
 #: Name of the group of everybody.
 ALL = "all"
 
@@ -35,6 +38,10 @@ class File:
     numbers: Mapping[str, Floats]
     weights: Floats
     rows: Ints
+    #: The completed data set that each record belongs to, where there are several.
+    implicate: Ints | None = None
+    #: Replicates x records.
+    replicates: Floats | None = None
 
     def values(self, column: str, inside: Flags) -> tuple[Floats, Floats]:
         """Return the known numbers of some records, with their weights."""
@@ -47,6 +54,46 @@ class File:
         x, y = self.numbers[above], self.numbers[below]
         use = inside & np.isfinite(x) & np.isfinite(y)
         return ratio_estimate(x[use], y[use], self.weights[use])
+
+
+def estimate_over(
+    file: File, inside: Flags, of: Callable[[File, Flags], Estimate], scale: float, centre: Centre
+) -> Estimate:
+    """Return an estimate with the error that replicate weights show, combined over implicates.
+
+    Parameters
+    ----------
+    file, inside
+        The file, and the records of a group.
+    of
+        The estimate from some records of a file, by its weights.
+    scale
+        What the squared deviations of the replicates are multiplied by.
+    centre
+        Whether they deviate from the estimate or from their own mean.
+    """
+    if file.implicate is None:
+        return estimate_by_replicates(file, inside, of, scale, centre)
+    parts = [
+        estimate_by_replicates(file, inside & (file.implicate == number), of, scale, centre)
+        for number in np.unique(file.implicate)
+    ]
+    combined = combine_imputations(
+        [np.array([e.value]) for e in parts], [np.array([[e.error**2]]) for e in parts]
+    )
+    return Estimate(float(combined.values[0]), float(combined.standard_errors[0]))
+
+
+def estimate_by_replicates(
+    file: File, inside: Flags, of: Callable[[File, Flags], Estimate], scale: float, centre: Centre
+) -> Estimate:
+    """Return an estimate; its error comes from replicate weights where there are any."""
+    whole = of(file, inside)
+    if file.replicates is None:
+        return whole
+    values = np.array([of(replace(file, weights=w), inside).value for w in file.replicates])
+    middle = whole.value if centre == "estimate" else float(values.mean())
+    return Estimate(whole.value, math.sqrt(scale * float(((values - middle) ** 2).sum())))
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,10 @@ class PramEstimate(Measure):
         description="file with the matrices, or its content; by default those in the history of the data",
     )
 
+    on_household = "unused"
+    on_weight = "option"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"

@@ -89,6 +89,10 @@ class PramLoss(Measure):
         description="file with the matrices, or its content; by default those in the history of the data",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

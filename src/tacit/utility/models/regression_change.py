@@ -89,6 +89,10 @@ class RegressionChange(Measure):
         description="results are compared by the mean absolute difference of coefficients in standard errors or in per cent, or by one minus the mean overlap of intervals",
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -148,7 +152,7 @@ class RegressionChange(Measure):
             c
             for t in (parse_term(self.response), *self.terms)
             for c in t.columns
-            if c in texts and (t.text == self.response or len(t.factors) > 1 or t.text != c)
+            if c in texts and (t.text == self.response or not t.is_column)
         ]
         if wrong:
             raise InputError(

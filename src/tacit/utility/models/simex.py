@@ -80,6 +80,10 @@ class Simex(Measure):
         default=None, description="cut weights at this; fewer errors by chance for some bias"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     random: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"

@@ -56,6 +56,10 @@ class CorrelationChange(Measure):
         description="which of the two correlations gives the value and the chart",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
     compares: ClassVar[bool] = True
@@ -98,9 +102,12 @@ class CorrelationChange(Measure):
             )
         numbers: dict[str, Any] = {}
         for name, size in sizes.items():
+            known = size[~np.isnan(size)]
             numbers |= {
-                f"mean absolute change, {name}": float(np.nanmean(size)),
-                f"largest change, {name}": float(np.nanmax(size)),
+                f"mean absolute change, {name}": float(known.mean())
+                if len(known)
+                else "not defined",
+                f"largest change, {name}": float(known.max()) if len(known) else "not defined",
             }
         numbers["columns with exactly the same values"] = f"{len(identical)} of {len(columns)}"
         return CorrelationChangeResult(

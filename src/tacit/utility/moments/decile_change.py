@@ -62,6 +62,10 @@ class DecileChange(Measure):
         default=SIZES, description="limits between the classes of cell sizes in the summary"
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

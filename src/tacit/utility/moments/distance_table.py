@@ -90,6 +90,10 @@ class DistanceTable(Measure):
     value: Object = Field(default="correlation", description="the row that results are compared by")
     error: Error = Field(default="mae", description="the error that results are compared by")
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

@@ -61,6 +61,9 @@ WORDS: Mapping[str, str] = {
     "pil": "mean of the five chances, %",
 }
 
+#: Measures that readers know by their letters.
+LETTERS = ("il1", "il2", "il3", "il4", "il5", "il", "pil")
+
 Name = Literal[
     "il1",
     "il1_sum",
@@ -144,6 +147,10 @@ class InformationLoss(Measure):
         description="groups of records left out in turn for standard errors of the measures; 0: no standard errors",
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -239,6 +246,7 @@ class InformationLoss(Measure):
                 "records with missing values": skipped,
                 "records dropped": dropped,
             },
+            labels={n: f"{n.upper()}: {w}" if n in LETTERS else w for n, w in WORDS.items()},
             frame=nw.from_native(pa.table(by_column(m, columns)), eager_only=True),
             explanation=(
                 "IL1 is the mean distance of a masked value from its original, in standard deviations of the column "

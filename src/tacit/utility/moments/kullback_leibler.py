@@ -61,6 +61,10 @@ class KullbackLeibler(Measure):
     )
     bins: int = Field(default=10, ge=2, le=1000, description="cells of a column of numbers")
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

@@ -106,6 +106,10 @@ class Propensity(Measure):
         default=1_000_000, description="records of each file used at most, drawn at random above"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"

@@ -10,5 +10,9 @@ on the records ``x`` (n x p, standardised where the user asked for it); one Spec
 from __future__ import annotations
 
 from tacit.protect.microaggregate.grouping.loss import Loss, group_means, group_sizes, loss
+from tacit.renamed import find_names
 
-__all__ = ["Loss", "group_means", "group_sizes", "loss"]
+_HOMES = {"two_microaggregation": "tacit.protect.microaggregate.grouping.factor"}
+
+__all__ = ["Loss", "group_means", "group_sizes", "loss", *_HOMES]  # noqa: PLE0604
+__getattr__ = find_names("microaggregation", _HOMES)

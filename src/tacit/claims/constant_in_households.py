@@ -1,0 +1,30 @@
+"""The claim that members of a household have one value of a column, so that no vote among them tells another."""
+
+from __future__ import annotations
+
+import narwhals.stable.v2 as nw
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import Frame
+from tacit.claims.registry import check_for
+from tacit.engine.names import aggregate
+
+VALUES, HOMES = "__values__", "__homes__"
+
+
+@check_for("constant-in-households")
+def has_one_value_a_household(frame: Frame, claim: Claim) -> bool:
+    """Return True when every household shows one value of each column, missing being one too."""
+    home = claim.parameters["household"]
+    there = set(frame.collect_schema().names())
+    return home not in there or not any(
+        c in there and differs_in_a_household(frame, home, c) for c in claim.columns
+    )
+
+
+def differs_in_a_household(frame: Frame, home: str, column: str) -> bool:
+    """Return True when some household has two values of a column."""
+    known = frame.filter(~nw.col(home).is_null())
+    pairs = aggregate(known, [home, column], nw.len().alias(HOMES))
+    split = aggregate(pairs, [home], nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
+    return int(split.select(nw.len().alias(HOMES)).collect("pyarrow").item(0, HOMES)) > 0

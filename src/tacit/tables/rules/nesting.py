@@ -1,0 +1,82 @@
+"""Groups that fall (nearly) whole into one category: a total and a part of it that differ by few units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.data.cells.status import Status
+from tacit.data.table import Table
+from tacit.errors import InputError, SdcError
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Pairs of cells, a total and one of its parts, and how many units of the total lie elsewhere."""
+
+    total: Ints
+    part: Ints
+    rest: Floats
+
+
+def find_nearly_whole_parts(
+    table: Table, k: int, dimensions: Sequence[str], up_to: int | None
+) -> Nested:
+    """Return the pairs of a relation in which at most k units of the total lie outside the part.
+
+    Pairs that several relations in a row join need no look of their own: where at most k units lie
+    outside of the part of a part, at most k lie outside at each step, and a step that could have more
+    lets the whole have more.
+    """
+    m = table.equations
+    row = np.repeat(np.arange(m.shape[0]), np.diff(m.indptr))
+    minus = np.bincount(row[m.data < 0], minlength=m.shape[0])
+    # A relation with one total; differences of cells have no parts.
+    plain = (minus == 1) & (np.bincount(row[np.abs(m.data) != 1], minlength=m.shape[0]) == 0)
+    whole = np.zeros(m.shape[0], dtype=np.int64)
+    whole[row[m.data < 0]] = m.indices[m.data < 0]
+    keep = plain[row] & (m.data > 0)
+    total, part = whole[row[keep]], m.indices[keep].astype(np.int64)
+    rest = table.value[total] - table.value[part]
+    near = (table.value[part] > 0) & (rest <= k)
+    # A total with a single part says nothing that the part does not.
+    near &= (np.diff(m.indptr) > 2)[row[keep]]
+    if up_to is not None:
+        near &= table.value[part] <= up_to
+    if dimensions:
+        axes = [table.names.index(d) for d in dimensions]
+        near &= (table.places[total] != table.places[part])[:, axes].any(axis=1)
+    pairs = np.unique(np.stack([total[near], part[near]], axis=1), axis=0)
+    total, part = pairs[:, 0], pairs[:, 1]
+    return Nested(total, part, table.value[total] - table.value[part])
+
+
+def free_empty_cells(table: Table) -> Table:
+    """Return the table with empty cells that may be hidden: nobody is sure that they are empty."""
+    status = np.where(table.empty, np.int8(Status.SAFE), table.status)
+    return table.with_(status=status)
+
+
+def nesting_faults(kind: str, data: object, dimensions: Sequence[str]) -> list[SdcError]:
+    """Return why groups cannot be judged: these are rules on counts of units."""
+    if not isinstance(data, Table):
+        return []
+    found: list[SdcError] = []
+    if not data.frequency:
+        found.append(
+            InputError(f"{kind} judges counts, and this is a table of magnitudes; see p_percent")
+        )
+    elif "weighted_count" in data.extra:
+        found.append(
+            InputError(f"{kind} judges counts of units, and this table counts their weights")
+        )
+    unknown = [d for d in dimensions if d not in data.names]
+    if unknown:
+        found.append(InputError(f"{kind}: no dimension {unknown[0]!r}; there are {data.names}"))
+    return found

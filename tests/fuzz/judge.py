@@ -1,0 +1,646 @@
+"""Every claim recomputed from its definition, in plain NumPy and SciPy, on the files of a release.
+
+Nothing of tacit is used here. Of records the judge sees the released file and the claims of the statement; of a
+table also the truth as it was drawn, and which cells are unsafe by how much.
+"""
+
+import csv
+import itertools
+import json
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linprog
+
+NEAR = 1e-6
+JUDGES = {}
+
+
+def judges(model):
+    def keep(function):
+        JUDGES[model] = function
+        return function
+
+    return keep
+
+
+def read_csv(file):
+    """Columns of texts; an empty field that was not quoted is missing."""
+    text = file.read_text(encoding="utf-8-sig")
+    with_marks = [split_line(line) for line in split_records(text)]
+    names = [field for field, _ in with_marks[0]]
+    rows = [[None if not f and not quoted else f for f, quoted in line] for line in with_marks[1:]]
+    assert all(len(r) == len(names) for r in rows), "the released file is ragged"
+    return {n: [r[i] for r in rows] for i, n in enumerate(names)}
+
+
+def split_records(text):
+    """Lines, with those inside quotes kept together."""
+    lines, open_ = [], False
+    for line in text.splitlines():
+        if open_:
+            lines[-1] += "\n" + line
+        else:
+            lines.append(line)
+        open_ ^= line.count('"') % 2 == 1
+    return lines
+
+
+def split_line(line):
+    """Fields, each with whether it was quoted."""
+    if '"' not in line:
+        return [(f, False) for f in line.split(",")]
+    fields = next(csv.reader([line]))
+    found, rest = [], line
+    for f in fields:
+        quoted = rest.startswith('"')
+        found.append((f, quoted))
+        written = f'"{f.replace(chr(34), chr(34) * 2)}"' if quoted else f
+        rest = rest[len(written) + 1 :]
+    return found
+
+
+# -- records -----------------------------------------------------------------------------------------
+
+
+def rows_of(columns, names):
+    return list(zip(*(columns[c] for c in names), strict=True))
+
+
+@judges("k-anonymity")
+def k_anonymity(columns, claim):
+    return (
+        min(Counter(rows_of(columns, claim["columns"])).values(), default=10**9)
+        >= claim["parameters"]["k"]
+    )
+
+
+@judges("k-combinations")
+def k_combinations(columns, claim):
+    for names in claim["parameters"]["combinations"]:
+        whole = Counter(r for r in rows_of(columns, names) if None not in r)
+        if min(whole.values(), default=10**9) < claim["parameters"]["k"]:
+            return False
+    return True
+
+
+@judges("k-agreement")
+def k_agreement(columns, claim):
+    p = claim["parameters"]
+    for names in p.get("combinations") or [claim["columns"]]:
+        rows = rows_of(columns, names)
+        if min((len(agreeing(r, rows)) for r in rows), default=10**9) < p["k"]:
+            return False
+        whole = Counter(r for r in rows if None not in r)
+        if p.get("in_full") and min(whole.values(), default=10**9) < p["k"]:
+            return False
+    return True
+
+
+def agreeing(row, rows):
+    """Places of the rows that agree with one, a missing value agreeing with everything."""
+    return [
+        i
+        for i, other in enumerate(rows)
+        if all(a is None or b is None or a == b for a, b in zip(row, other, strict=True))
+    ]
+
+
+@judges("l-diversity")
+def l_diversity(columns, claim):
+    found = amounts(columns, claim).values()
+    return all(is_diverse(np.array(list(a.values())), claim["parameters"]) for a in found)
+
+
+@judges("l-agreement")
+def l_agreement(columns, claim):
+    p = claim["parameters"]
+    secret = columns[p["sensitive"]]
+    for names in p.get("combinations") or [claim["columns"]]:
+        rows = rows_of(columns, names)
+        for row in set(rows):
+            same = [i for i, other in enumerate(rows) if other == row]
+            whole = p["missing"] == "value" or (p.get("in_full") and None not in row)
+            seen = {secret[i] for i in (same if whole else agreeing(row, rows))} - {None}
+            if len(seen) < p["l"]:
+                return False
+    return True
+
+
+def amounts(columns, claim, missing=None):
+    """Amounts (records, or their weights) of each sensitive value in each class."""
+    p = claim["parameters"]
+    weight = [1.0] * len(columns[p["sensitive"]])
+    if p.get("weight"):
+        weight = [float(w or 0) for w in columns[p["weight"]]]
+    found = {}
+    for row, v, w in zip(
+        rows_of(columns, claim["columns"]), columns[p["sensitive"]], weight, strict=True
+    ):
+        if v is not None or (missing or p.get("missing", "category")) == "category":
+            inside = found.setdefault(row, {})
+            inside[v] = inside.get(v, 0.0) + w
+    return found
+
+
+def is_diverse(parts, p):
+    if p.get("variant", "distinct") == "distinct":
+        return len(parts) >= p["l"]
+    share = np.sort(parts / parts.sum())[::-1]
+    if p["variant"] == "entropy":
+        return -(share * np.log(share)).sum() >= np.log(p["l"]) - 1e-8
+    tail = share[int(np.ceil(p["l"])) - 1 :].sum()
+    return p["l"] <= 1 or share[0] < p.get("c", 3.0) * tail + 1e-9
+
+
+@judges("t-closeness")
+def t_closeness(columns, claim):
+    p = claim["parameters"]
+    distance = p.get("distance", "equal")
+    classes = amounts(columns, claim, "ignore" if distance == "ordered" else None)
+    values = {v for inside in classes.values() for v in inside}
+    listed = p.get("order")
+    rank = listed.index if listed else (lambda v: float(v) if is_number(v) else v)
+    values = sorted(values, key=rank) if distance == "ordered" else list(values)
+    whole = np.array([sum(inside.get(v, 0) for inside in classes.values()) for v in values])
+    for inside in classes.values():
+        part = np.array([inside.get(v, 0) for v in values])
+        gap = part / part.sum() - whole / whole.sum()
+        if distance == "equal":
+            moved = np.abs(gap).sum() / 2
+        elif distance == "ordered":
+            moved = np.abs(np.cumsum(gap))[:-1].sum() / max(len(values) - 1, 1)
+        else:
+            moved = moved_in_tree(dict(zip(values, gap, strict=True)), p["paths"])
+        if moved > p["t"] + 1e-8:
+            return False
+    return True
+
+
+def moved_in_tree(gap, paths):
+    """The mean over levels of what a class has more of than the whole."""
+    height = len(next(iter(paths.values()))) - 1
+    total = 0.0
+    for level in range(height):
+        sums = {}
+        for v, share in gap.items():
+            label = None if v is None else paths[v][level]
+            sums[label] = sums.get(label, 0.0) + share
+        total += sum(s for s in sums.values() if s > 0)
+    return total / height
+
+
+@judges("weighted-k-anonymity")
+def weighted_k_anonymity(columns, claim):
+    p, found = claim["parameters"], {}
+    for row, w in zip(rows_of(columns, claim["columns"]), columns[p["weight"]], strict=True):
+        found[row] = found.get(row, 0.0) + float(w or 0)
+    return min(found.values(), default=np.inf) >= p["k"] - 1e-8
+
+
+@judges("absent-columns")
+def absent_columns(columns, claim):
+    return not any(c in columns for c in claim["columns"])
+
+
+@judges("categories")
+def categories(columns, claim):
+    allowed = {plain(v) for v in claim["parameters"]["allowed"]}
+    return all(plain(v) in allowed for c in claim["columns"] for v in columns[c] if v is not None)
+
+
+def plain(value):
+    """A category as text, whichever way numbers and truths are written."""
+    text = str(value)
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+@judges("within-limits")
+def within_limits(columns, claim):
+    low, high = claim["parameters"]["low"], claim["parameters"]["high"]
+    if not all(is_number(v) for c in claim["columns"] for v in columns[c] if v is not None):
+        return False
+    x = np.array([float(v) for c in claim["columns"] for v in columns[c] if v is not None])
+    return bool((low is None or (x >= low).all()) and (high is None or (x <= high).all()))
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@judges("channel-safety")
+def channel_safety(columns, claim):
+    given = claim["parameters"]
+    people = Counter(columns[claim["columns"][0]])
+    table = np.array(
+        [[Fraction(n) for n in line["counts"]] for line in given["inputs"]], dtype=object
+    )
+    size = [Fraction(line["subjects"]) for line in given["inputs"]]
+    u = [Fraction(str(v)) for v in given["u"].values()]
+    c = [Fraction(str(v)) for v in given["c"].values()]
+    b = None if given["b"] is None else Fraction(str(given["b"]))
+    slack = Fraction(1, 10**9)
+
+    def safe(shares):
+        total = sum(s * w for s, w in zip(shares, c, strict=True))
+        return all(s <= limit + slack for s, limit in zip(shares, u, strict=True)) and (
+            b is None or total <= b + slack
+        )
+
+    dealt = [Fraction(0)] * len(size)
+    seen = Counter()
+    for out in given["outputs"]:
+        n = sum(out["subjects"])
+        seen[str(out["channel"])] += n
+        mixed = [Fraction(0)] * len(u)
+        for r, k in zip(out["members"], out["subjects"], strict=True):
+            dealt[r - 1] += k
+            mixed = [m + x / size[r - 1] * k for m, x in zip(mixed, table[r - 1], strict=True)]
+        if not safe([m / max(n, 1) for m in mixed]):
+            return False
+    return dealt == size and +seen == Counter({str(k): v for k, v in people.items()})
+
+
+@judges("constant-in-households")
+def constant_in_households(columns, claim):
+    home = columns.get(claim["parameters"]["household"], [])
+    shown = {}
+    for c in set(claim["columns"]) & set(columns):
+        for h, v in zip(home, columns[c], strict=bool(home)):
+            shown.setdefault((c, h), set()).add(v)
+    return all(len(values) == 1 for (_, h), values in shown.items() if h is not None)
+
+
+@judges("suppressed-together")
+def suppressed_together(columns, claim):
+    given = claim["parameters"]
+    home = columns.get(given["household"])
+    for c in set(given["constant"]) & set(columns) if home else ():
+        gone = {}
+        for h, v in zip(home, columns[c], strict=True):
+            gone.setdefault(h, set()).add(v is None)
+        if any(len(g) > 1 for h, g in gone.items() if h is not None):
+            return False
+    for c in set(given["counting"]) & set(columns) if home else ():
+        if any(v is None and h is not None for h, v in zip(home, columns[c], strict=True)):
+            return False
+    for group in given["links"]:
+        for one, other in itertools.permutations([c for c in group if c in columns], 2):
+            pairs = list(zip(columns[one], columns[other], strict=True))
+            for v, beside in pairs:
+                told = {a for a, b in pairs if b == beside and a is not None}
+                if v is None and beside is not None and len(told) <= 1:
+                    return False
+    return True
+
+
+# -- tables ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Published:
+    """A table as the public sees it, beside what only its owner knows; cells in the file's order.
+
+    ``rows`` are relations as {position: sign}; ``subtables`` lists of such rows.
+    """
+
+    value: np.ndarray
+    shown: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    unsafe: np.ndarray
+    down: np.ndarray
+    up: np.ndarray
+    slide: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    owner: np.ndarray
+    lone: np.ndarray
+    counts: bool
+    rows: list
+    subtables: list | None
+    extra: dict
+    count: np.ndarray
+    fixed: np.ndarray
+    cells: list
+    names: list
+
+    @property
+    def hidden(self):
+        return np.isnan(self.shown)
+
+    @property
+    def room(self):
+        return np.maximum(self.value - self.least, 0), np.maximum(self.most - self.value, 0)
+
+    def tiny(self, cell):
+        return 1.0 if self.counts else 1e-3 * max(1.0, abs(self.value[cell]))
+
+
+def matrix(rows, n):
+    m = np.zeros((len(rows), n))
+    for i, row in enumerate(rows):
+        for cell, sign in row.items():
+            m[i, cell] += sign
+    return m
+
+
+def reach(m, unknown, down, up, cell, sign, still=()):
+    """How far a cell can lie from its true value on one side, given all relations."""
+    cells = np.flatnonzero(unknown)
+    if cell not in cells:
+        return 0.0
+    a = m[:, cells]
+    a = a[np.abs(a).sum(axis=1) > 0]
+    bounds = [(0, 0) if c in still else (-down[c], up[c]) for c in cells.tolist()]
+    # Bounds far beyond the values count as none: programs lose their digits there.
+    bounds = [(None if lo < -1e7 else lo, None if hi > 1e7 else hi) for lo, hi in bounds]
+    cost = np.where(cells == cell, -float(sign), 0.0)
+    if not len(a):
+        lo, hi = bounds[list(cells).index(cell)]
+        end = hi if sign > 0 else lo
+        return np.inf if end is None else abs(end)
+    found = linprog(cost, A_eq=a, b_eq=np.zeros(len(a)), bounds=bounds, method="highs")
+    if found.status == 3:
+        return np.inf
+    assert found.status == 0, found.message
+    return max(0.0, -found.fun)
+
+
+def enough(t, m, unknown, down, up, *, levels=True):
+    """Whether every unsafe cell has the room that its levels ask for."""
+    keep = 1 - 2 * NEAR
+    for cell in np.flatnonzero(t.unsafe).tolist():
+        below, above, width = min(t.down[cell], t.room[0][cell]), t.up[cell], t.slide[cell]
+        if not levels:
+            below = above = width = 0.0
+        if max(below, above, width) <= 0:
+            width = t.tiny(cell)
+        far_down = reach(m, unknown, down, up, cell, -1)
+        far_up = reach(m, unknown, down, up, cell, 1)
+        slack = 1e-7 * max(1.0, abs(t.value[cell]))
+        if (
+            far_down + slack < below * keep
+            or far_up + slack < above * keep
+            or far_down + far_up + slack < width * keep
+        ):
+            return False
+    return True
+
+
+def found_by_neighbours(t, m, unknown, down, up):
+    """Whether the only respondent of an unsafe cell deduces another's in a shared relation, within bounds."""
+    shares = (np.abs(m).T @ np.abs(m)) > 0
+    for known in np.flatnonzero(t.unsafe & t.lone).tolist():
+        for target in np.flatnonzero(t.unsafe & shares[known]).tolist():
+            if target == known or t.owner[target] == t.owner[known]:
+                continue
+            ways = [reach(m, unknown, down, up, target, s, still=(known,)) for s in (-1, 1)]
+            if max(ways) < t.tiny(target) * (1 - 1e-4):
+                return True
+    return False
+
+
+def free_ways(m, unknown):
+    """A basis of all movements of the unknown cells, ignoring bounds: cells x dimension."""
+    cells = np.flatnonzero(unknown)
+    a = m[:, cells]
+    _, s, v = np.linalg.svd(a, full_matrices=True)
+    rank = int((s > 1e-9 * max(1.0, s.max(initial=0.0))).sum())
+    full = np.zeros((m.shape[1], len(cells) - rank))
+    full[cells] = v[rank:].T
+    return full
+
+
+def found_by_sums(t, m, unknown):
+    """Whether an unsafe cell moves only as a single respondent's does, whatever the bounds."""
+    ways = free_ways(m, unknown)
+    lone, unsafe = np.flatnonzero(unknown & t.lone), np.flatnonzero(unknown & t.unsafe)
+    for a, b in itertools.product(lone.tolist(), unsafe.tolist()):
+        if a == b or t.owner[a] == t.owner[b] or not np.abs(ways[b]).max(initial=0) > 1e-7:
+            continue
+        if np.abs(ways[a]).max(initial=0) <= 1e-7:
+            continue
+        rest = ways[b] - ways[a] * (ways[a] @ ways[b]) / (ways[a] @ ways[a])
+        if np.abs(rest).max() < 1e-7:
+            return True
+    return False
+
+
+def protected(t, claim, unknown, down, up, *, far=True, levels=True, rows=None):
+    m = matrix(t.rows if rows is None else rows, len(t.value))
+    if not enough(t, m, unknown, down, up, levels=levels):
+        return False
+    if not claim["parameters"].get("singletons"):
+        return True
+    return not found_by_neighbours(t, m, unknown, down, up) and not (
+        far and found_by_sums(t, m, unknown)
+    )
+
+
+@judges("protected-intervals")
+def protected_intervals(t, claim):
+    return protected(t, claim, t.hidden, *t.room)
+
+
+def narrowed(t, claim):
+    down, up = t.room
+    if claim["parameters"].get("apriori") is None:
+        return down, up
+    around = claim["parameters"]["apriori"] / 100 * np.abs(t.value)
+    return np.minimum(down, around), np.minimum(up, around)
+
+
+@judges("protected-in-table")
+def protected_in_table(t, claim):
+    levels = bool(claim["parameters"].get("intervals"))
+    return protected(t, claim, t.hidden, *narrowed(t, claim), far=False, levels=levels)
+
+
+@judges("protected-in-subtables")
+def protected_in_subtables(t, claim):
+    if t.subtables is None:
+        return True
+    levels = bool(claim["parameters"].get("intervals"))
+    whole = t.unsafe
+    try:
+        for rows in t.subtables:
+            inside = np.zeros(len(t.value), dtype=bool)
+            inside[[c for row in rows for c in row]] = True
+            t.unsafe = whole & inside
+            if not protected(
+                t,
+                claim,
+                t.hidden & inside,
+                *narrowed(t, claim),
+                far=False,
+                levels=levels,
+                rows=rows,
+            ):
+                return False
+    finally:
+        t.unsafe = whole
+    return True
+
+
+@judges("not-deducible")
+def not_deducible(t, claim):
+    m = matrix(t.rows, len(t.value))
+    if (t.unsafe & ~t.hidden).any():
+        return False
+    ways = free_ways(m, t.hidden)
+    if (np.abs(ways[t.unsafe]).max(axis=1, initial=0) <= 1e-7).any():
+        return False
+    return not (claim["parameters"].get("singletons") and found_by_sums(t, m, t.hidden))
+
+
+def within(t):
+    down, up = t.room
+    has = ~np.isnan(t.low)
+    return (
+        np.where(has, np.minimum(down, np.maximum(t.value - t.low, 0)), down),
+        np.where(has, np.minimum(up, np.maximum(t.high - t.value, 0)), up),
+    )
+
+
+@judges("protected-by-published-intervals")
+def protected_by_published_intervals(t, claim):
+    return protected(t, claim, t.hidden & ~np.isnan(t.low), *within(t), far=False)
+
+
+@judges("protected-with-intervals")
+def protected_with_intervals(t, claim):
+    unknown = t.hidden | (t.high > t.low)
+    if not intervals_hold_the_truth(t, claim) or (t.unsafe & ~unknown).any():
+        return False
+    return protected(t, claim, unknown, *within(t))
+
+
+@judges("intervals-hold-the-truth")
+def intervals_hold_the_truth(t, claim):
+    has = ~np.isnan(t.low)
+    slack = NEAR * np.maximum(1, np.abs(t.value))
+    true = (t.value >= t.low - slack) & (t.value <= t.high + slack)
+    shown = np.isnan(t.shown) | ((t.shown >= t.low - slack) & (t.shown <= t.high + slack))
+    return bool((true & shown)[has].all())
+
+
+@judges("additive")
+def additive(t, claim):
+    for row in t.rows:
+        at, signs = np.array(list(row)), np.array(list(row.values()))
+        x = t.shown[at]
+        if np.isnan(x).any():
+            if claim["parameters"].get("base") is not None:
+                return False
+            continue
+        if abs(x @ signs) > 2 * NEAR * max(1.0, np.abs(x).sum()):
+            return False
+    return True
+
+
+@judges("rounded")
+def rounded(t, claim):
+    p = claim["parameters"]
+    base = float(p["base"])
+    steps = t.shown / base
+    if np.isnan(steps).any() or (np.abs(steps - np.rint(steps)) > NEAR).any():
+        return False
+    totals = {next(c for c, s in row.items() if s < 0) for row in t.rows}
+    for cell, (x, k) in enumerate(zip(t.value / base, np.rint(steps), strict=True)):
+        total = cell in totals
+        slack = p["y"] if total else p["max_shift"] - 1
+        even = abs(x - round(x)) < 1e-9 * max(1.0, abs(x))
+        low, high = (round(x), round(x)) if even else (np.floor(x), np.ceil(x))
+        extra = 1 if p["free_zeros"] and even and not total else 0
+        if not low - slack <= k <= high + slack + extra:
+            return False
+    return True
+
+
+@judges("adjacent-multiples")
+def adjacent_multiples(t, claim):
+    base = float(claim["parameters"]["base"])
+    steps = t.shown / base
+    whole = np.abs(steps - np.rint(steps)) < NEAR
+    return bool((whole & (np.abs(t.shown - t.value) < base)).all())
+
+
+@judges("no-small-counts")
+def no_small_counts(t, claim):
+    x = t.shown[~np.isnan(t.shown)]
+    return bool(((x == 0) | ((x >= claim["parameters"]["base"]) & (x == np.floor(x)))).all())
+
+
+@judges("moved-far-enough")
+def moved_far_enough(t, claim):
+    for cell in np.flatnonzero(t.unsafe & ~t.hidden).tolist():
+        down, up = t.down[cell], t.up[cell]
+        if max(down, up) <= 0:
+            down = up = max(t.slide[cell], t.tiny(cell))
+        moved = t.shown[cell] - t.value[cell]
+        slack = 2 * NEAR * max(1.0, abs(t.value[cell]))
+        if not ((up > 0 and moved >= up - slack) or (down > 0 and -moved >= down - slack)):
+            return False
+    return True
+
+
+@judges("cell-keys")
+def cell_keys(t, claim):
+    if t.hidden.any() or (t.shown[t.fixed] != t.value[t.fixed]).any():
+        return False
+    plan = json.loads(t.extra["perturbation"])
+    keys = t.extra.get(t.extra.get("used_key", "cell_key"))
+    if not t.counts or keys is None or "weighted_count" in t.extra:
+        return True
+    line, moves, bounds = (np.array(plan["main"][k]) for k in ("i", "v", "bound"))
+    for cell in np.flatnonzero(~t.fixed).tolist():
+        n = t.value[cell]
+        own = line == min(n, line.max())
+        change = t.shown[cell] - n
+        if n == 0:
+            expected = 0.0
+        else:
+            expected = moves[own][
+                np.flatnonzero(keys[cell] < np.append(bounds[own][:-1], np.inf))[0]
+            ]
+        if abs(change - expected) > NEAR * max(1.0, n):
+            return False
+    return True
+
+
+@judges("k-disclosure")
+def k_disclosure(t, claim):
+    p, m = claim["parameters"], matrix(t.rows, len(t.value))
+    k, most = p["k"], p.get("up_to")
+    axes = [t.names.index(d) for d in p.get("dimensions") or ()]
+    down, up = within(t)
+    for row in t.rows:
+        total = next(c for c, s in row.items() if s < 0)
+        for part in [c for c, s in row.items() if s > 0] if len(row) > 2 else ():
+            rest = t.value[total] - t.value[part]
+            if t.value[part] <= 0 or rest > k or (most is not None and t.value[part] > most):
+                continue
+            if axes and all(t.cells[total][i] == t.cells[part][i] for i in axes):
+                continue
+            if rest + reach_apart(m, t.hidden, down, up, total, part) < (k + 1) * (1 - 2 * NEAR):
+                return False
+    return True
+
+
+def reach_apart(m, unknown, down, up, total, part):
+    """How far a total can move away from one of its parts, given all relations."""
+    cells = np.flatnonzero(unknown)
+    cost = np.where(cells == part, 1.0, 0.0) - np.where(cells == total, 1.0, 0.0)
+    if not len(cells) or not cost.any():
+        return 0.0
+    bounds = [(-down[c], None if up[c] > 1e7 else up[c]) for c in cells.tolist()]
+    bounds = [(None if lo < -1e7 else lo, hi) for lo, hi in bounds]
+    found = linprog(cost, A_eq=m[:, cells], b_eq=np.zeros(len(m)), bounds=bounds, method="highs")
+    return np.inf if found.status == 3 else -found.fun

@@ -1,0 +1,85 @@
+"""The judge and tacit's own checks agree, on patterns and files that keep a claim and on those that break it."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import tacit
+from fuzz import draw
+from fuzz.judge import JUDGES
+from fuzz.run import look
+from tacit.claims import Claim
+from tacit.data.cells.status import Status
+
+PATTERNS = [
+    ("protected-intervals", {"singletons": False}),
+    ("protected-intervals", {"singletons": True}),
+    ("protected-in-table", {"intervals": True, "singletons": False, "apriori": 60.0}),
+    ("protected-in-table", {"intervals": False, "singletons": True}),
+    ("protected-in-subtables", {"intervals": True, "singletons": False}),
+    ("protected-in-subtables", {"intervals": False, "singletons": True}),
+    ("not-deducible", {"singletons": False}),
+    ("not-deducible", {"singletons": True}),
+]
+
+
+@functools.cache
+def verdicts(seed):
+    """Pairs of verdicts on one table with a random pattern: ours and the judge's, by claim."""
+    rng = np.random.default_rng([3, seed])
+    grid = draw.draw_grid(rng)
+    table = tacit.MinimumFrequency(n=int(rng.integers(2, 5))).apply(grid.read())
+    if table.primary.sum() > 12 or len(table) > 90:
+        return {}
+    more = (table.status == Status.SAFE) & (rng.random(len(table)) < rng.choice([0.2, 0.5, 0.8]))
+    table = table.with_status(np.flatnonzero(more), Status.SECONDARY)
+    shown = table.released()
+    file = {c: [None if v is None else str(v) for v in shown[c].to_list()] for c in shown.columns}
+    view, faults = look(grid, table, file)
+    assert not faults
+    found = {}
+    for model, parameters in PATTERNS:
+        if model == "protected-in-subtables" and len(grid.parts) > 1:
+            continue
+        claim = Claim(model, parameters, "all unsafe cells", table.names)
+        found[model, str(parameters)] = claim.holds(table), JUDGES[model](view, claim.to_dict())
+    return found
+
+
+@pytest.mark.parametrize("seeds", [range(a, a + 10) for a in range(0, 40, 10)], ids=str)
+def test_patterns_are_judged_alike(seeds):
+    for seed in seeds:
+        for claim, (ours, theirs) in verdicts(seed).items():
+            assert ours == theirs, (seed, claim)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", [range(a, a + 50) for a in range(1000, 3000, 50)], ids=str)
+def test_many_patterns_are_judged_alike(seeds):
+    test_patterns_are_judged_alike(seeds)
+
+
+def test_patterns_of_both_sorts_are_among_them():
+    found = [v for seed in range(40) for v in verdicts(seed).values()]
+    assert (True, True) in found
+    assert (False, False) in found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_files_are_judged_alike(seed):
+    rng = np.random.default_rng([4, seed])
+    n, k = int(rng.integers(1, 40)), int(rng.integers(2, 5))
+    levels = np.array(["u", "v", "w", None], dtype=object)[: int(rng.integers(1, 5))]
+    columns = {c: rng.choice(levels, n).tolist() for c in "abc"}
+    columns["home"] = rng.choice(["h1", "h2", "h3"], n).tolist()
+    data = tacit.read({c: v if any(v) else ["u"] * n for c, v in columns.items()})
+    shown = {c: data.column(c).to_pylist() for c in columns}
+    for model, parameters, names in [
+        ("k-anonymity", {"k": k}, ("a", "b")),
+        ("k-agreement", {"k": k}, ("a", "b", "c")),
+        ("k-combinations", {"k": k, "combinations": [["a"], ["b", "c"]]}, ("a", "b", "c")),
+        ("categories", {"allowed": ["u", "v"]}, ("a",)),
+    ]:
+        claim = Claim(model, parameters, "keys", names)
+        assert claim.holds(data.frame) == JUDGES[model](shown, claim.to_dict()), model
