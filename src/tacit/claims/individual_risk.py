@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.claims.claim import Claim
-from tacit.claims.classes import SIZE, Frame
-from tacit.claims.k_agreement import number_values
+from tacit.claims.classes import SIZE, Frame, number_values
 from tacit.claims.registry import check_for
 
 Ints = npt.NDArray[np.int64]

@@ -45,7 +45,8 @@ def individual_risks(codes: Ints, weights: Floats) -> Floats:
         n_values = int(column.max(initial=MISSING)) + 1
         coded = np.where(column == MISSING, n_values, column).astype(np.int32)
         keys[str(j)] = Coded(coded, pa.nulls(n_values))
-    cells = Cells(keys, size, np.bincount(of, weights=weights, minlength=len(size)))
+    sums = np.bincount(of, weights=weights, minlength=len(size)).astype(np.float64)
+    cells = Cells(keys, size, sums)
     f = np.rint(wildcard_sizes(cells))
     return expected_inverse(f, share_sampled(f, wildcard_sizes(cells, weighted=True)))[of]
 

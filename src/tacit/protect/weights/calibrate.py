@@ -133,7 +133,7 @@ class Calibrate(Method):
         first = np.full(n_cells, len(of), dtype=np.int64)
         np.minimum.at(first, of, np.arange(len(of)))
         cells = {c: Coded(v.codes[first], v.values) for c, v in coded.items()}
-        amount = np.bincount(of, weights=before, minlength=n_cells)
+        amount = np.bincount(of, weights=before, minlength=n_cells).astype(np.float64)
         margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
         ctx.tick("calibrating", 0.5)
         fit = self.fit(amount, margins)

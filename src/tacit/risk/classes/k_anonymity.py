@@ -195,7 +195,9 @@ def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
     table = nw.from_native(count_classes(data.frame, keys, data.weight), eager_only=True)
     sizes = table.get_column(N).to_numpy().astype(np.int64)
     by_size = np.unique_counts(sizes)
-    records = {int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)}
+    records: dict[float, int] = {
+        int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)
+    }
     names = {N: free_name("records", keys), W: free_name("weighted", keys)}
     frame = table.rename({c: names[c] for c in table.columns if c in names})
     return Classes(keys, frame, records, len(sizes))

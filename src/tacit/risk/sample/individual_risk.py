@@ -385,7 +385,7 @@ class IndividualRiskResult(Result):
         """Return the risks of all records from the largest down."""
         n = len(self.risk)
         ordered = np.sort(self.risk)[::-1]
-        ranks = np.unique(np.geomspace(1, max(n, 1), POINTS).astype(np.int64)) if n else []
+        ranks = np.unique(np.geomspace(1, max(n, 1), POINTS).astype(np.int64))[:n]
         points: list[tuple[str, Any, float]] = [
             ("risk", int(i), float(ordered[int(i) - 1])) for i in ranks
         ]
@@ -467,7 +467,9 @@ def record_cells(
     rank[order] = np.arange(n_cells)
     of = rank[ids]
     n = np.bincount(of, minlength=n_cells).astype(np.int64)
-    weight = None if weights is None else np.bincount(of, weights=weights, minlength=n_cells)
+    weight = None
+    if weights is not None:
+        weight = np.bincount(of, weights=weights, minlength=n_cells).astype(np.float64)
     at = first[order]
     return Cells({k: Coded(c.codes[at], c.values) for k, c in coded.items()}, n, weight), of
 
