@@ -112,8 +112,36 @@ def test_structural_zeros_are_floored_and_reported_or_filled():
     assert rows[cell]["spree"] > 0
 
 
-def francdat():
-    """Eight records with four keys and missing values, as in the example of sdcMicro's freqCalc."""
+def test_eight_records_of_capobianchi_polettini_and_lucarelli():
+    """The small file that comes with sdcMicro (francdat), with the closed forms for f = 1 and 2 by hand."""
+    data = tacit.read(
+        {
+            "key1": [1, 1, 1, 3, 4, 4, 6, 1],
+            "key2": [2, 2, 2, 3, 3, 3, 2, 2],
+            "key3": [5, 1, 1, 1, 1, 1, 1, 5],
+            "key4": [1, 1, 1, 5, 4, 1, 5, 1],
+            "w": [18, 45.5, 39, 17, 541, 8, 5, 92],
+        },
+        keys=["key1", "key2", "key3", "key4"],
+        weight="w",
+    )
+    found = tacit.IndividualRisk().measure(data)
+    assert found.frame["f"].to_list() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert found.frame["population"].to_list() == [110, 84.5, 84.5, 17, 541, 8, 5, 110]
+    assert [round(r, 3) for r in found.risk.tolist()] == [
+        0.017,
+        0.022,
+        0.022,
+        0.177,
+        0.012,
+        0.297,
+        0.402,
+        0.017,
+    ]
+
+
+def with_holes():
+    """Eight records with two keys, some of them missing."""
     return tacit.read(
         {
             "a": [1, 2, 1, None, 1, None, 1, 5],
@@ -128,7 +156,7 @@ def francdat():
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
 def test_missing_keys_count_in_part(alpha):
     """Against the rule: agreeing records of other cells that lack a key count alpha."""
-    data = francdat()
+    data = with_holes()
     a, b, w = (data.column(c).to_pylist() for c in "abw")
     wanted_f, wanted_w = [], []
     for i in range(8):

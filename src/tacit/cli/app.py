@@ -593,7 +593,9 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series"],
+    name: Literal[
+        "channels", "swap-or-shuffle", "blanking", "grouping", "series", "individual-risk"
+    ],
     /,
     *,
     out: Path,
@@ -610,6 +612,7 @@ def experiment(
         ``blanking``: the four designs of Flossmann and Lechner (2006).
         ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
+        ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
     out
         Folder for the tables (csv) and charts (svg).
     size

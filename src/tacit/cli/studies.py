@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "blanking": "blanking_and_noise",
     "grouping": "grouping_methods",
     "series": "series_distances",
+    "individual-risk": "individual_risk",
 }
 
 
