@@ -84,6 +84,23 @@ def test_a_census_file_serves_as_the_association_table():
         tacit.IndividualRisk(estimator="bf_spree", margins=margins).measure(sample())
 
 
+def test_finer_categories_of_the_census_are_joined():
+    fine = table("dhi", np.array(CASE["X"]) / 2)
+    halves = {
+        **{c: [*fine[c], *fine[c]] for c in ("d", "h")},
+        "i": [*(f"{i}a" for i in fine["i"]), *(f"{i}b" for i in fine["i"])],
+        "count": fine["count"] * 2,
+    }
+    joined = {"i": {f"{i}{half}": i for i in range(3) for half in "ab"}}
+    one = tacit.IndividualRisk(
+        estimator="spree", **spree(association=halves), categories=joined
+    ).measure(sample())
+    two = tacit.IndividualRisk(estimator="spree", **spree()).measure(sample())
+    np.testing.assert_allclose(one.risk, two.risk)
+    with pytest.raises(InputError, match="lacks categories"):
+        tacit.IndividualRisk(estimator="spree", **spree(association=halves)).measure(sample())
+
+
 def test_margins_estimated_by_the_weights_are_scaled_on_request():
     margins = [table("dh", CASE["F_dh"]), ["h", "i"]]
     spec = {"estimator": "spree", "association": table("dhi", CASE["X"]), "margins": margins}

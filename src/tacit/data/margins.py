@@ -136,6 +136,22 @@ def collapse(
     return found
 
 
+def recode_totals(
+    table: Mapping[str, tuple[Any, ...]], categories: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, tuple[Any, ...]]:
+    """Return a table of totals with categories joined; those that are not listed stay."""
+    if not any(c in categories for c in columns_of(table)):
+        return table
+    columns = {
+        c: [categories.get(c, {}).get(str(v), v) for v in table[c]] for c in columns_of(table)
+    }
+    sums: dict[tuple[Any, ...], float] = {}
+    for *cell, count in zip(*columns.values(), table[COUNT], strict=True):
+        sums[tuple(cell)] = sums.get(tuple(cell), 0) + count
+    joined = zip(*sums, strict=True)
+    return {**dict(zip(columns, joined, strict=True)), COUNT: tuple(sums.values())}
+
+
 def rescale_to(
     table: Mapping[str, tuple[Any, ...]], standard: Mapping[str, tuple[Any, ...]]
 ) -> Mapping[str, tuple[Any, ...]]:

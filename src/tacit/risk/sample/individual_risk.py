@@ -15,12 +15,12 @@ import pyarrow as pa
 from pydantic import Field, model_validator
 
 from tacit.context import Context
-from tacit.data.margins import Totals
+from tacit.data.margins import Totals, recode_totals
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric, read_numeric_column
 from tacit.engine.codes import Cells, Coded, dense_ids, wildcard_sizes
 from tacit.errors import InputError, InvalidParameter, RoleMissing, SdcError, SdcWarning
-from tacit.fields import ColumnNames, PositiveFloat, PositiveInt, Probability
+from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.plot.lines import lines
@@ -118,6 +118,10 @@ class IndividualRisk(Measure):
         default=(),
         description="SPREE: tables of known totals; columns alone mean as the weights of the sample estimate them",
     )
+    categories: Mapping[ColumnName, Mapping[str, Any]] = Field(
+        default_factory=dict,
+        description="SPREE: for each key, categories of the census and of margins to those of the data that they belong to",
+    )
     rescale: bool = Field(
         default=False,
         description="SPREE: scale later margins to the totals of the first instead of refusing contradictions",
@@ -151,6 +155,8 @@ class IndividualRisk(Measure):
             raise ValueError("alpha goes with missing 'wildcard'")
         if self.estimator == "bf" and (self.association is not None or self.margins):
             raise ValueError("association and margins go with the estimators spree and bf_spree")
+        if self.estimator == "bf" and self.categories:
+            raise ValueError("categories go with the estimators spree and bf_spree")
         if self.estimator != "bf" and not self.margins:
             raise ValueError(
                 "SPREE needs margins: tables of totals, or columns that the weights estimate"
@@ -254,8 +260,12 @@ class IndividualRisk(Measure):
         if self.estimator != "bf" and len(cells):
             census = other.register if other.has_register else None
             settings = Settings(self.tolerance, self.sweeps, self.zeros, self.rescale)
-            table = association_of(keys, self.association, census)
-            spree = estimate_populations(cells, direct, table, self.margins, settings)
+            table = recode_totals(association_of(keys, self.association, census), self.categories)
+            margins = [
+                recode_totals(m, self.categories) if isinstance(m, Mapping) else m
+                for m in self.margins
+            ]
+            spree = estimate_populations(cells, direct, table, margins, settings)
             floored = spree.population < f
             population = np.maximum(spree.population, f) if self.floor == "f" else spree.population
             if not (population > 0).all():
