@@ -55,6 +55,13 @@ def test_no_record_stays_above(rule, limit):
     assert notes["lower_bound"] <= notes["weight"] == lost(data, after)
 
 
+def test_names_that_look_like_code_are_names():
+    table = survey().to_arrow().rename_columns(["main.t", '"a"', " b ", "select"])
+    data = tacit.read(table, keys=["main.t", '"a"', " b "], weight="select")
+    after = tacit.LocalSuppression(risk_above=0.1).apply(data)
+    assert wildcard_risk(after).max() <= 0.1 + 1e-9
+
+
 def test_risk_and_k_together_and_importance():
     data = survey()
     both = tacit.LocalSuppression(risk_above=0.1, k=4).apply(data)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tacit.claims.claim import Claim
 from tacit.claims.classes import SIZE, Frame, number_values
 from tacit.claims.registry import check_for
+from tacit.engine.names import aggregate
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -31,7 +32,7 @@ def risks_are_low(frame: Frame, claim: Claim) -> bool:
     p = claim.parameters
     weight = p.get("weight")
     amount = nw.len() if weight is None else nw.col(weight).cast(nw.Float64).sum()
-    found = frame.group_by(*claim.columns).agg(nw.len().alias(SIZE), amount.alias(AMOUNT))
+    found = aggregate(frame, claim.columns, nw.len().alias(SIZE), amount.alias(AMOUNT))
     table = found.collect("pyarrow")
     size = table.get_column(SIZE).to_numpy().astype(np.float64)
     if not len(size):

@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
+from tacit.engine.names import aggregate
 
 AMOUNT = "__amount__"
 
@@ -25,7 +26,7 @@ def sums_to_totals(frame: Frame, claim: Claim) -> bool:
     room = float(claim.parameters.get("tolerance", 1e-6))
     for table in claim.parameters["margins"]:
         columns = [c for c in table if c != "count"]
-        sums = frame.group_by(*columns).agg(weight.sum().alias(AMOUNT)).collect("pyarrow")
+        sums = aggregate(frame, columns, weight.sum().alias(AMOUNT)).collect("pyarrow")
         found = [sums.get_column(c).to_list() for c in columns]
         amounts = [float(a) for a in sums.get_column(AMOUNT).to_list()]
         if not is_met(table, columns, list(zip(*found, strict=True)), amounts, room):
