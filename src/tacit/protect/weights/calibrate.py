@@ -79,7 +79,7 @@ class Calibrate(Method):
     techniques: ClassVar[tuple[str, ...]] = ("calibration of weights",)
     example: ClassVar[Mapping[str, Any]] = {
         "margins": [{"sex": {"f": 60, "m": 60}}],
-        "weight": "weight",
+        "weight": "calibrated",
     }
 
     @model_validator(mode="after")
