@@ -34,6 +34,7 @@ from tacit.protect.suppress.local_each import suppress_each
 from tacit.protect.suppress.local_problem import Demand, Problem
 from tacit.protect.swap import record_pairs
 from tacit.risk.linkage import agreement, nearest, series_attack
+from tacit.stats.local_counts import Lattice, fit_around, neighbourhood
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.robust import qn
 from tacit.stats.series import warping
@@ -240,6 +241,25 @@ def merged_rows():
     return [*narrow, *wide, prices]
 
 
+def local_counts():
+    """Counts around a few cells, some of them isolated, with cells beyond the edge empty and left out."""
+    places = np.unique(rng(4).integers(0, 9, (40, 2)), axis=0)
+    lattice = Lattice(places, places[:, 0] % 2, rng(5).integers(1, 5, len(places)))
+    made = [
+        fit_around(
+            lattice,
+            places[:6],
+            lattice.group[:6],
+            neighbourhood(2, c, None),
+            2,
+            outside=out,
+            lower=True,
+        )
+        for c, out in ((1, "zero"), (2, "drop"))
+    ]
+    return [v for fit in made for v in (fit.a, fit.mu, fit.likelihood, fit.status, fit.degree)]
+
+
 #: What drives the kernels of each module.
 ALGORITHMS = {
     "hypercube": lambda: tacit.SuppressHypercube().apply(judged((6, 4, 3)), seed=1).hidden,
@@ -259,6 +279,7 @@ ALGORITHMS = {
     "fitting": adjusted,
     "structure": structure,
     "series": series_links,
+    "local counts": local_counts,
     "rank pairs": lambda: rank_partners(300, 20, rng()),
     "robust scale": lambda: qn(rng().normal(size=300)),
     "agreement": agreeing,

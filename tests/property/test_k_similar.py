@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tacit
@@ -243,6 +243,8 @@ GRID = {
 )
 def test_release_is_k_anonymous_and_no_dearer_than_datafly(rows, k, method):
     import pyarrow as pa
+
+    assume(any(r[1] is not None for r in rows))  # a key without any value is refused on reading
 
     table = pa.table(
         {

@@ -54,8 +54,11 @@ def leaves(key, value, level):
     return sum(label(key, v, level) == mine for v in TREES[key])
 
 
-def judge(table, levels, passes, limit, charge, weights=None):
-    """Return (safe, cost, suppressed) of a node from the definitions."""
+def judge(table, levels, passes, limit, charge, weights=None, overall=None):
+    """Return (safe, cost, suppressed) of a node from the definitions.
+
+    ``overall`` asks all released classes together; the smallest go first while it does not hold.
+    """
     n = len(table["a"])
     amount = weights or [1] * n
     classes = defaultdict(list)
@@ -65,6 +68,8 @@ def judge(table, levels, passes, limit, charge, weights=None):
     while True:
         released = [i for rows in alive for i in rows]
         kept = [rows for rows in alive if passes(rows, released)]
+        if len(kept) == len(alive) and kept and overall and not overall(kept):
+            kept = [rows for rows in kept if len(rows) > min(map(len, kept))]
         if len(kept) == len(alive):
             break
         alive = kept
@@ -168,8 +173,10 @@ def every_node():
     return [dict(zip(TREES, levels, strict=True)) for levels in itertools.product(*heights)]
 
 
-def check(spec, data, table, passes, limit, charge, weights=None):
-    nodes = [(lv, *judge(table, lv, passes, limit, charge, weights)) for lv in every_node()]
+def check(spec, data, table, passes, limit, charge, weights=None, overall=None):
+    nodes = [
+        (lv, *judge(table, lv, passes, limit, charge, weights, overall)) for lv in every_node()
+    ]
     safe = [n for n in nodes if n[1]]
     if not safe:
         with pytest.raises(Infeasible, match="no node of the lattice is safe"):
@@ -284,6 +291,19 @@ def test_an_unfinished_search_states_its_gap():
     assert lattice.gap == pytest.approx((lattice.best.value - lattice.bound) / lattice.best.value)
 
 
+def test_work_counts_every_set_of_keys_that_is_judged():
+    from tacit.protect.anonymise.states import States
+
+    data = read(draw(5))
+    work = []
+    for model in (tacit.KAnonymity(k=3), tacit.Lkc(known=2, k=3, confidence=0.9, sensitive="s")):
+        problem = tacit.Anonymise(models=[model]).pose(data).problem
+        states = States(problem)
+        states.at(problem.high)
+        work.append(states.work)
+    assert work[1] == 4 * work[0]  # all keys, and three pairs of them
+
+
 def test_local_search_reaches_the_optimum_of_small_lattices():
     from tacit.protect.anonymise.bound import Found, Limits
     from tacit.protect.anonymise.states import States
@@ -338,3 +358,182 @@ def test_the_lattice_prints_and_plots_itself():
     assert "proven" in repr(lattice)
     assert "of them safe" in lattice.plot().alt
     assert [n.value for n in lattice.top(3)] == sorted(n.value for n in lattice.top(3))
+
+
+def shares(values, rows, amount):
+    """Return the share of each value among rows."""
+    total = sum(amount[i] for i in rows)
+    sums = defaultdict(float)
+    for i in rows:
+        sums[values[i]] += amount[i] / total
+    return sums
+
+
+def gains_little(table, beta, variant, amount):
+    def passes(rows, released):
+        part, whole = shares(table["s"], rows, amount), shares(table["s"], released, amount)
+        return all(
+            (part[v] - q) / q <= (beta if variant == "basic" else min(beta, -math.log(q))) + 1e-9
+            for v, q in whole.items()
+        )
+
+    return passes
+
+
+def changes_little(table, delta, absent, amount):
+    def passes(rows, released):
+        part, whole = shares(table["s"], rows, amount), shares(table["s"], released, amount)
+        return all(
+            abs(math.log2(part[v] / q)) < delta - 1e-9 if part[v] else absent == "ignored"
+            for v, q in whole.items()
+        )
+
+    return passes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("variant", ["basic", "enhanced"])
+def test_finds_the_optimum_for_likeness(seed, variant):
+    table = draw(seed + 40)
+    limit = [0.0, 0.4][seed % 2]
+    model = tacit.BetaLikeness(beta=1.2, variant=variant, sensitive="s")
+    weights = "weighted" if seed == 3 else "records"
+    data = read(table, weight="w")
+    spec = tacit.Anonymise(models=[model], suppression=limit, weights=weights)
+    amount = table["w"] if seed == 3 else [1] * 40
+    passes = gains_little(table, 1.2, variant, amount)
+    check(spec, data, table, passes, limit, loss, table["w"] if seed == 3 else None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("absent", ["violates", "ignored"])
+def test_finds_the_optimum_for_delta_disclosure(seed, absent):
+    table = draw(seed + 50)
+    table["s"] = [
+        "0" if v in "23" else v for v in table["s"]
+    ]  # rare values would leave nothing safe
+    limit = [0.0, 0.4][seed % 2]
+    spec = tacit.Anonymise(
+        models=[tacit.DeltaDisclosure(delta=1.1, absent=absent, sensitive="s")], suppression=limit
+    )
+    passes = changes_little(table, 1.1, absent, [1] * 40)
+    check(spec, read(table), table, passes, limit, loss)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_finds_the_optimum_for_alpha_k(seed):
+    table = draw(seed + 60)
+    table["s"] = [None if v == "3" else v for v in table["s"]]
+    # With the smaller alpha the class of all records fails, and only small classes can be kept.
+    limit, alpha = [(0.0, 0.55), (0.3, 0.55), (0.8, 0.4)][seed // 2]
+    values = None if seed != 3 else ("1", "2")
+    missing = ["category", "ignore"][seed % 2]
+    model = tacit.AlphaK(alpha=alpha, k=3, values=values, missing=missing, sensitive="s")
+    spec = tacit.Anonymise(models=[model], suppression=limit)
+
+    def passes(rows, released):
+        part = shares(table["s"], rows, [1] * 40)
+        counted = [
+            p
+            for v, p in part.items()
+            if (v in values if values else v is not None or missing == "category")
+        ]
+        return len(rows) >= 3 and max(counted, default=0) <= alpha + 1e-9
+
+    check(spec, read(table), table, passes, limit, loss)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lkc_holds_and_is_optimal_without_suppression(seed):
+    table = draw(seed + 70)
+    model = tacit.Lkc(known=2, k=3, confidence=0.8, sensitive="s")
+    spec = tacit.Anonymise(models=[model])
+    data = read(table)
+
+    def safe(levels):
+        for size in (1, 2):
+            for keys in itertools.combinations(TREES, size):
+                classes = defaultdict(list)
+                for i in range(40):
+                    classes[tuple(label(k, table[k][i], levels[k]) for k in keys)].append(i)
+                for rows in classes.values():
+                    if len(rows) < 3 or max(shares(table["s"], rows, [1] * 40).values()) > 0.8:
+                        return False
+        return True
+
+    nodes = [lv for lv in every_node() if safe(lv)]
+    lattice = spec.search(data)
+    assert lattice.proven
+    assert lattice.n_safe == len(nodes)
+    everyone = [list(range(40))]
+    least = min(loss(table, lv, everyone, [], [1] * 40) for lv in nodes)
+    assert lattice.best.value == pytest.approx(least)
+    some = tacit.Anonymise(models=[model], suppression=0.3, weights="weighted")
+    released = some.apply(read(table, weight="w"))
+    assert released.history[-1].claims[0].model == "lkc-privacy"
+    # Fewer keys known, less to do.
+    assert (
+        lattice.best.value
+        <= tacit.Anonymise(models=[tacit.Lkc(known=3, k=3, confidence=0.8, sensitive="s")])
+        .search(data)
+        .best.value
+        + 1e-9
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_finds_the_optimum_for_attack_risk(seed):
+    table = draw(seed + 80)
+    limit = [0.0, 0.3][seed % 2]
+    scale = 0.5 if seed == 5 else 1.0
+    options = {"average": 0.15 * scale} if seed < 4 else {"at_risk": 0.1, "threshold": 0.3 * scale}
+    if seed == 5:
+        options |= {"attacker": "journalist", "fraction": 0.5}
+    models = [tacit.AttackRisk(highest=0.5 * scale, **options)]
+    passes = size(2)
+    if seed == 3:  # beside a model that compares with the whole
+        models.append(tacit.TCloseness(t=0.35, sensitive="s"))
+        near = close(table, 0.35)
+        passes = lambda rows, released: len(rows) >= 2 and near(rows, released)  # noqa: E731
+
+    def overall(alive):
+        n = sum(map(len, alive))
+        if seed < 4:
+            return len(alive) / n <= 0.15 + 1e-9
+        return sum(len(r) for r in alive if 1 / len(r) > 0.3) / n <= 0.1 + 1e-9
+
+    spec = tacit.Anonymise(models=models, suppression=limit)
+    check(spec, read(table), table, passes, limit, loss, overall=overall)
+
+
+def test_a_claim_of_each_model_fails_on_the_data_before():
+    table = draw(3)
+    data = read(table)
+    models = [
+        tacit.BetaLikeness(beta=0.6, sensitive="s"),
+        tacit.DeltaDisclosure(delta=1, absent="ignored", sensitive="s"),
+        tacit.AlphaK(alpha=0.6, k=3, sensitive="s"),
+        tacit.Lkc(known=2, k=3, confidence=0.7, sensitive="s"),
+        tacit.AttackRisk(average=0.1),
+    ]
+    for model in models:
+        released = tacit.Anonymise(models=[model], suppression=0.5).apply(data)
+        for claim in released.history[-1].claims:
+            assert claim.holds(released.claim_view())
+            assert not claim.holds(data.claim_view()), claim.model
+
+
+def test_models_that_cannot_be_aimed_at_say_why():
+    data = read(draw(1), weight="w")
+    anonymise = lambda model, **o: tacit.Anonymise(models=[model], **o).search(data)  # noqa: E731
+    with pytest.raises(InputError, match="attack_risk needs a limit"):
+        anonymise(tacit.AttackRisk())
+    with pytest.raises(InputError, match="attack_risk counts records"):
+        anonymise(tacit.AttackRisk(average=0.1), weights="weighted")
+    with pytest.raises(InputError, match="sums of weights are not used here"):
+        anonymise(tacit.AttackRisk(average=0.1, attacker="journalist"))
+    two = read(draw(1), quasi={"one": ["a", "b"], "two": ["b", "c"]})
+    with pytest.raises(InputError, match="name it with quasi="):
+        tacit.Anonymise(models=[tacit.AttackRisk(average=0.1)]).search(two)
+    with pytest.raises(InputError, match="leave together= at false"):
+        anonymise(tacit.LDiversity(l=2, together=True, sensitive=["s", "w"]))

@@ -1,4 +1,4 @@
-"""k-map, null-map, wrong-map and ADS0 against comparing every pair."""
+"""k-map, null-map, wrong-map, ADS0 and delta-presence against comparing every pair."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.data.hierarchy import ground_label
-from tacit.errors import ColumnNotFound, Infeasible, InputError
+from tacit.errors import ColumnNotFound, Infeasible, InputError, InvalidParameter
 from tacit.hierarchy import Hierarchy
 
 # The label "5" repeats itself, as padding does.
@@ -199,3 +199,50 @@ def test_a_million_people_and_many_level_vectors():
     )
     result = tacit.KMap().measure(released, original=original, register=register)
     assert result.linked.n_register == n
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(NUMBERS, PLACES), min_size=3, max_size=10),
+    st.lists(st.tuples(NUMBERS, PLACES), max_size=6),
+    st.data(),
+)
+def test_presence_against_every_pair(subjects, others, data):
+    assume(all(any(r[i] is not None for r in subjects) for i in (0, 1)))
+    shown = [data.draw(SHOWN) for _ in subjects]
+    population = subjects + others
+    released = everyone(subjects).replace(
+        {
+            n: pa.array(c, pa.string())
+            for n, c in zip("ab", map(list, zip(*shown, strict=True)), strict=True)
+        }
+    )
+    found = tacit.DeltaPresence(delta_min=0.1, delta_max=0.6).measure(
+        released, register=everyone(population)
+    )
+    cover = [candidates(t, population) for t in shown]
+    presence = [min(1.0, sum(1 / len(c) for c in cover if u in c)) for u in range(len(population))]
+    assert found.numbers["register"] == len(population)
+    assert found.smallest == pytest.approx(min(presence))
+    assert found.largest == pytest.approx(max(presence))
+    outside = sum(p > 0.6 + 1e-9 or p < 0.1 - 1e-9 for p in presence)
+    assert found.value == pytest.approx(outside / len(population))
+    assert found.numbers["records that match nobody"] == sum(not c for c in cover)
+    assert bool(found.shortfall) == bool(outside)
+
+
+def test_presence_by_hand():
+    # Three of four people of region x, and one of six of y, are in the release.
+    register = tacit.read(pa.table({"r": ["x"] * 4 + ["y"] * 6}), keys=["r"])
+    released = tacit.read(pa.table({"r": ["x"] * 3 + ["y"]}), keys=["r"])
+    found = tacit.DeltaPresence(delta_min=0.1, delta_max=0.5).measure(released, register=register)
+    assert (found.smallest, found.largest) == (pytest.approx(1 / 6), pytest.approx(3 / 4))
+    assert found.value == pytest.approx(0.4)
+    assert "4 of 10 members" in found.shortfall
+    assert "presence" in found.plot().alt
+    top = released.replace({"r": pa.array(["*"] * 4)})
+    assert tacit.DeltaPresence().measure(top, register=register).largest == pytest.approx(0.4)
+    with pytest.raises(InvalidParameter, match="delta_min must be at most delta_max"):
+        tacit.DeltaPresence(delta_min=0.6)
+    with pytest.raises(InputError, match="needs a population register"):
+        tacit.DeltaPresence().measure(released)

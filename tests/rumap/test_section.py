@@ -86,7 +86,7 @@ def test_the_command_writes_the_map_and_prints_the_choice(folder, capsys):
     assert re.search(r"on the frontier +\S", printed)
     assert re.search(r"chosen +\S", printed)
     names = {p.name for p in (folder / "out").iterdir()}
-    assert names == {"map.html", "map.svg", "map.png", "map.csv"}
+    assert names == {"map.html", "map.svg", "map.png", "map.csv", "plan.yaml"}
     assert (folder / "out/map.csv").read_text().count("\n") == 9
     assert main(["map", str(folder / "map.yaml"), "--out", str(folder / "out")]) == 1
     assert "--force" in capsys.readouterr().err

@@ -12,7 +12,13 @@ DESCRIBED_ELSEWHERE = {".asc", ".saf"}
 
 def require_file(path: Path) -> None:
     """Say in one sentence why a file cannot be read."""
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise UnreadableFile(
+            f"the file {path.name[:60]!r} cannot be read: {error.strerror}"
+        ) from None
+    if not there:
         near = near_match(
             path.name, [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         )

@@ -55,8 +55,10 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     separator = options.separator or (
         "\t" if path.suffix.lower() == ".tsv" else guess_separator(first_line(path, encoding))
     )
-    if len(separator) != 1 or len(options.quote) > 1:
-        raise InputError("separator must be one character, and quote one character or empty")
+    if len(separator) != 1 or len(options.quote) > 1 or not is_plain(separator + options.quote):
+        raise InputError(
+            "separator must be one plain (ASCII) character, and quote one or empty; neither ends a line"
+        )
     names = column_names(path, separator, options, encoding)
     frame = engine.scan_text(
         path,
@@ -87,6 +89,11 @@ def first_line(path: Path, encoding: str) -> str:
             return next((line for line in file if line.strip()), "")
     except (UnicodeError, LookupError):
         raise parser.not_encoded(path, encoding) from None
+
+
+def is_plain(text: str) -> bool:
+    """Return True for characters that a parser takes as marks."""
+    return text.isascii() and not set(text) & set("\0\r\n")
 
 
 def guess_separator(line: str) -> str:

@@ -119,3 +119,52 @@ def hierarchical_distance(
     for level in labels[:-1]:
         total += equal_distance(of_class, level[value], n, n_classes)
     return total / (len(labels) - 1)
+
+
+def shares_in_and_out(
+    of_class: Ints, value: Ints, n: Amounts, n_classes: int
+) -> tuple[Floats, Floats]:
+    """Return, for each row, the share of its value in its class (p) and among all (q).
+
+    Rows do not repeat a class and value, and have positive amounts.
+    """
+    sizes = sum_by(of_class, n, n_classes)
+    totals = np.bincount(value, weights=n) if len(n) else np.zeros(0)
+    return n / sizes[of_class], totals[value] / max(totals.sum(), 1e-300)
+
+
+def largest_by(of_class: Ints, amounts: Amounts, n_classes: int) -> Floats:
+    """Return the largest amount of each class, at least 0."""
+    top = np.zeros(n_classes)
+    np.maximum.at(top, of_class, amounts)
+    return top
+
+
+def relative_gain(of_class: Ints, value: Ints, n: Amounts, n_classes: int) -> Floats:
+    """Return the largest (p - q) / q of each class: what its values gain against the whole."""
+    p, q = shares_in_and_out(of_class, value, n, n_classes)
+    return largest_by(of_class, (p - q) / q, n_classes)
+
+
+def bounded_gain(of_class: Ints, value: Ints, n: Amounts, n_classes: int) -> Floats:
+    """Return the largest gain of each class, infinite where a value gains more than -ln q."""
+    p, q = shares_in_and_out(of_class, value, n, n_classes)
+    gain = (p - q) / q
+    return largest_by(of_class, np.where(gain > -np.log(q) + TOLERANCE, np.inf, gain), n_classes)
+
+
+def log_ratio(
+    of_class: Ints, value: Ints, n: Amounts, n_classes: int, *, all_values: bool
+) -> Floats:
+    """Return the largest |log2(p / q)| of each class; with ``all_values`` infinite where a value is absent."""
+    p, q = shares_in_and_out(of_class, value, n, n_classes)
+    far = largest_by(of_class, np.abs(np.log2(p / q)), n_classes)
+    if all_values:
+        present = np.bincount(of_class, minlength=n_classes)
+        far[(present > 0) & (present < len(np.unique(value)))] = np.inf
+    return far
+
+
+def largest_share(of_class: Ints, n: Amounts, sizes: Amounts) -> Floats:
+    """Return the largest share of one row in its class; 0 for a class without rows."""
+    return largest_by(of_class, n / sizes[of_class], len(sizes))

@@ -16,9 +16,11 @@ from tacit.data.microdata import Microdata
 from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
-from tacit.protect.anonymise import sample_conditions  # noqa: F401 - its conditions register themselves
+from tacit.protect.anonymise import (  # noqa: F401 - they register models
+    population_condition,
+    sample_conditions,
+)
 from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
-from tacit.protect.anonymise.claims import claims_of
 from tacit.protect.anonymise.conditions import (
     Setting,
     make_conditions,
@@ -29,6 +31,8 @@ from tacit.protect.anonymise.enumerate import walk
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.improve import LocalSearch, gap_of
 from tacit.protect.anonymise.lattice import Lattice
+from tacit.protect.anonymise.more_claims import claims_of
+from tacit.protect.anonymise.more_conditions import further_groups
 from tacit.protect.anonymise.objectives import WORDS, Utility, make_objective
 from tacit.protect.anonymise.problem import Flags, Levels, Problem, build_problem
 from tacit.protect.anonymise.states import States
@@ -198,9 +202,10 @@ class Anonymise(Method):
         ]
         if self.target:
             extra.append(self.target)
+        groups = {**quasi, **further_groups(self.models, data)}
         problem = build_problem(
             data,
-            list(quasi.values()),
+            list(groups.values()),
             tuple(dict.fromkeys(extra)),
             self.levels,
             numeric_keys(data) if self.utility == "squared_error" else (),
@@ -213,8 +218,8 @@ class Anonymise(Method):
             values={c: problem.cells.keys[c].values for c in problem.sizes},
         )
         conditions = tuple(make_conditions(self.models, setting))
-        names = list(quasi)
-        everything = tuple(range(len(names)))
+        names = list(groups)
+        everything = tuple(range(len(quasi)))
         scopes = tuple(
             everything if c.quasi is None else (names.index(c.quasi),) for c in conditions
         )

@@ -109,7 +109,7 @@ class BoxSearch:
         task, found = self.task, self.found
         bottom = self.states.at(low)
         top, climbed = task.problem.raise_state(bottom, high)
-        self.states.work += len(bottom)
+        self.states.note_work(bottom)
         if high not in found.nodes:
             found.note(task.judge(top))
         if low == high or (self.monotone and not found.nodes[high].safe):

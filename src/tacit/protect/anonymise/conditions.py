@@ -235,6 +235,10 @@ def from_l_diversity(model: Any, setting: Setting) -> Sequence[Condition]:
         raise InputError(
             "anonymise: l_diversity counts a missing key as a value of its own here; leave missing_keys= at 'category'."
         )
+    if model.together and len(sensitive_columns(model, setting.data)) > 1:
+        raise InputError(
+            "anonymise: l_diversity looks at each sensitive column by itself here; leave together= at false."
+        )
     return [
         Diverse(
             model.quasi,

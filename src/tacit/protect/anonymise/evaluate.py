@@ -88,8 +88,19 @@ class Task:
         another class out, so the rules are applied until nothing changes.
         """
         asked = list(self.keeping) if keeping else self.scoped()
-        local = [(c, s) for c, s in asked if not c.overall]
+        overall = [(c, s) for c, s in asked if c.overall]
         alive = np.ones(len(state), dtype=bool)
+        while True:
+            alive = self.settle(state, alive, [(c, s) for c, s in asked if not c.overall])
+            kept = self.drop_smallest(state, alive, overall)
+            if bool((kept == alive).all()):
+                return alive
+            alive = kept
+
+    def settle(
+        self, state: State, alive: Flags, local: Sequence[tuple[Condition, tuple[int, ...]]]
+    ) -> Flags:
+        """Suppress classes that fail by themselves until none does."""
         once = len(self.problem.groups) == 1 and not any(c.relative for c, _ in local)
         while True:
             keep = alive.copy()
@@ -103,9 +114,7 @@ class Task:
             settled = once or bool((keep == alive).all())
             alive = keep
             if settled:
-                break
-        overall = [(c, s) for c, s in asked if c.overall]
-        return self.drop_smallest(state, alive, overall) if overall else alive
+                return alive
 
     def drop_smallest(
         self, state: State, alive: Flags, overall: Sequence[tuple[Condition, tuple[int, ...]]]

@@ -30,10 +30,14 @@ class States:
             return self.slots[self.kept[levels]]
         below = self.nearest(levels)
         state, _ = self.problem.raise_state(below, levels)
-        self.work += len(below)
+        self.note_work(below)
         if keep:
             self.keep(state)
         return state
+
+    def note_work(self, state: State) -> None:
+        """Add the rows of a state to the work: once for each set of keys on which its classes are judged."""
+        self.work += len(state) * len(self.problem.groups)
 
     def nearest(self, levels: Levels) -> State:
         """Return the smallest state at hand at or below a node."""

@@ -69,13 +69,13 @@ class Answer:
         """Return a whole answer with bound and proof of its own; others come back as they are.
 
         Whole subjects cost whole numbers, so a bound on fractions of subjects may be rounded up, and an
-        answer that meets it is the best. Of a proven answer the cost itself is the bound.
+        answer that meets it is the best. A proven answer keeps the bound on fractions, and has no gap.
         """
         if not self.integer:
             return self
         bound = max(self.bound, float(np.ceil(self.bound * (1 - TOLERANCE) - TOLERANCE)))
         if self.proven or self.cost <= bound:
-            return replace(self, bound=self.cost, proven=True)
+            return replace(self, proven=True)
         return replace(self, bound=bound)
 
     @property

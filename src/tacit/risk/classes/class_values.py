@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import agreeing_cells, cells
+from tacit.engine.codes import Coded, agreeing_cells, cells, combine_codes
 from tacit.errors import RoleMissing, SdcError
 
 Ints = npt.NDArray[np.int64]
@@ -64,38 +64,58 @@ class ClassValues:
 
 
 def values_in_classes(
-    data: Microdata, keys: Sequence[str], column: str, missing: Missing = "category"
+    data: Microdata,
+    keys: Sequence[str],
+    column: str | Sequence[str],
+    missing: Missing = "category",
 ) -> ClassValues:
-    """Count a column's values in each class: one group-by on the engine.
+    """Count a column's values, or the joint values of several, in each class: one group-by on the engine.
 
-    With ``missing="ignore"`` the records that lack the value are left out.
+    With ``missing="ignore"`` the records that lack a value are left out. Joint values are numbered in their
+    order.
     """
-    frame = data.frame if missing == "category" else data.frame.filter(~nw.col(column).is_null())
+    columns = (column,) if isinstance(column, str) else tuple(column)
+    frame = data.frame
+    if missing == "ignore":
+        for name in columns:
+            frame = frame.filter(~nw.col(name).is_null())
     # Cells come in the order of their codes, so that every engine gives the same classes.
-    found = cells(frame, list(dict.fromkeys([*keys, column])))
+    found = cells(frame, list(dict.fromkeys([*keys, *columns])))
     starts = class_starts([found.keys[k].codes for k in keys], len(found))
     first = np.flatnonzero(starts)
+    value, values = joint_values([found.keys[c] for c in columns])
     return ClassValues(
         keys={k: found.keys[k].decode(found.keys[k].codes[first]) for k in keys},
         of_class=np.cumsum(starts, dtype=np.int64) - 1,
-        value=found.keys[column].codes.astype(np.int64),
+        value=value,
         n=found.n,
-        values=found.keys[column].values,
+        values=values,
     )
+
+
+def joint_values(columns: Sequence[Coded]) -> tuple[Ints, pa.Array]:
+    """Return one code a row for several columns, and the values that codes stand for: numbers, if several."""
+    if len(columns) == 1:
+        return columns[0].codes.astype(np.int64), columns[0].values
+    ids, _ = combine_codes([c.codes for c in columns], [c.size for c in columns])
+    known, codes = np.unique(ids, return_inverse=True)
+    return codes.ravel().astype(np.int64), pa.array(np.arange(len(known)))
 
 
 def values_that_agree(
-    data: Microdata, keys: Sequence[str], column: str, missing: Missing, alpha: float
+    data: Microdata, keys: Sequence[str], columns: Sequence[str], missing: Missing, alpha: float
 ) -> ClassValues:
-    """Count a column's values among the records that agree with each class, a missing key agreeing with all.
+    """Count the (joint) values of columns among the records that agree with each class, a missing key agreeing with all.
 
     Records of other classes that lack a key count ``alpha``, so that amounts need not be whole.
     """
-    own = values_in_classes(data, keys, column, missing)
+    own = values_in_classes(data, keys, columns, missing)
     size = len(own.values) + 1
-    found = cells(
-        data.frame if missing == "category" else data.frame.filter(~nw.col(column).is_null()), keys
-    )
+    frame = data.frame
+    if missing == "ignore":
+        for name in columns:
+            frame = frame.filter(~nw.col(name).is_null())
+    found = cells(frame, keys)
     starts = np.searchsorted(own.of_class, np.arange(own.n_classes + 1))
     pairs: list[Ints] = []
     amounts: list[Floats] = []

@@ -48,7 +48,8 @@ class LDiversity(Measure):
     * recursive (c, l): the largest l with r_1 < c (r_l + ... + r_m); 1 always holds.
 
     The data have the smallest diversity over all classes, sensitive columns and quasi-identifiers.
-    Each sensitive column is looked at by itself. Diversity says nothing about how far a class departs
+    Each sensitive column is looked at by itself, or with ``together`` all of them as one column of joint
+    values: two records then differ when they differ in any of the columns. Diversity says nothing about how far a class departs
     from the whole (skewness), nor about values that differ in name only (similarity): see
     ``t_closeness``.
 
@@ -73,6 +74,10 @@ class LDiversity(Measure):
     sensitive: SensitiveColumns = Field(
         default=None,
         description="the column or columns to look at; by default every sensitive column",
+    )
+    together: bool = Field(
+        default=False,
+        description="joint values of the sensitive columns count as one value each, instead of column by column",
     )
     quasi: str | None = Field(
         default=None, description="one named quasi-identifier; by default every one"
@@ -111,14 +116,16 @@ class LDiversity(Measure):
         del other
         parts = []
         for name, keys in data.quasi_identifiers(self.quasi).items():
-            for column in columns_of_interest(data, self.sensitive):
-                ctx.tick(f"diversity of {column} on {name}")
+            columns = columns_of_interest(data, self.sensitive)
+            for group in [columns] if self.together else [(c,) for c in columns]:
+                told = " x ".join(group)
+                ctx.tick(f"diversity of {told} on {name}")
                 found = (
-                    values_that_agree(data, keys, column, self.missing, self.alpha)
+                    values_that_agree(data, keys, group, self.missing, self.alpha)
                     if self.missing_keys == "wildcard"
-                    else values_in_classes(data, keys, column, self.missing)
+                    else values_in_classes(data, keys, group, self.missing)
                 )
-                parts.append(self.part(name, column, found))
+                parts.append(self.part(name, told, found))
         worst = min(parts, key=lambda part: (part.smallest, -part.violations))
         violations = max(part.violations for part in parts)
         share = max(part.violations / part.records if part.records else 0.0 for part in parts)

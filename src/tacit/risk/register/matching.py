@@ -406,14 +406,23 @@ def sum_equal_tuples(
     wanted: Sequence[npt.NDArray[Any]], known: Sequence[npt.NDArray[Any]], n: Ints, rows: Ints
 ) -> Ints:
     """Return, for each wanted tuple, the sum of ``n`` over the known tuples equal to it."""
+    return np.rint(sum_where_equal(wanted, known, n, len(rows))).astype(np.int64)
+
+
+def sum_where_equal(
+    wanted: Sequence[npt.NDArray[Any]],
+    known: Sequence[npt.NDArray[Any]],
+    amounts: npt.NDArray[Any],
+    n_wanted: int,
+) -> npt.NDArray[np.float64]:
+    """Return, for each wanted tuple, the sum of the amounts of the known tuples equal to it."""
     if not wanted:
-        return np.full(len(rows), int(n.sum()), dtype=np.int64)
+        return np.full(n_wanted, float(amounts.sum()))
     both = [
         np.concatenate([a, b]).astype(np.int64) - UNKNOWN
         for a, b in zip(wanted, known, strict=True)
     ]
-    sizes = [int(c.max(initial=0)) + 1 for c in both]
-    ids, bound = group_ids(both, sizes)
+    ids, bound = group_ids(both, [int(c.max(initial=0)) + 1 for c in both])
     split = len(wanted[0])
-    sums = np.bincount(ids[split:], weights=n, minlength=bound)
-    return np.rint(sums[ids[:split]]).astype(np.int64)
+    sums = np.bincount(ids[split:], weights=amounts, minlength=bound)
+    return sums[ids[:split]].astype(np.float64)

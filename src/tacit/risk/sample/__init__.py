@@ -1,1 +1,1 @@
-"""The risk of samples: how likely a record is found in the population."""
+"""Risk of a sample: what it says about the population that nobody has on file."""

@@ -162,6 +162,9 @@ class TableComparison(Measure[Table]):
         """Return nothing: the variables of a table are checked when it is laid out."""
         return ()
 
+    def check_type(self, data: Any, what: str = "") -> None:
+        """Accept whatever can be laid out as a table; what cannot is refused when it is."""
+
     def faults(self, data: Any) -> list[SdcError]:
         """Accept tables, and whatever else can be laid out as one."""
         return super().faults(data) if isinstance(data, Table) else []

@@ -1,0 +1,325 @@
+"""The models of sample risk: each gives the expected sample count of a cell and how uncertain it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError, RoleMissing
+from tacit.risk.sample.sample_table import SampleTable
+from tacit.stats import loglinear
+from tacit.stats.frequency_risk import CellRisks, gamma_risk
+from tacit.stats.local_counts import SEPARATED, Lattice, LocalFit, fit_around, neighbourhood
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Tick = Callable[[float], None]
+#: The widest span of whole numbers for which a gap between values is kept as a gap.
+SPAN = 1 << 20
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model.
+
+    Attributes
+    ----------
+    mu
+        Expected sample counts of the fitted cells.
+    alpha
+        Their gamma shapes: 0 for Argus, infinity for the Poisson model.
+    cells
+        Which cells were fitted.
+    numbers
+        What else is worth telling.
+    notes
+        Sentences for the explanation.
+    """
+
+    mu: Floats
+    alpha: Floats
+    cells: Ints
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    margins: tuple[loglinear.Margin, ...] = ()
+    local: LocalFit | None = None
+
+    def risks(self, table: SampleTable) -> CellRisks:
+        """Return the risks of the fitted cells."""
+        return gamma_risk(
+            table.n[self.cells], self.mu, self.alpha, np.asarray(table.fraction[self.cells])
+        )
+
+
+def fit_argus(table: SampleTable) -> Fitted:
+    """Return the model of Benedetti and Franconi: nothing is fitted, the fraction says all."""
+    size = len(table.n)
+    return Fitted(table.n.astype(np.float64), np.zeros(size), np.arange(size))
+
+
+# -- Poisson log-linear models -----------------------------------------------------------------------------
+
+
+def find_margins(
+    table: SampleTable, terms: str | Sequence[Sequence[str]]
+) -> tuple[loglinear.Margin, ...]:
+    """Return the margins of a named or listed model."""
+    axes = len(table.keys)
+    if terms == "independence":
+        return loglinear.main_effects(axes)
+    if isinstance(terms, str):
+        return loglinear.two_way(axes)
+    return loglinear.reduce_margins(
+        [tuple(table.keys.index(k) for k in margin) for margin in terms], axes
+    )
+
+
+def fit_poisson(
+    table: SampleTable,
+    margins: Sequence[loglinear.Margin],
+    weighting: str,
+    *,
+    whole: bool = False,
+    tick: Tick = lambda _: None,
+) -> loglinear.Fit:
+    """Fit a log-linear model to the counts, with the weights in one of the ways of the literature.
+
+    Means are expected sample counts in every case: those of the pseudo-likelihood, which are about people, are
+    multiplied by the sampling fraction of the cell.
+    """
+
+    def beat() -> None:
+        tick(0.5)
+
+    counts = loglinear.Counts(table.codes, table.sizes, table.n.astype(np.float64))
+    try:
+        if weighting == "standard":
+            return loglinear.fit(counts, margins, whole=whole, tick=beat)
+        assert table.weight is not None
+        if weighting == "pseudo_ml":
+            people = loglinear.Counts(table.codes, table.sizes, table.weight)
+            made = loglinear.fit(people, margins, tick=beat)
+            return loglinear.Fit(made.margins, made.mu * table.fraction, gap=made.gap)
+        if weighting == "clogg_eliason":
+            share = np.divide(
+                table.n, table.weight, out=np.full(len(table.n), table.overall), where=table.n > 0
+            )
+            offset = (share, table.overall)
+            return loglinear.fit(counts, margins, offset=offset, whole=whole, tick=beat)
+        return loglinear.fit_with_covariate(counts, margins, table.weight, tick=beat)
+    except loglinear.GridTooLarge:
+        raise InputError(
+            f"sample_risk: this model needs the whole grid of {counts.cells:.2g} cells, and at most "
+            f"{loglinear.GRID:,} can be fitted. Take terms='independence', list margins that form a tree, "
+            "or recode the keys."
+        ) from None
+
+
+def fit_loglinear(
+    table: SampleTable,
+    terms: str | Sequence[Sequence[str]],
+    weighting: str,
+    tick: Tick = lambda _: None,
+) -> Fitted:
+    """Fit a Poisson log-linear model, chosen stepwise if asked for."""
+    counts = loglinear.Counts(table.codes, table.sizes, table.n.astype(np.float64))
+    numbers: dict[str, Any] = {}
+    if terms == "stepwise":
+        if counts.cells > loglinear.GRID:
+            raise InputError(
+                f"sample_risk: the stepwise search needs the whole grid of {counts.cells:.2g} cells, and at most "
+                f"{loglinear.GRID:,} can be searched. Take terms='independence' or recode the keys."
+            )
+        chosen, path = loglinear.search_forward(counts, table.overall, tick=lambda: tick(0.5))
+        margins = chosen.margins
+        numbers["steps"] = len(path) - 1
+    else:
+        margins = find_margins(table, terms)
+    small = weighting == "standard" and counts.cells <= loglinear.GRID
+    made = fit_poisson(table, margins, weighting, whole=small, tick=tick)
+    numbers["margins"] = ", ".join(
+        " x ".join(table.keys[a] for a in m) for m in sorted(made.margins)
+    )
+    notes: tuple[str, ...] = ()
+    if small:
+        bias, ratio = loglinear.minimum_error(made, counts, table.overall)
+        numbers["minimum-error statistic"] = bias
+        numbers["minimum-error ratio"] = ratio
+        notes += (judge_fit(ratio),)
+    if made.gap > 1e-6:
+        notes += (f"Fitting was ended with margins off by up to {made.gap:.1g} of the total.",)
+    size = len(table.n)
+    return Fitted(
+        made.mu, np.full(size, np.inf), np.arange(size), numbers, notes, margins=made.margins
+    )
+
+
+def judge_fit(ratio: float) -> str:
+    """Return what the minimum-error statistic says of a model."""
+    if abs(ratio) <= 1.96:
+        return "The minimum-error statistic finds no fault with the model."
+    if ratio > 0:
+        return "By the minimum-error statistic the model is too simple, and the risk is overstated."
+    return "By the minimum-error statistic the model is too rich, and the risk is understated."
+
+
+# -- negative-binomial smoothing ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Hood:
+    """A neighbourhood: radius c, l1 reach d, degree t."""
+
+    c: int
+    d: int | None
+    degree: int
+
+    def offsets(self, varied: int) -> Ints:
+        """Return the offsets of its cells."""
+        return neighbourhood(varied, self.c, self.d)
+
+    def size(self, varied: int) -> int:
+        """Return the number of its cells."""
+        return len(self.offsets(varied))
+
+    def parameters(self, varied: int) -> int:
+        """Return how many numbers are fitted in it."""
+        return 2 + self.degree * varied
+
+    def words(self, varied: int) -> str:
+        """Return the neighbourhood in words."""
+        reach = "" if self.d is None else f", d = {self.d}"
+        return f"c = {self.c}{reach}, t = {self.degree}: {self.size(varied)} cells"
+
+
+def place_cells(
+    table: SampleTable, ordinal: Sequence[str], positions: Mapping[str, Mapping[str, int]]
+) -> Lattice:
+    """Return the cells on a lattice of the ordinal keys, within groups equal on all others."""
+    axes = [table.keys.index(k) for k in ordinal]
+    columns = [
+        place_values(k, table.values[a], positions.get(k))[table.codes[:, a]]
+        for k, a in zip(ordinal, axes, strict=True)
+    ]
+    fixed = [a for a in range(len(table.keys)) if a not in axes]
+    rest = table.codes[:, fixed]
+    group = (
+        np.unique(rest, axis=0, return_inverse=True)[1].ravel()
+        if fixed
+        else np.zeros(len(table.n), dtype=np.int64)
+    )
+    return Lattice(np.stack(columns, axis=1), group.astype(np.int64), table.n)
+
+
+def place_values(key: str, values: Sequence[Any], given: Mapping[str, int] | None) -> Ints:
+    """Return the place of each value on its axis, from 0.
+
+    Whole numbers keep their distances, in units of their common step, so that a value that nobody has is a gap; other
+    values stand in ascending order. A missing value has no neighbours: it stands apart.
+    """
+    known = [v for v in values if v is not None]
+    if given is not None:
+        lost = sum(str(v) not in given for v in known)
+        if lost:
+            raise InputError(
+                f"sample_risk: positions= lacks {lost} of the {len(known)} values of column {key!r}. "
+                "Give every value a whole number."
+            )
+        places = np.array([given[str(v)] for v in known], dtype=np.int64)
+    elif known and all(isinstance(v, int) and not isinstance(v, bool) for v in known):
+        places = np.array(known, dtype=np.int64)
+        places = (places - places.min()) // max(
+            math.gcd(*(int(p) for p in places - places.min())), 1
+        )
+        if places.max() > SPAN:
+            places = np.arange(len(known))
+    else:
+        places = np.arange(len(known))
+    places = places - places.min(initial=0)
+    far = int(places.max(initial=0)) + 1000
+    return np.array([*places, *([far] if None in values else [])], dtype=np.int64)
+
+
+def find_ordinal(table: SampleTable, named: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the keys that vary within a neighbourhood: those named, or those that hold numbers."""
+    if named is not None:
+        return tuple(named)
+    found = tuple(
+        k
+        for k, values in zip(table.keys, table.values, strict=True)
+        if len(values) > 2
+        and all(
+            isinstance(v, int | float) and not isinstance(v, bool) for v in values if v is not None
+        )
+    )
+    if not found:
+        raise RoleMissing(
+            "sample_risk: model 'negative_binomial' needs an ordinal key. No key holds more than two different "
+            "numbers; name ordinal keys with ordinal=[...]."
+        )
+    return found
+
+
+def fit_local(
+    table: SampleTable,
+    lattice: Lattice,
+    hood: Hood,
+    up_to: int,
+    *,
+    outside: str = "zero",
+    lower: bool = False,
+    tick: Tick = lambda _: None,
+) -> Fitted:
+    """Fit the local model around every cell of at most ``up_to`` records."""
+    varied = lattice.places.shape[1]
+    size, wanted = hood.size(varied), hood.parameters(varied)
+    if size <= wanted:
+        raise InputError(
+            f"sample_risk: a neighbourhood of {size} cells cannot carry {wanted} parameters; "
+            "take a larger radius= or a lower degree=."
+        )
+    cells = np.flatnonzero((table.n >= 1) & (table.n <= up_to))
+    try:
+        made = fit_around(
+            lattice,
+            lattice.places[cells],
+            lattice.group[cells],
+            hood.offsets(varied),
+            hood.degree,
+            outside=outside,
+            lower=lower,
+            tick=tick,
+        )
+    except OverflowError:
+        raise InputError(
+            "sample_risk: the grid of the ordinal keys is too large to number its cells; recode the keys."
+        ) from None
+    lowered = int((made.degree < hood.degree).sum())
+    thin = int((made.total < hood.parameters(varied) - 1).sum())
+    bound = int((made.status == 1).sum())
+    apart = int((made.status == SEPARATED).sum())
+    notes: tuple[str, ...] = ()
+    if apart:
+        told = (
+            f"Around {apart:,} cells the neighbours are empty on some side and no finite polynomial fits best: the risk "
+            "there is uncertain and often understated; compare with separated='lower'."
+        )
+        notes += (told,)
+    if lowered:
+        told = (
+            f"Around {lowered:,} cells no finite polynomial of degree {hood.degree} fits best and a lower one was taken, "
+            "which tends to overstate the risk."
+        )
+        notes += (told,)
+    if thin:
+        notes += (f"Around {thin:,} cells there are fewer records than parameters.",)
+    if bound:
+        notes += (f"For {bound:,} cells the dispersion lies at its bound.",)
+    alpha = np.where(made.a > 1e-8, 1 / np.maximum(made.a, 1e-8), np.inf)
+    numbers = {"neighbourhood": hood.words(varied), "cells that are separated": apart + lowered}
+    return Fitted(made.mu, alpha, cells, numbers, notes, local=made)

@@ -1,0 +1,410 @@
+r"""Local negative-binomial regression: the mean and dispersion of a cell from the cells around it.
+
+Around a cell k the counts are negative binomial with means :math:`\log\mu_{k'} = \theta_0 + \sum_j \sum_{l \le t}
+\theta_{jl} (k'_j-k_j)^l` and a common a = 1/alpha (Rinott and Shlomo 2006, equations 9 to 11). For a given a the
+likelihood is concave in theta and Newton's method finds its maximum; a itself is looked for on a grid from 0 (Poisson) and
+then by bracketing its score, so that a local maximum is not taken for the largest.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.kernels import Kernels
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Values of a at which the profile likelihood is looked at.
+GRID = np.array([0.0, 0.02, 0.06, 0.2, 0.6, 2.0, 6.0, 20.0, 100.0, 1000.0])
+#: A bracket that ends at a = 0 is searched from here.
+SMALLEST = 1e-5
+#: Coefficients beyond this have run away: the cells around separate the centre from the rest.
+RUNAWAY = 12.0
+#: Counts that are gathered at once.
+BLOCK = 2_000_000
+#: What a fit says of itself.
+FINE, AT_BOUND, SEPARATED = 0, 1, 2
+
+
+def neighbourhood(varied: int, c: int, d: int | None) -> Ints:
+    """Return the offsets with no coordinate beyond c and, if d is given, a sum of absolute values of at most d."""
+    offsets = np.array(list(product(range(-c, c + 1), repeat=varied)), dtype=np.int64)
+    return offsets if d is None else offsets[np.abs(offsets).sum(axis=1) <= d]
+
+
+def design(offsets: Ints, degree: int) -> Floats:
+    """Return a column of ones, then the offsets to the first power, the second, and so on."""
+    powers = [offsets.astype(np.float64) ** power for power in range(1, degree + 1)]
+    return np.ascontiguousarray(np.hstack([np.ones((len(offsets), 1)), *powers]))
+
+
+# -- kernels -----------------------------------------------------------------------------------------------
+
+
+def evaluate(f: Any, x: Any, a: float, theta: Any, gradient: Any, hessian: Any) -> float:
+    """Return the log-likelihood at theta without its constants; fill gradient and negative Hessian in theta.
+
+    A count below 0 marks a cell that is left out.
+    """
+    q = len(theta)
+    for i in range(q):
+        gradient[i] = 0.0
+        for j in range(q):
+            hessian[i, j] = 0.0
+    value = 0.0
+    for m in range(len(f)):
+        if f[m] < 0:
+            continue
+        eta = 0.0
+        for i in range(q):
+            eta += x[m, i] * theta[i]
+        eta = min(eta, 30.0)
+        mu = math.exp(eta)
+        count = float(f[m])
+        if a > 0.0:
+            value += count * eta - (count + 1.0 / a) * math.log1p(a * mu)
+            for nu in range(1, f[m]):
+                value += math.log1p(a * nu)
+        else:
+            value += count * eta - mu
+        below = 1.0 + a * mu
+        slope = (count - mu) / below
+        curve = (1.0 + a * count) * mu / (below * below)
+        for i in range(q):
+            gradient[i] += slope * x[m, i]
+            factor = curve * x[m, i]
+            for j in range(i + 1):
+                hessian[i, j] += factor * x[m, j]
+    return value
+
+
+def solve(hessian: Any, gradient: Any, step: Any) -> None:
+    """Solve hessian step = gradient by Cholesky's method; the lower triangle is given and overwritten."""
+    q = len(gradient)
+    trace = 0.0
+    for i in range(q):
+        trace += hessian[i, i]
+    tiny = 1e-12 * trace / q + 1e-300
+    for j in range(q):
+        for i in range(j, q):
+            total = hessian[i, j]
+            for k in range(j):
+                total -= hessian[i, k] * hessian[j, k]
+            if i == j:
+                hessian[j, j] = math.sqrt(max(tiny, total))
+            else:
+                hessian[i, j] = total / hessian[j, j]
+    for i in range(q):
+        total = gradient[i]
+        for k in range(i):
+            total -= hessian[i, k] * step[k]
+        step[i] = total / hessian[i, i]
+    for back in range(q):
+        i = q - 1 - back
+        total = step[i]
+        for k in range(i + 1, q):
+            total -= hessian[k, i] * step[k]
+        step[i] = total / hessian[i, i]
+
+
+def climb(
+    f: Any, x: Any, a: float, theta: Any, tolerance: float, gradient: Any, hessian: Any, step: Any
+) -> float:
+    """Move theta to the largest likelihood for a given a; return the likelihood there."""
+    q = len(theta)
+    value = evaluate(f, x, a, theta, gradient, hessian)
+    for _ in range(60):
+        solve(hessian, gradient, step)
+        promise = 0.0
+        longest = 0.0
+        for i in range(q):
+            promise += step[i] * gradient[i]
+            longest = max(longest, abs(step[i]))
+        if promise < tolerance * (1.0 + abs(value)):
+            break
+        length = 1.0 if longest <= 3.0 else 3.0 / longest
+        moved = False
+        for _half in range(25):
+            for i in range(q):
+                theta[i] += length * step[i]
+            new = evaluate(f, x, a, theta, gradient, hessian)
+            if new > value:
+                moved = True
+                value = new
+                break
+            for i in range(q):
+                theta[i] -= length * step[i]
+            length *= 0.5
+        if not moved:
+            break
+        gone = False
+        for i in range(q):
+            if abs(theta[i]) > 4.0 * RUNAWAY:
+                gone = True
+        if gone:
+            break
+    return value
+
+
+def score(f: Any, x: Any, a: float, theta: Any) -> float:
+    """Return the derivative of the log-likelihood in a, for a > 0."""
+    total = 0.0
+    for m in range(len(f)):
+        if f[m] < 0:
+            continue
+        eta = 0.0
+        for i in range(len(theta)):
+            eta += x[m, i] * theta[i]
+        eta = min(eta, 30.0)
+        mu = math.exp(eta)
+        z = a * mu
+        if z < 1e-3:
+            total += mu * mu * (0.5 - z * (2.0 / 3.0 - z * (0.75 - 0.8 * z)))
+        else:
+            total += (math.log1p(z) - z / (1.0 + z)) / (a * a)
+        total -= f[m] * mu / (1.0 + z)
+        for nu in range(1, f[m]):
+            total += nu / (1.0 + a * nu)
+    return total
+
+
+def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas: Any) -> None:
+    """Fit each row of counts; ``out`` gets a, the mean at the centre, the log-likelihood and the status."""
+    q = x.shape[1]
+    gradient = np.zeros(q)
+    hessian = np.zeros((q, q))
+    step = np.zeros(q)
+    theta = np.zeros(q)
+    kept = np.zeros(q)
+    for row in range(len(counts)):
+        f = counts[row]
+        total = 0.0
+        cells = 0
+        for m in range(len(f)):
+            if f[m] >= 0:
+                total += f[m]
+                cells += 1
+        for i in range(q):
+            theta[i] = 0.0
+        theta[0] = math.log((total if total > 0.0 else 0.5) / cells)
+        best = -math.inf
+        at = 0
+        for g in range(len(grid)):
+            value = climb(f, x, grid[g], theta, 1e-7, gradient, hessian, step)
+            if value > best:
+                best = value
+                at = g
+                for i in range(q):
+                    kept[i] = theta[i]
+        a = grid[at]
+        status = 0
+        if at == len(grid) - 1:
+            status = 1
+        low = grid[at - 1] if at > 1 else smallest
+        high = grid[at + 1] if at + 1 < len(grid) else grid[at]
+        if at > 0 and high > low:
+            # The score in a along the ridge of best thetas has a root in the bracket: regula falsi, Illinois.
+            for i in range(q):
+                theta[i] = kept[i]
+            climb(f, x, low, theta, 1e-10, gradient, hessian, step)
+            left = score(f, x, low, theta) * low
+            for i in range(q):
+                theta[i] = kept[i]
+            climb(f, x, high, theta, 1e-10, gradient, hessian, step)
+            right = score(f, x, high, theta) * high
+            if left > 0.0 and right < 0.0:
+                u = math.log(low)
+                v = math.log(high)
+                side = 0
+                for _ in range(60):
+                    w = (u * right - v * left) / (right - left)
+                    a = math.exp(w)
+                    climb(f, x, a, theta, 1e-13, gradient, hessian, step)
+                    middle = score(f, x, a, theta) * a
+                    if abs(middle) < 1e-7 or v - u < 1e-8:
+                        break
+                    if middle > 0.0:
+                        u = w
+                        left = middle
+                        if side == 1:
+                            right *= 0.5
+                        side = 1
+                    else:
+                        v = w
+                        right = middle
+                        if side == -1:
+                            left *= 0.5
+                        side = -1
+        if a == grid[at]:
+            for i in range(q):
+                theta[i] = kept[i]
+        best = climb(f, x, a, theta, 1e-13, gradient, hessian, step)
+        for i in range(1, q):
+            if abs(theta[i]) > RUNAWAY:
+                status = 2
+        for i in range(q):
+            thetas[row, i] = theta[i]
+        for m in range(len(f)):
+            if f[m] >= 0:
+                for nu in range(2, f[m] + 1):
+                    best -= math.log(nu)
+        out[row, 0] = a
+        out[row, 1] = math.exp(theta[0])
+        out[row, 2] = best
+        out[row, 3] = status
+
+
+KERNELS = Kernels(globals(), evaluate, solve, climb, score, fit_cells)
+
+
+# -- on arrays ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LocalFit:
+    """What was fitted around each centre.
+
+    Attributes
+    ----------
+    a, mu
+        Dispersion (0 is Poisson) and mean of the centre.
+    likelihood
+        Largest log-likelihood.
+    status
+        0 fine, 1 a at its bound, 2 separated: coefficients run away, and the mean of the centre is overstated.
+    degree
+        The degree of the polynomial; lower than asked only where that was allowed.
+    total
+        Records in the neighbourhood, the centre included.
+    """
+
+    a: Floats
+    mu: Floats
+    likelihood: Floats
+    status: Ints
+    degree: Ints
+    total: Ints
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Occupied cells at whole places on some axes, within groups that are equal on all other keys.
+
+    Attributes
+    ----------
+    places
+        One row per cell, one column per axis; from 0.
+    group
+        The group of each cell.
+    n
+        Its count.
+    """
+
+    places: Ints
+    group: Ints
+    n: Ints
+
+    def index(self, reach: int) -> Index:
+        """Return an index of the cells for neighbourhoods that reach so far."""
+        top = self.places.max(axis=0)
+        # Room at the edges keeps the rows of the grid apart.
+        sizes = tuple(int(t) + 1 + 2 * reach for t in top)
+        if (int(self.group.max()) + 1) * math.prod(sizes) >= 1 << 62:
+            raise OverflowError
+        numbers = number_places(self.group, self.places, sizes, reach)
+        order = np.argsort(numbers)
+        return Index(numbers[order], self.n[order], sizes, reach, top)
+
+
+@dataclass(frozen=True)
+class Index:
+    """Occupied cells by number, ascending."""
+
+    numbers: Ints
+    n: Ints
+    sizes: tuple[int, ...]
+    reach: int
+    top: Ints
+
+    def gather(self, centres: Ints, groups: Ints, offsets: Ints, *, outside: str) -> Ints:
+        """Return the counts around some centres, one row each; -1 for a cell that is left out."""
+        around = centres[:, None, :] + offsets[None, :, :]
+        wanted = number_places(groups[:, None], around, self.sizes, self.reach)
+        found = np.searchsorted(self.numbers, wanted)
+        found[found == len(self.numbers)] = 0
+        counts = np.where(self.numbers[found] == wanted, self.n[found], 0)
+        if outside == "drop":
+            counts[((around < 0) | (around > self.top)).any(axis=-1)] = -1
+        return counts
+
+
+def number_places(group: Ints, places: Ints, sizes: tuple[int, ...], reach: int) -> Ints:
+    """Return one number for group and place."""
+    numbers = group
+    for axis, size in enumerate(sizes):
+        numbers = numbers * size + places[..., axis] + reach
+    return numbers
+
+
+def fit_around(
+    lattice: Lattice,
+    centres: Ints,
+    groups: Ints,
+    offsets: Ints,
+    degree: int,
+    *,
+    outside: str = "zero",
+    lower: bool = False,
+    without_centre: bool = False,
+    tick: Callable[[float], None] = lambda _: None,
+) -> LocalFit:
+    """Fit the model around each centre; with ``lower``, by a lower degree where the cells around separate it."""
+    m = len(centres)
+    out = np.zeros((m, 4))
+    used = np.full(m, degree)
+    total = np.zeros(m, dtype=np.int64)
+    todo = np.arange(m)
+    index = lattice.index(int(np.abs(offsets).max(initial=0)))
+    middle = int(np.flatnonzero((offsets == 0).all(axis=1))[0])
+    for t in range(degree, -1, -1):
+        x = design(offsets, t)
+        turns = 25.0 * len(todo) * len(offsets) * x.shape[1] ** 2
+        fit_block = KERNELS.pick(turns)["fit_cells"]
+
+        def one(rows: Ints, x: Floats = x, fit_block: Any = fit_block) -> Floats:
+            counts = index.gather(centres[rows], groups[rows], offsets, outside=outside)
+            if without_centre:
+                counts[:, middle] = -1
+            total[rows] = np.maximum(counts, 0).sum(axis=1)
+            made = np.zeros((len(rows), 4))
+            fit_block(counts, x, GRID, SMALLEST, made, np.zeros((len(rows), x.shape[1])))
+            return made
+
+        parts = list(blocks(todo, max(1, BLOCK // len(offsets))))
+        done = 0
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for rows, made in zip(parts, pool.map(one, parts), strict=True):
+                out[rows] = made
+                used[rows] = t
+                done += len(rows)
+                tick(done / max(len(todo), 1))
+        todo = todo[out[todo, 3] == SEPARATED]
+        if not len(todo) or not lower:
+            break
+    return LocalFit(out[:, 0], out[:, 1], out[:, 2], out[:, 3].astype(np.int64), used, total)
+
+
+def blocks(rows: Ints, size: int) -> Iterator[Ints]:
+    """Yield the rows in blocks."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
