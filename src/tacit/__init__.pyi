@@ -99,6 +99,7 @@ from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
 from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
+from tacit.protect.weights.calibrate import Calibrate as Calibrate
 from tacit.recommendation import recommend as recommend
 from tacit.registry import register as register
 from tacit.release import Release as Release
@@ -144,6 +145,7 @@ from tacit.risk.register.explicit_identifier import ExplicitIdentifier as Explic
 from tacit.risk.register.k_map import KMap as KMap
 from tacit.risk.register.null_map import NullMap as NullMap
 from tacit.risk.register.wrong_map import WrongMap as WrongMap
+from tacit.risk.sample.individual_risk import IndividualRisk as IndividualRisk
 from tacit.risk.sample.population_uniqueness import PopulationUniqueness as PopulationUniqueness
 from tacit.risk.sample.sample_risk import SampleRisk as SampleRisk
 from tacit.rumap import RUMap as RUMap

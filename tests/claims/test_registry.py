@@ -12,10 +12,12 @@ RECORDS = {
     "absent-columns",
     "categories",
     "channel-safety",
+    "individual-risk",
     "k-agreement",
     "k-anonymity",
     "k-combinations",
     "l-agreement",
+    "margins-met",
     "within-limits",
 }
 

@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -171,3 +172,42 @@ def test_prints_and_plots():
     assert "smallest diversity (l)" in repr(found)
     assert "3: 12 records" in found.plot().alt
     assert found.plot().svg().startswith("<svg")
+
+
+@pytest.mark.parametrize("variant", ["distinct", "entropy", "recursive"])
+@pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
+def test_missing_keys_as_wildcards_count_in_part(variant, alpha):
+    """Against the definition, pair by pair."""
+    rng = np.random.default_rng(4)
+    a = [None if rng.random() < 0.2 else int(rng.integers(3)) for _ in range(40)]
+    b = [None if rng.random() < 0.2 else int(rng.integers(2)) for _ in range(40)]
+    s = [int(v) for v in rng.integers(0, 3, 40)]
+    data = tacit.read({"a": a, "b": b, "s": s}, keys=["a", "b"], sensitive=["s"])
+    spec = tacit.LDiversity(variant=variant, missing_keys="wildcard", alpha=alpha)
+    found = {(r["a"], r["b"]): r for r in spec.measure(data).frame.rows(named=True)}
+    for i in range(40):
+        amounts = [0.0] * 3
+        for j in range(40):
+            same = (a[i], b[i]) == (a[j], b[j])
+            agrees = all(x is None or y is None or x == y for x, y in ((a[i], a[j]), (b[i], b[j])))
+            whole = same or None not in (a[j], b[j]) or (a[i] is None and b[i] is None)
+            amounts[s[j]] += agrees * (1.0 if whole else alpha)
+        kept = sorted((x for x in amounts if x > 0), reverse=True)
+        total = sum(kept)
+        if variant == "distinct":
+            wanted = len(kept)
+        elif variant == "entropy":
+            wanted = np.exp(-sum(x / total * np.log(x / total) for x in kept))
+        else:
+            wanted = max(
+                [m for m in range(1, len(kept) + 1) if kept[0] < 3 * sum(kept[m - 1 :])], default=1
+            )
+        row = found[(a[i], b[i])]
+        assert row["l"] == pytest.approx(wanted)
+        assert row["largest share"] == pytest.approx(kept[0] / total)
+    assert sum(r["records"] for r in found.values()) == 40
+
+
+def test_alpha_needs_wildcards():
+    with pytest.raises(InvalidParameter, match="alpha goes with"):
+        tacit.LDiversity(alpha=0.5)

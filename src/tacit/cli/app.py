@@ -595,7 +595,15 @@ def agreement(
 
 @app.command
 def experiment(
-    name: Literal["channels", "swap-or-shuffle", "blanking", "grouping", "series", "dictionaries"],
+    name: Literal[
+        "channels",
+        "swap-or-shuffle",
+        "blanking",
+        "grouping",
+        "series",
+        "dictionaries",
+        "individual-risk",
+    ],
     /,
     *,
     out: Path,
@@ -613,6 +621,7 @@ def experiment(
         ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
+        ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
     out
         Folder for the tables (csv) and charts (svg).
     size

@@ -25,6 +25,7 @@ EXPERIMENTS = {
     "grouping": "grouping_methods",
     "series": "series_distances",
     "dictionaries": "dictionary_size",
+    "individual-risk": "individual_risk",
 }
 
 

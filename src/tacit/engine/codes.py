@@ -8,7 +8,7 @@ many times faster than grouping the records again for each question.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,10 @@ from tacit.engine.memory import count_held
 from tacit.engine.relational import N, W, counts
 
 __all__ = [
+    "Agreement",
     "Cells",
     "Coded",
+    "agreeing_cells",
     "cells",
     "combine_codes",
     "count_classes",
@@ -142,28 +144,66 @@ def dense_ids(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tupl
 
 
 def wildcard_sizes(
-    cells: Cells, subset: Sequence[str] | None = None, *, weighted: bool = False
+    cells: Cells,
+    subset: Sequence[str] | None = None,
+    *,
+    weighted: bool = False,
+    alpha: float = 1.0,
 ) -> Floats:
     """Return for each cell how many records agree with it when a null agrees with everything.
 
-    This is the count that an intruder faces after local suppression, as in sdcMicro. Cells are
-    grouped by which keys are null; for two such patterns only the keys known in both are compared.
+    This is the count that an intruder faces after local suppression, as in sdcMicro. With ``alpha`` below 1
+    agreeing records count that much when they lack a key and stand in another cell; a cell that lacks every key
+    counts all records in full.
+    """
+    amount = cells.weight if weighted and cells.weight is not None else cells.n.astype(np.float64)
+    result = np.zeros(len(cells))
+    for match in agreeing_cells(cells, subset, alpha):
+        sums = np.bincount(match.other_ids, amount[match.others], minlength=match.bound)
+        result[match.rows] += match.share * sums[match.ids]
+    return result
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Cells of one pattern of nulls beside those of another: cells with equal ids agree."""
+
+    rows: Ints
+    others: Ints
+    ids: Ints
+    other_ids: Ints
+    bound: int
+    #: How much an agreeing record counts.
+    share: float
+
+
+def agreeing_cells(
+    cells: Cells, subset: Sequence[str] | None = None, alpha: float = 1.0
+) -> Iterator[Agreement]:
+    """Yield which cells agree when a null agrees with everything.
+
+    Cells are grouped by which keys are null; for two such patterns only the keys known in both are compared. Two cells
+    of one pattern agree only when they are the same.
     """
     names = list(subset if subset is not None else cells.keys)
     columns, sizes = cells.columns(names)
-    amount = cells.weight if weighted and cells.weight is not None else cells.n.astype(np.float64)
     known = np.stack([c != s - 1 for c, s in zip(columns, sizes, strict=True)], axis=1)
     patterns, pattern_of = np.unique(known, axis=0, return_inverse=True)
     pattern_of = pattern_of.ravel()
     members = [np.flatnonzero(pattern_of == p) for p in range(len(patterns))]
-    result = np.zeros(len(cells))
     for p, rows in enumerate(members):
         for q, others in enumerate(members):
+            in_full = p == q or patterns[q].all() or not patterns[p].any()
             common = np.flatnonzero(patterns[p] & patterns[q])
             both = np.concatenate([rows, others])
             ids, bound = group_ids(
                 [columns[c][both] for c in common], [sizes[c] for c in common], n_rows=len(both)
             )
-            sums = np.bincount(ids[len(rows) :], weights=amount[others], minlength=bound)
-            result[rows] += sums[ids[: len(rows)]]
-    return result
+            yield Agreement(
+                rows,
+                others,
+                ids[: len(rows)],
+                ids[len(rows) :],
+                bound,
+                1.0 if in_full else alpha,
+            )

@@ -73,6 +73,36 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             f"values of {c.parameters['sensitive']}."
         ),
     ),
+    "margins-met": (
+        "Weights meet known totals",
+        lambda c: (
+            f"The weights sum to the known totals by {c.quasi_identifier}; a record that lacks one of these columns may belong to any "
+            "category."
+        ),
+    ),
+    "individual-risk": (
+        "Risk of re-identification",
+        lambda c: (
+            "By the estimate of Benedetti and Franconi "
+            + " and ".join(
+                [
+                    *(
+                        [
+                            f"no record has a risk of re-identification above {c.parameters['threshold']:g}"
+                        ]
+                        if "threshold" in c.parameters
+                        else []
+                    ),
+                    *(
+                        [f"the average risk is at most {c.parameters['average']:g}"]
+                        if "average" in c.parameters
+                        else []
+                    ),
+                ]
+            )
+            + f", on {join_column_names(c.columns)}."
+        ),
+    ),
     "suppressed-together": (
         "Suppressed together",
         lambda c: (

@@ -11,7 +11,10 @@ from tacit.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
-from tacit.protect.anonymise import population_condition  # noqa: F401 - registers a model
+from tacit.protect.anonymise import (  # noqa: F401 - they register models
+    population_condition,
+    sample_conditions,
+)
 from tacit.protect.anonymise.class_values import Aggregate, aggregate_classes
 from tacit.protect.anonymise.conditions import (
     Setting,

@@ -231,6 +231,10 @@ def sensitive_columns(model: Any, data: Microdata) -> tuple[str, ...]:
 @condition_for("l_diversity")
 def from_l_diversity(model: Any, setting: Setting) -> Sequence[Condition]:
     """Return one condition per sensitive column."""
+    if model.missing_keys != "category":
+        raise InputError(
+            "anonymise: l_diversity counts a missing key as a value of its own here; leave missing_keys= at 'category'."
+        )
     if model.together and len(sensitive_columns(model, setting.data)) > 1:
         raise InputError(
             "anonymise: l_diversity looks at each sensitive column by itself here; leave together= at false."

@@ -16,6 +16,7 @@ from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.data.together import count_going_together
+from tacit.data.values import read_numeric_column
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
 from tacit.protect.suppress.local_cells import suppress_shared, suppress_strict
@@ -32,6 +33,7 @@ from tacit.protect.suppress.local_problem import (
     find_short,
     make_views,
 )
+from tacit.protect.suppress.local_risk import find_risky, hide_until_safe
 from tacit.protect.suppress.mu_argus import entropy
 from tacit.registry import register
 from tacit.spec import Method
@@ -80,6 +82,10 @@ class LocalSuppression(Method):
     one takes its record out of the counts of others, so that under ``each`` and ``strict`` counting and hiding
     are repeated until all hold.
 
+    With ``risk_above``, every record whose individual risk (Benedetti and Franconi, by the weights) is above it loses
+    cells until it is not, a missing value agreeing with every value; k then counts only where it is given. Missing values
+    never raise the risk of another record. A heuristic: the lightest cells go first.
+
     With ``l``, the records that agree must also have at least l different known values of the ``sensitive`` column
     (distinct l-diversity), in every place where k of them are asked for.
 
@@ -88,12 +94,18 @@ class LocalSuppression(Method):
     Templ, Kowarik, Meindl (2015), Statistical disclosure control for micro-data using the R package
     sdcMicro, Journal of Statistical Software 67(4), section 3.3.
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346.
+    Benedetti, Franconi (1998), Statistical and technological solutions for controlled data dissemination, Pre-proceedings
+    of New Techniques and Technologies for Statistics, vol. 1, 225-232.
     Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity: privacy beyond k-anonymity, ACM
     Transactions on Knowledge Discovery from Data 1(1), article 3.
     """
 
     kind: Literal["local_suppression"] = "local_suppression"
-    k: int = Field(default=3, ge=2, description="records that must agree on the keys")
+    k: int | None = Field(
+        default=None,
+        ge=2,
+        description="records that must agree on the keys (default 3; with risk_above none)",
+    )
     rule: Literal["each", "shared", "strict"] = Field(
         default="each",
         description="every rare record loses cells; or missing values of others count too; or missing is a value of its own",
@@ -108,6 +120,12 @@ class LocalSuppression(Method):
     sizes: Mapping[PositiveInt, int] = Field(
         default_factory=dict,
         description="number of keys to k: all sets of so many keys with that k, instead of all keys together",
+    )
+    risk_above: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="records with a larger individual risk lose cells until it is at most this",
     )
     l: int = Field(  # noqa: E741 - the letter of l-diversity
         default=1, ge=1, description="different sensitive values among the records that agree"
@@ -124,7 +142,7 @@ class LocalSuppression(Method):
     )
 
     on_household = "together"
-    on_weight = "kept"
+    on_weight = "option"
     on_stratum = "kept"
     on_links = "suppressed"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
@@ -141,9 +159,22 @@ class LocalSuppression(Method):
             raise ValueError("give combinations or sizes, not both")
         if any(k < 2 for k in self.sizes.values()):
             raise ValueError("sizes must ask for at least 2 records")
+        if self.risk_above is not None and (self.combinations or self.sizes):
+            raise ValueError("risk_above looks at the keys; leave out combinations and sizes")
+        if self.risk_above is not None and self.rule == "strict":
+            raise ValueError(
+                "risk_above goes with the rules each and shared, in which a missing value agrees with every value"
+            )
         if self.sensitive is not None and self.l < 2:
             raise ValueError("sensitive goes with l of at least 2")
         return self
+
+    @property
+    def records_wanted(self) -> int:
+        """Return the k of the keys: as given, or 3, or none when the risk alone counts."""
+        if self.k is not None:
+            return self.k
+        return 3 if self.risk_above is None else 1
 
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of combinations, importances and those kept."""
@@ -168,7 +199,7 @@ class LocalSuppression(Method):
             ]
         else:
             found = [(one.columns, one.k) for one in self.combinations] or [
-                (keys, self.k) for keys in data.quasi.values()
+                (keys, self.records_wanted) for keys in data.quasi.values()
             ]
         return sorted(dict.fromkeys(found), key=lambda one: -len(one[0]))
 
@@ -192,6 +223,12 @@ class LocalSuppression(Method):
                 )
             ]
         found.extend(self.faults_of_values(data))
+        if self.risk_above is not None and data.weight is None:
+            found.append(
+                RoleMissing(
+                    "local_suppression: risk_above needs survey weights, declared with tacit.read(..., weight=...)."
+                )
+            )
         if any(set(columns) <= set(self.keep) for columns, _ in asked):
             found.append(
                 InputError(
@@ -265,7 +302,12 @@ class LocalSuppression(Method):
         asked = self.asked(data)
         names = tuple(dict.fromkeys(c for columns, _ in asked for c in columns))
         problem = self.pose(data, names, asked)
-        hidden = self.hidden(problem, ctx)
+        if self.risk_above is None:
+            hidden = self.hidden(problem, ctx)
+        else:
+            hidden = hide_until_safe(
+                problem, weights_of(data), self.risk_above, lambda one: self.hidden(one, ctx)
+            )
         self.tell(problem, hidden, names, ctx)
         table = data.to_arrow(names)
         return data.replace(
@@ -279,18 +321,24 @@ class LocalSuppression(Method):
     def pose(
         self, data: Microdata, names: tuple[str, ...], asked: list[tuple[tuple[str, ...], int]]
     ) -> Problem:
-        """Return the problem on codes; marked records would be set here."""
+        """Return the problem on codes, with the records at risk marked."""
         codes = np.column_stack([code_values(data, c) for c in names])
         told = self.sensitive_column(data)
+        demands = tuple(Demand(tuple(names.index(c) for c in columns), k) for columns, k in asked)
+        marked = None
+        # On several sets of columns a record may be at risk on one alone; the rounds after the first mark these.
+        if self.risk_above is not None and len(demands) == 1:
+            marked = find_risky(codes, weights_of(data), demands, self.risk_above)
         return Problem(
             codes,
-            tuple(Demand(tuple(names.index(c) for c in columns), k) for columns, k in asked),
+            demands,
             # A cell is as dear as all that go with it: linked ones, and those of members.
             self.weights(codes, names) * count_going_together(data, names),
             np.array([c in self.keep for c in names]),
             in_full=self.rule == "each",
             kinds=self.l,
             sensitive=None if told is None else code_values(data, told),
+            marked=marked,
         )
 
     def hidden(self, problem: Problem, ctx: Context) -> Flags:
@@ -352,14 +400,28 @@ class LocalSuppression(Method):
         full = {"in_full": True} if self.rule == "each" else {}
         assumed = () if strict else ("A missing cell cannot be filled in from other columns.",)
         told = self.sensitive_column(data)
+        if self.risk_above is not None:
+            for name, columns in data.quasi.items():
+                yield Claim(
+                    "individual-risk",
+                    {"threshold": self.risk_above, "weight": data.weight, "missing": "wildcard"},
+                    name,
+                    columns,
+                    (
+                        *assumed,
+                        "The weights say how many people of the population a record stands for.",
+                    ),
+                )
         for name, sets, k in self.stated(data):
+            if k < 2 and told is None:
+                continue
             columns = tuple(dict.fromkeys(c for one in sets for c in one))
             listed = {} if len(sets) == 1 else {"combinations": [list(one) for one in sets]}
             model = "k-anonymity" if strict else "k-agreement"
             if strict and listed:
                 for one in sets:
                     yield Claim(model, {"k": k}, name, one)
-            else:
+            elif k > 1:
                 yield Claim(model, {"k": k, **full, **listed}, name, columns, assumed)
             if told is not None:
                 missing = "value" if strict else "agrees"
@@ -393,6 +455,12 @@ def blank_values(column: pa.ChunkedArray, hidden: Flags) -> pa.Array:
     """Return a column with some values missing."""
     whole = column.combine_chunks()
     return pc.if_else(pa.array(~hidden), whole, pa.scalar(None, whole.type))
+
+
+def weights_of(data: Microdata) -> Floats:
+    """Return the weight of each record."""
+    assert data.weight is not None
+    return read_numeric_column(data, data.weight).values.astype(np.float64)
 
 
 def code_values(data: Microdata, column: str) -> Ints:

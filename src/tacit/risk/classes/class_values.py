@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.microdata import Microdata
-from tacit.engine.codes import Coded, cells, combine_codes
+from tacit.engine.codes import Coded, agreeing_cells, cells, combine_codes
 from tacit.errors import RoleMissing, SdcError
 
 Ints = npt.NDArray[np.int64]
@@ -36,16 +36,19 @@ class ClassValues:
     value
         The code of each row's value, in ascending order; null is coded ``len(values)``.
     n
-        Records of each row.
+        Records of each row; not whole where records that lack a key count in part.
     values
         The distinct values of the column that are not null, ascending.
+    records
+        Records of each class, where the rows count more than these.
     """
 
     keys: Mapping[str, pa.Array]
     of_class: Ints
     value: Ints
-    n: Ints
+    n: Any
     values: pa.Array
+    records: Ints | None = None
 
     @property
     def n_classes(self) -> int:
@@ -55,6 +58,8 @@ class ClassValues:
     @property
     def sizes(self) -> Ints:
         """Return the records of each class."""
+        if self.records is not None:
+            return self.records
         return sums(self.of_class, self.n, self.n_classes).astype(np.int64)
 
 
@@ -95,6 +100,52 @@ def joint_values(columns: Sequence[Coded]) -> tuple[Ints, pa.Array]:
     ids, _ = combine_codes([c.codes for c in columns], [c.size for c in columns])
     known, codes = np.unique(ids, return_inverse=True)
     return codes.ravel().astype(np.int64), pa.array(np.arange(len(known)))
+
+
+def values_that_agree(
+    data: Microdata, keys: Sequence[str], columns: Sequence[str], missing: Missing, alpha: float
+) -> ClassValues:
+    """Count the (joint) values of columns among the records that agree with each class, a missing key agreeing with all.
+
+    Records of other classes that lack a key count ``alpha``, so that amounts need not be whole.
+    """
+    own = values_in_classes(data, keys, columns, missing)
+    size = len(own.values) + 1
+    frame = data.frame
+    if missing == "ignore":
+        for name in columns:
+            frame = frame.filter(~nw.col(name).is_null())
+    found = cells(frame, keys)
+    starts = np.searchsorted(own.of_class, np.arange(own.n_classes + 1))
+    pairs: list[Ints] = []
+    amounts: list[Floats] = []
+    for match in agreeing_cells(found, None, alpha) if len(found) else ():
+        if match.share:
+            rows, others = pair_up(match.ids, match.other_ids)
+            rows, others = match.rows[rows], match.others[others]
+            lengths = starts[others + 1] - starts[others]
+            at = np.repeat(starts[others] - np.cumsum(lengths) + lengths, lengths)
+            at += np.arange(len(at))
+            pairs.append(np.repeat(rows, lengths) * size + own.value[at])
+            amounts.append(match.share * own.n[at])
+    ids = np.concatenate(pairs) if pairs else np.zeros(0, dtype=np.int64)
+    amount = np.concatenate(amounts) if amounts else np.zeros(0)
+    distinct, of = np.unique(ids, return_inverse=True)
+    total = np.bincount(of.ravel(), weights=amount, minlength=len(distinct))
+    if alpha in (0, 1):
+        total = np.rint(total).astype(np.int64)
+    return ClassValues(own.keys, distinct // size, distinct % size, total, own.values, own.sizes)
+
+
+def pair_up(ids: Ints, other_ids: Ints) -> tuple[Ints, Ints]:
+    """Return the places of all pairs with equal ids."""
+    order = np.argsort(other_ids, kind="stable")
+    ordered = other_ids[order]
+    low, high = np.searchsorted(ordered, ids), np.searchsorted(ordered, ids, side="right")
+    count = high - low
+    rows = np.repeat(np.arange(len(ids)), count)
+    at = np.repeat(low - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+    return rows, order[at]
 
 
 def sums(groups: npt.NDArray[Any], amounts: npt.NDArray[Any], n_groups: int = 0) -> Floats:

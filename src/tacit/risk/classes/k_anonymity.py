@@ -8,19 +8,22 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import count_classes, wildcard_sizes
 from tacit.engine.relational import N, W
-from tacit.fields import ClassSize
+from tacit.fields import ClassSize, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import class_sizes
 from tacit.registry import register
 from tacit.result import Result
 from tacit.risk.classes.class_values import free_name, shortfall
 from tacit.spec import Companions, Measure, Role
+
+#: Counts in part that differ by less are equal.
+ROUNDING = 1e-9
 
 
 @register
@@ -47,6 +50,10 @@ class KAnonymity(Measure):
         default="category",
         description="how a missing key value counts: as a value of its own, or as agreeing with every value",
     )
+    alpha: Probability = Field(
+        default=1.0,
+        description="wildcard only: how much an agreeing record that lacks a key counts",
+    )
 
     on_household = "unused"
     on_weight = "used"
@@ -55,13 +62,21 @@ class KAnonymity(Measure):
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
 
+    @model_validator(mode="after")
+    def _consistent(self) -> KAnonymity:
+        if self.alpha < 1 and self.missing != "wildcard":
+            raise ValueError("alpha goes with missing 'wildcard'")
+        return self
+
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> KAnonymityResult:
         del other
         parts: dict[str, Classes] = {}
         for name, keys in data.quasi_identifiers(self.quasi).items():
             ctx.tick(f"class sizes on {name}")
             parts[name] = (
-                by_wildcard(data, keys) if self.missing == "wildcard" else by_category(data, keys)
+                by_wildcard(data, keys, self.alpha)
+                if self.missing == "wildcard"
+                else by_category(data, keys)
             )
         worst = min(parts.values(), key=lambda part: part.smallest)
         records = sum(worst.sizes_of_records.values())
@@ -70,7 +85,9 @@ class KAnonymity(Measure):
             "records": records,
             "classes": worst.n_classes,
             "smallest class (k)": worst.smallest,
-            "uniques": worst.sizes_of_records.get(1, 0),
+            "uniques": worst.records_below(2)
+            if self.alpha < 1
+            else worst.sizes_of_records.get(1, 0),
             f"records in classes below {self.k}": violations,
             f"share below {self.k}": violations / records if records else 0.0,
             "average class size": records / worst.n_classes if worst.n_classes else 0.0,
@@ -96,22 +113,23 @@ class KAnonymity(Measure):
 class Classes:
     """Class sizes of one quasi-identifier.
 
-    ``sizes_of_records`` gives, for each class size, the number of records in classes of that size.
+    ``sizes_of_records`` gives, for each class size, the number of records in classes of that size; sizes are whole
+    unless records that lack a key count in part.
     """
 
     keys: tuple[str, ...]
     frame: nw.DataFrame[Any]
-    sizes_of_records: Mapping[int, int]
+    sizes_of_records: Mapping[float, int]
     n_classes: int
 
     @property
-    def smallest(self) -> int:
+    def smallest(self) -> float:
         """Return the size of the smallest class; 0 when there are no records."""
         return min(self.sizes_of_records, default=0)
 
     def records_below(self, k: int) -> int:
         """Return how many records stand in classes smaller than k."""
-        return sum(n for size, n in self.sizes_of_records.items() if size < k)
+        return sum(n for size, n in self.sizes_of_records.items() if size < k - ROUNDING)
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,7 +140,7 @@ class KAnonymityResult(Result):
     requested: int = 2
 
     @property
-    def k(self) -> int:
+    def k(self) -> float:
         """Return the size of the smallest class over all quasi-identifiers."""
         return min(part.smallest for part in self.parts.values())
 
@@ -144,17 +162,28 @@ class KAnonymityResult(Result):
         """Return one chart per quasi-identifier, worst first."""
         for name, part in sorted(self.parts.items(), key=lambda item: item[1].smallest):
             yield class_sizes(
-                part.sizes_of_records,
+                whole_sizes(part.sizes_of_records),
                 k=self.requested,
                 title=f"Records by class size: {name}",
                 subtitle=", ".join(part.keys),
             )
 
 
-def company(smallest: int) -> str:
+def whole_sizes(sizes: Mapping[float, int]) -> dict[int, int]:
+    """Return records by class size, sizes in part rounded down for the chart."""
+    found: dict[int, int] = {}
+    for size, records in sizes.items():
+        at = int(size + ROUNDING)
+        found[at] = found.get(at, 0) + records
+    return found
+
+
+def company(smallest: float) -> str:
     """Return the smallest class in words."""
     if smallest == 0:
         return "There are no records."
+    if smallest != round(smallest):
+        return f"The smallest class counts {smallest:,.3g} records, those that lack a key in part."
     if smallest == 1:
         return "Some records are alone with their key values."
     others = "one other" if smallest == 2 else f"{smallest - 1:,} others"
@@ -166,24 +195,29 @@ def by_category(data: Microdata, keys: tuple[str, ...]) -> Classes:
     table = nw.from_native(count_classes(data.frame, keys, data.weight), eager_only=True)
     sizes = table.get_column(N).to_numpy().astype(np.int64)
     by_size = np.unique_counts(sizes)
-    records = {int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)}
+    records: dict[float, int] = {
+        int(s): int(s * n) for s, n in zip(by_size.values, by_size.counts, strict=True)
+    }
     names = {N: free_name("records", keys), W: free_name("weighted", keys)}
     frame = table.rename({c: names[c] for c in table.columns if c in names})
     return Classes(keys, frame, records, len(sizes))
 
 
-def by_wildcard(data: Microdata, keys: tuple[str, ...]) -> Classes:
+def by_wildcard(data: Microdata, keys: tuple[str, ...], alpha: float = 1.0) -> Classes:
     """Count, for each cell, the records that agree with it when missing values agree with all."""
     import pyarrow as pa
 
     cells = data.cells(keys, weight=data.weight)
-    sizes = np.rint(wildcard_sizes(cells)).astype(np.int64)
+    sizes = wildcard_sizes(cells, alpha=alpha)
+    if alpha in (0, 1):
+        sizes = np.rint(sizes).astype(np.int64)
     columns: dict[str, Any] = {k: cells.keys[k].decode() for k in keys}
     columns[free_name("records", keys)] = cells.n
     columns[free_name("agreeing", keys)] = sizes
     if data.weight:
-        columns[free_name("weighted", keys)] = wildcard_sizes(cells, weighted=True)
-    totals = np.bincount(sizes, weights=cells.n)
-    records = {int(s): int(totals[s]) for s in np.flatnonzero(totals)}
+        columns[free_name("weighted", keys)] = wildcard_sizes(cells, weighted=True, alpha=alpha)
+    distinct, of = np.unique(sizes, return_inverse=True)
+    totals = np.bincount(of.ravel(), weights=cells.n, minlength=len(distinct))
+    records = {s.item(): int(n) for s, n in zip(distinct, totals, strict=True)}
     frame = nw.from_native(pa.table(columns), eager_only=True)
     return Classes(keys, frame, records, len(cells))

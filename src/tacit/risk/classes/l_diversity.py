@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
-from tacit.fields import PositiveFloat, SensitiveColumns
+from tacit.fields import PositiveFloat, Probability, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import SIZE_BINS, columns
 from tacit.registry import register
@@ -28,6 +28,7 @@ from tacit.risk.classes.class_values import (
     sensitive_faults,
     shortfall,
     values_in_classes,
+    values_that_agree,
 )
 from tacit.spec import Companions, Measure, Role
 from tacit.stats import class_models
@@ -85,6 +86,14 @@ class LDiversity(Measure):
         default="category",
         description="a missing sensitive value counts as a value of its own, or its record is left out",
     )
+    missing_keys: Literal["category", "wildcard"] = Field(
+        default="category",
+        description="how a missing key value counts: as a value of its own, or as agreeing with every value",
+    )
+    alpha: Probability = Field(
+        default=1.0,
+        description="wildcard only: how much an agreeing record that lacks a key counts",
+    )
 
     on_household = "unused"
     on_weight = "unused"
@@ -92,6 +101,12 @@ class LDiversity(Measure):
     on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> LDiversity:
+        if self.alpha < 1 and self.missing_keys != "wildcard":
+            raise ValueError("alpha goes with missing_keys 'wildcard'")
+        return self
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no sensitive column."""
@@ -105,7 +120,11 @@ class LDiversity(Measure):
             for group in [columns] if self.together else [(c,) for c in columns]:
                 told = " x ".join(group)
                 ctx.tick(f"diversity of {told} on {name}")
-                found = values_in_classes(data, keys, group, self.missing)
+                found = (
+                    values_that_agree(data, keys, group, self.missing, self.alpha)
+                    if self.missing_keys == "wildcard"
+                    else values_in_classes(data, keys, group, self.missing)
+                )
                 parts.append(self.part(name, told, found))
         worst = min(parts, key=lambda part: (part.smallest, -part.violations))
         violations = max(part.violations for part in parts)
@@ -141,8 +160,9 @@ class LDiversity(Measure):
     def part(self, quasi: str, column: str, found: ClassValues) -> Diversity:
         """Return the diversity of one column on one quasi-identifier."""
         diversity = class_diversity(found, self.variant, self.c)
+        amounts = np.bincount(found.of_class, weights=found.n, minlength=found.n_classes)
         share = class_models.largest_amounts(found.of_class, found.n, found.n_classes) / np.maximum(
-            found.sizes, 1
+            amounts, 1
         )
         below = diversity < self.l - class_models.TOLERANCE
         return Diversity(

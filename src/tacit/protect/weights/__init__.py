@@ -1,0 +1,1 @@
+"""Survey weights: brought in line with known totals."""
