@@ -329,6 +329,55 @@ def population_uniques(columns, claim):
     return uniques <= p["threshold"] * big * (1 + 1e-6)
 
 
+@judges("margins-met")
+def margins_met(columns, claim):
+    p = claim["parameters"]
+    weight = [float(w or 0) for w in columns[p["weight"]]]
+    for table in p["margins"]:
+        names = [c for c in table if c != "count"]
+        left = {
+            tuple(str(table[c][i]) for c in names): float(n) for i, n in enumerate(table["count"])
+        }
+        room = float(p.get("tolerance", 1e-6)) * max(sum(left.values()), 1.0) * 1.01
+        lacking = 0.0
+        for row, w in zip(rows_of(columns, names), weight, strict=True):
+            if row in left:
+                left[row] -= w
+            elif None in row:
+                lacking += w
+            elif w:
+                return False
+        if min(left.values()) < -room or abs(sum(left.values()) - lacking) > room * len(left):
+            return False
+    return True
+
+
+@judges("individual-risk")
+def individual_risk(columns, claim):
+    """E(1/F | f) as a sum over the negative binomial, where the sum is short enough to be taken."""
+    p, rows = claim["parameters"], rows_of(columns, claim["columns"])
+    if p.get("missing") == "wildcard":
+        return True
+    n = len(rows)
+    weight = [float(w or 0) for w in columns[p["weight"]]] if p.get("weight") else [1.0] * n
+    f, population = Counter(rows), {}
+    for row, w in zip(rows, weight, strict=True):
+        population[row] = population.get(row, 0.0) + w / p.get("sampling_fraction", 1.0)
+    risk = {}
+    for row in f:
+        chance = f[row] / population[row]
+        if chance >= 1:
+            risk[row] = 1 / f[row]
+        elif chance < 1e-4:
+            return True
+        else:
+            more = np.arange(int(40 * population[row]) + 400)
+            risk[row] = (stats.nbinom.pmf(more, f[row], chance) / (more + f[row])).sum()
+    if "threshold" in p and max(risk.values(), default=0) > p["threshold"] + 1e-6:
+        return False
+    return "average" not in p or not n or sum(risk[r] for r in rows) / n <= p["average"] + 1e-6
+
+
 @judges("absent-columns")
 def absent_columns(columns, claim):
     return not any(c in columns for c in claim["columns"])
