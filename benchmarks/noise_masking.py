@@ -75,13 +75,13 @@ def main():
         ("two_stage, z-scores twice", tacit.TwoStage(second=tacit.SortByZscores())),
     ):  # fmt: skip
         timed(label, method, data, 5 * options.rows)
-    data, names = data_of(options.stage_file, 2)
+    data, names = data_of(options.staged, 2)
     for label, method in (
         ("two_stage, z-scores then mdav k = 10", tacit.TwoStage(second=tacit.Mdav(k=10))),
         ("two_stage, z-scores then rank_swap", tacit.TwoStage(second=tacit.RankSwap(percent=1))),
         ("deconvolution_noise, 40 cells", tacit.DeconvolutionNoise(cells=40)),
     ):
-        timed(label, method, data, 2 * options.stage_file)
+        timed(label, method, data, 2 * options.staged)
 
 
 if __name__ == "__main__":
