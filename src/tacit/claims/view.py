@@ -116,7 +116,7 @@ class TableView(CellView, Protocol):
         """Return the spanning variables."""
 
     @property
-    def places(self) -> Ints:
+    def places(self) -> npt.NDArray[Any]:
         """Return cells x dimensions: the place of each cell's code."""
 
     def subtables(self) -> Any:

@@ -193,7 +193,7 @@ class Recodes:
         recode = self.files[number]
         chosen = assign(recode, texts)
         stays = np.array([self.keep or t in recode.missing for t in texts], dtype=bool)
-        uncovered = [texts[i] for i in np.flatnonzero((chosen < 0) & ~stays)]
+        uncovered = [texts[int(i)] for i in np.flatnonzero((chosen < 0) & ~stays)]
         if uncovered:
             name = Path(recode.path).name
             raise HierarchyError(
