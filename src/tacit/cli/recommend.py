@@ -112,11 +112,8 @@ def recommend(
         "household": household,
         "stratum": stratum,
     }
-    reading = {
-        "missing": tuple(split(missing) or ()),
-        "separator": separator,
-        "encoding": encoding if encoding != "utf-8" else None,
-    }
+    told = None if encoding == "utf-8" else encoding
+    reading = dict(missing=tuple(split(missing) or ()), separator=separator, encoding=told)  # noqa: C408 - options
     template = make_template(
         file,
         {k: v for k, v in roles.items() if v},

@@ -94,6 +94,10 @@ class AttackRisk(Measure):
         default=None, description="one named quasi-identifier; by default all keys together"
     )
 
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "mean probability of re-identification"

@@ -68,6 +68,10 @@ class Lkc(Measure):
         description="a missing sensitive value is a value that could be too frequent, or not",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "share of records that violate"

@@ -87,6 +87,10 @@ class Suda(Measure):
         default=0.0, description="records with a DIS score above this are at risk"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "share of records at risk"

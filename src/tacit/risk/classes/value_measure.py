@@ -50,6 +50,10 @@ class ValueMeasure(Measure):
         description="a missing sensitive value counts as a value of its own, or its record is left out",
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
     #: The field that holds the limit, and what the number of a class is called.

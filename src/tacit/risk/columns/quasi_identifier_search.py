@@ -60,6 +60,10 @@ class QuasiIdentifierSearch(Measure):
         default=0.9, description="the separation from which a set is a quasi-identifier"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "largest distinction"
 

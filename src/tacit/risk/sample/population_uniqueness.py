@@ -76,6 +76,10 @@ class PopulationUniqueness(Measure):
         default=None, description="one named quasi-identifier; by default every one"
     )
 
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     axis: ClassVar[str] = "share of the population that is unique"

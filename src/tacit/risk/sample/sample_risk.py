@@ -130,6 +130,10 @@ class SampleRisk(Measure):
         default=None, description="one named quasi-identifier; by default every one"
     )
 
+    on_household = "used"
+    on_weight = "used"
+    on_stratum = "unused"
+    on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     axis: ClassVar[str] = "expected correct matches over records"

@@ -163,7 +163,9 @@ class TableComparison(Measure[Table]):
         return ()
 
     def check_type(self, data: Any, what: str = "") -> None:
-        """Accept whatever can be laid out as a table; what cannot is refused when it is."""
+        """Accept whatever can be laid out as a table: records and arrays of internal cells too."""
+        if not (isinstance(data, Microdata) or is_array(data)):
+            super().check_type(data, what)
 
     def faults(self, data: Any) -> list[SdcError]:
         """Accept tables, and whatever else can be laid out as one."""
