@@ -194,7 +194,7 @@ def k_for_level(level: float, n: int) -> int:
 
 def drop_limit(max_drop: float, n: int) -> int:
     """Return how many records may be dropped: a share below 1, otherwise a number."""
-    return int(np.floor(max_drop * n)) if 0 < max_drop < 1 else int(max_drop)
+    return int(np.floor(max_drop * n)) if 0 < max_drop < 1 else int(min(max_drop, n))
 
 
 @dataclass(frozen=True)
