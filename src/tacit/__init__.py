@@ -28,6 +28,9 @@ _HOMES = {
     "RUMap": "tacit.rumap",
     "Tiers": "tacit.tiers",
     "UserGroup": "tacit.tiers",
+    "Corpus": "tacit.data.corpus",
+    "Document": "tacit.data.corpus",
+    "Span": "tacit.data.corpus",
     "verify": "tacit.verification",
     "compare": "tacit.comparison",
     "recommend": "tacit.recommendation",
@@ -56,6 +59,7 @@ _MODULES = {
     "linkage": "tacit.risk.linkage",
     "microaggregation": "tacit.protect.microaggregate.grouping",
     "pram": "tacit.protect.pram",
+    "private": "tacit.private",
     "protect": "tacit.protect",
     "registry": "tacit.registry",
     "risk": "tacit.risk",
@@ -63,6 +67,7 @@ _MODULES = {
     "series": "tacit.series",
     "stats": "tacit.stats",
     "tables": "tacit.tables",
+    "text": "tacit.text",
     "utility": "tacit.utility",
 }
 

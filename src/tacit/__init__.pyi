@@ -4,6 +4,7 @@ from tacit import errors as errors
 from tacit import examples as examples
 from tacit import governance as governance
 from tacit import hierarchy as hierarchy
+from tacit import private as private
 from tacit import protect as protect
 from tacit import registry as registry
 from tacit import risk as risk
@@ -11,10 +12,14 @@ from tacit import rumap as rumap
 from tacit import series as series
 from tacit import stats as stats
 from tacit import tables as tables
+from tacit import text as text
 from tacit import utility as utility
 from tacit.comparison import compare as compare
 from tacit.data.cells.dimension import Dimension as Dimension
 from tacit.data.cells.status import Status as Status
+from tacit.data.corpus import Corpus as Corpus
+from tacit.data.corpus import Document as Document
+from tacit.data.corpus import Span as Span
 from tacit.data.hierarchy import Hierarchy as Hierarchy
 from tacit.data.microdata import Microdata as Microdata
 from tacit.data.presets import preset_notes as preset_notes
@@ -227,6 +232,9 @@ __all__ = [
     "RUMap",
     "Tiers",
     "UserGroup",
+    "Corpus",
+    "Document",
+    "Span",
     "verify",
     "compare",
     "recommend",
@@ -253,6 +261,7 @@ __all__ = [
     "linkage",
     "microaggregation",
     "pram",
+    "private",
     "protect",
     "registry",
     "risk",
@@ -260,5 +269,6 @@ __all__ = [
     "series",
     "stats",
     "tables",
+    "text",
     "utility",
 ]

@@ -23,7 +23,7 @@ from tacit.renamed import renamed_kind
 if TYPE_CHECKING:
     from tacit.spec import Spec
 
-TOPICS = ("protect", "risk", "utility", "tables")
+TOPICS = ("protect", "risk", "utility", "tables", "text", "graphics")
 
 _specs: dict[str, type[Spec]] = {}
 

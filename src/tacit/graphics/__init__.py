@@ -1,0 +1,1 @@
+"""Plots and tables of protected values: what is drawn tells nothing about one person."""

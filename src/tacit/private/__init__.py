@@ -1,0 +1,1 @@
+"""Computing on data that may not meet: retrieval, union and regression across owners."""
