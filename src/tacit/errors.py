@@ -21,6 +21,8 @@ The whole tree::
       EngineError
         EngineMissing             an optional package or runtime is not installed
       DisclosureRefused           would write unprotected data, overwrite, or break a claim
+      ProtocolError               a message of another party is not what the protocol allows
+        PartyMissing              a party could not be reached, or did not answer in time
       Cancelled                   the user asked to stop
     SdcWarning(UserWarning)
       Approximate                 a heuristic answer; the message gives the bound or gap
@@ -143,6 +145,14 @@ class EngineMissing(EngineError):
 
 class DisclosureRefused(SdcError):
     """The action would disclose: a claim does not hold, or a file would be overwritten."""
+
+
+class ProtocolError(SdcError):
+    """A message of another party is not what the protocol allows; the run has ended."""
+
+
+class PartyMissing(ProtocolError):
+    """A party could not be reached, or did not answer in time; the run may be taken up again."""
 
 
 class Cancelled(SdcError):
