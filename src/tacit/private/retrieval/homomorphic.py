@@ -1,0 +1,216 @@
+"""Stern's and Lipmaa's schemes: one encrypted unit vector per dimension, by Damgard-Jurik encryption.
+
+The server raises the encryptions to the records and multiplies: an encryption of the wanted one. In further dimensions
+the ciphertexts are themselves the records: Stern cuts them into digits below n^s, each answered by itself (two per level; the factor
+(s + 1) / s of the survey's Table 1 would need digits of several ciphertexts packed together); Lipmaa uses a longer message space in every
+dimension, so that a ciphertext fits whole, and leaves out the last element of every vector, which the server makes itself.
+
+References
+----------
+Stern (1998), A new and efficient all-or-nothing disclosure of secrets protocol, ASIACRYPT 1998, 357-371.
+Lipmaa (2005), An oblivious transfer protocol with log-squared communication, ISC 2005, 314-328.
+Aguilar Melchor, Deswarte (2006), PSD 2006, LNCS 4302, 257-265.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from tacit.errors import ProtocolError
+from tacit.private.parties.wire import Body, take
+from tacit.private.retrieval.damgard_jurik import PrivateKey, PublicKey
+from tacit.private.retrieval.scheme import (
+    USUAL_KEY,
+    ClientHalf,
+    Parameters,
+    ServerHalf,
+    cube_place,
+    cube_side,
+    gmp,
+    pack_numbers,
+    require_key,
+    unpack_numbers,
+)
+
+
+class Server(ServerHalf):
+    """Holds the records in chunks, each a number below n^s."""
+
+    #: True where ciphertexts grow with the dimension and are never cut.
+    grows: ClassVar[bool]
+
+    def __init__(
+        self,
+        table: Sequence[bytes],
+        length: int,
+        *,
+        depth: int = 1,
+        s: int = 1,
+        key_bits: int = USUAL_KEY,
+        insecure_ok: bool = False,
+    ) -> None:
+        self.depth, self.s = depth, s
+        self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
+        self.side = cube_side(len(table), depth)
+        room = s * (key_bits - 1) // 8
+        padded = [*table, *([bytes(length)] * (self.side**depth - len(table)))]
+        self.chunks = [
+            [int.from_bytes(record[i : i + room], "big") for record in padded]
+            for i in range(0, length, room)
+        ]
+
+    @property
+    def public(self) -> Body:
+        """Return depth, s and the length of keys."""
+        return {"depth": self.depth, "s": self.s, "key_bits": self.key_bits}
+
+    def answer(self, query: Body) -> Body:
+        """Answer every chunk with the same query."""
+        key = PublicKey(int.from_bytes(take(query, "modulus", bytes), "big"))
+        if key.bits != self.key_bits:
+            raise ProtocolError("the modulus of a query has the wrong length")
+        vectors = []
+        for i in range(self.depth):
+            s = self.s + i if self.grows else self.s
+            n_sent = self.side - 1 if self.grows else self.side
+            packed = take(query, f"dimension_{i}", bytes, (key.size(s) * n_sent,))
+            vector = unpack_numbers(packed, key.size(s))
+            for c in vector:
+                key.require_ciphertext(c, s)
+            if self.grows:
+                vector.append(complete_vector(key, vector, s))
+            vectors.append(vector)
+        fold = answer_growing if self.grows else answer_cut
+        answers = [z for chunk in self.chunks for z in fold(chunk, vectors, key, self.s)]
+        size = key.size(self.s + self.depth - 1) if self.grows else key.size(self.s)
+        return {"numbers": pack_numbers(answers, size)}
+
+
+class Client(ClientHalf):
+    """Holds the key pair."""
+
+    grows: ClassVar[bool]
+
+    def __init__(
+        self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
+    ) -> None:
+        self.length = parameters.length
+        self.depth, self.s = (take(parameters.public, name, int) for name in ("depth", "s"))
+        told = take(parameters.public, "key_bits", int)
+        self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
+        self.side = cube_side(parameters.n, self.depth)
+        self.key = PrivateKey.make(self.key_bits)
+
+    def query(self, index: int) -> tuple[Body, Any]:
+        """Return an encrypted unit vector per dimension."""
+        public = self.key.public
+        body: dict[str, Any] = {"modulus": public.n.to_bytes((self.key_bits + 7) // 8, "big")}
+        for i, at in enumerate(cube_place(index, self.side, self.depth)):
+            s = self.s + i if self.grows else self.s
+            n_sent = self.side - 1 if self.grows else self.side
+            vector = [self.key.encrypt(int(j == at), s) for j in range(n_sent)]
+            body[f"dimension_{i}"] = pack_numbers(vector, public.size(s))
+        return body, None
+
+    def decode(self, secret: Any, answer: Body) -> bytes:
+        """Decrypt, from the outermost dimension in."""
+        del secret
+        room = self.s * (self.key_bits - 1) // 8
+        sizes = [min(room, self.length - i) for i in range(0, self.length, room)]
+        last = self.s + self.depth - 1 if self.grows else self.s
+        size = self.key.public.size(last)
+        per_chunk = 1 if self.grows else 2 ** (self.depth - 1)
+        packed = take(answer, "numbers", bytes, (size * per_chunk * len(sizes),))
+        numbers = unpack_numbers(packed, size)
+        record = b""
+        for i, n_bytes in enumerate(sizes):
+            level = numbers[i * per_chunk : (i + 1) * per_chunk]
+            value = self._open(level)
+            if value.bit_length() > 8 * n_bytes:
+                raise ProtocolError("an answer holds more than a record can")
+            record += value.to_bytes(n_bytes, "big")
+        return record
+
+    def _open(self, level: list[int]) -> int:
+        if self.grows:
+            value = level[0]
+            for i in reversed(range(self.depth)):
+                value = self.key.decrypt(value, self.s + i)
+            return value
+        digits = [self.key.decrypt(c, self.s) for c in level]
+        while len(digits) > 1:
+            base = self.key.public.n**self.s
+            inner = [digits[i] + base * digits[i + 1] for i in range(0, len(digits), 2)]
+            digits = [self.key.decrypt(c, self.s) for c in inner]
+        return digits[0]
+
+
+class SternServer(Server):
+    """Stern's scheme, the server's half."""
+
+    name: ClassVar[str] = "stern"
+    grows: ClassVar[bool] = False
+
+
+class SternClient(Client):
+    """Stern's scheme, the client's half."""
+
+    name: ClassVar[str] = "stern"
+    grows: ClassVar[bool] = False
+
+
+class LipmaaServer(Server):
+    """Lipmaa's scheme, the server's half."""
+
+    name: ClassVar[str] = "lipmaa"
+    grows: ClassVar[bool] = True
+
+
+class LipmaaClient(Client):
+    """Lipmaa's scheme, the client's half."""
+
+    name: ClassVar[str] = "lipmaa"
+    grows: ClassVar[bool] = True
+
+
+def fold_lines(values: Sequence[int], vector: Sequence[int], modulus: int) -> list[int]:
+    """Return, for every line of the table, the product of the encryptions raised to its values."""
+    g = gmp()
+    side = len(vector)
+    m = g.mpz(modulus)
+    found = []
+    for start in range(0, len(values), side):
+        total = g.mpz(1)
+        for c, x in zip(vector, values[start : start + side], strict=True):
+            # Also for x = 0: the work does not tell what the table holds.
+            total = total * g.powmod(c, x, m) % m
+        found.append(int(total))
+    return found
+
+
+def answer_cut(
+    values: Sequence[int], vectors: Sequence[Sequence[int]], key: PublicKey, s: int
+) -> list[int]:
+    """Answer with a fixed s: ciphertexts are cut into two digits below n^s, the low one first."""
+    lines = fold_lines(values, vectors[0], key.n ** (s + 1))
+    if len(vectors) == 1:
+        return lines
+    base = key.n**s
+    low, high = [z % base for z in lines], [z // base for z in lines]
+    return [z for digits in (low, high) for z in answer_cut(digits, vectors[1:], key, s)]
+
+
+def answer_growing(
+    values: Sequence[int], vectors: Sequence[Sequence[int]], key: PublicKey, s: int
+) -> list[int]:
+    """Answer with an s that grows by one in every dimension: ciphertexts are the messages of the next."""
+    for i, vector in enumerate(vectors):
+        values = fold_lines(values, vector, key.n ** (s + i + 1))
+    return list(values)
+
+
+def complete_vector(key: PublicKey, vector: Sequence[int], s: int) -> int:
+    """Return the last element of an encrypted unit vector: E(1) divided by the product of the others."""
+    product = key.add(vector, s)
+    return int((1 + key.n) * gmp().invert(product, key.n ** (s + 1)) % key.n ** (s + 1))
