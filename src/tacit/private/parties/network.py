@@ -113,14 +113,22 @@ def follow_role(
         answer = None
         if isinstance(order, Send):
             data = encode(Message(member.run, member.name, order.receiver, order.step, order.body))
-            if not journal.was_sent(n_sent):
-                deliver(member, client, order.receiver, data, member.patience)
-                journal.keep_sent(n_sent)
+            try:
+                if not journal.was_sent(n_sent):
+                    deliver(member, client, order.receiver, data, member.patience)
+                    journal.keep_sent(n_sent)
+            except PartyMissing:
+                if not order.or_none:
+                    raise
             n_sent += 1
             lines.append(Line(member.name, order.receiver, order.step, len(data)))
         else:
-            answer, size = mailbox.wait(order.sender, order.step)
-            lines.append(Line(order.sender, member.name, order.step, size))
+            try:
+                answer, size = mailbox.wait(order.sender, order.step)
+                lines.append(Line(order.sender, member.name, order.step, size))
+            except PartyMissing:
+                if not order.or_none:
+                    raise
 
 
 @dataclass

@@ -25,19 +25,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Send:
-    """Tell another party something."""
+    """Tell another party something; with ``or_none`` a party that has gone is no end of the run."""
 
     receiver: str
     step: str
     body: Body
+    or_none: bool = False
 
 
 @dataclass(frozen=True)
 class Receive:
-    """Wait for what another party tells in a step; the content comes back from ``yield``."""
+    """Wait for what another party tells in a step; the content comes back from ``yield``.
+
+    With ``or_none`` a party that has gone is no end of the run: None comes back in place of its message.
+    """
 
     sender: str
     step: str
+    or_none: bool = False
 
 
 Role = Generator[Send | Receive, Any, T]
@@ -143,9 +148,10 @@ def run_together(
         while not player.done:
             if player.waiting is not None:
                 place = (player.waiting.sender, player.waiting.step)
-                if place not in player.mailbox:
+                gone = players[place[0]].done if place[0] in players else True
+                if place not in player.mailbox and not (player.waiting.or_none and gone):
                     return moved
-                answer = player.mailbox.pop(place)
+                answer = player.mailbox.pop(place, None)
                 player.waiting = None
             moved = True
             try:

@@ -1,0 +1,50 @@
+"""Regression across owners: the fit that the pooled file would give, without pooling it.
+
+``logistic``, ``linear``, ``poisson``, ``multinomial`` and ``cox`` by Newton's method on secure sums; ``log_linear`` by margins;
+``contingency_table`` and ``sparse_table`` add tables, ``integrate`` brings records together without telling whose they are, and
+``vertical_linear`` is for owners of different columns.
+"""
+
+from tacit.private.regression.joint_tables import (
+    LogLinearFit,
+    compare_tables,
+    contingency_table,
+    exists_by_party,
+    integrate,
+    log_linear,
+    sparse_table,
+)
+from tacit.private.regression.run import (
+    FITS,
+    Fit,
+    compare,
+    cox,
+    linear,
+    logistic,
+    multinomial,
+    poisson,
+    vertical_linear,
+)
+from tacit.private.regression.sums import FixedPoint, SumSettings, add_securely
+
+__all__ = [
+    "FITS",
+    "Fit",
+    "FixedPoint",
+    "LogLinearFit",
+    "SumSettings",
+    "add_securely",
+    "compare",
+    "compare_tables",
+    "contingency_table",
+    "cox",
+    "exists_by_party",
+    "integrate",
+    "linear",
+    "log_linear",
+    "logistic",
+    "multinomial",
+    "poisson",
+    "sparse_table",
+    "vertical_linear",
+]

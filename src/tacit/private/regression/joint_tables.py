@@ -1,0 +1,240 @@
+"""Tables across owners: log-linear fits, pooled tables and pooled records."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from tacit.errors import InputError, InvalidParameter, WeakProtection
+from tacit.private.parties.randomness import Randomness
+from tacit.private.parties.roles import Role, run_together
+from tacit.private.parties.transcript import Transcript
+from tacit.private.regression import loglinear
+from tacit.private.regression.design import columns_of
+from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
+from tacit.private.regression.integration import play_owner, play_relay
+from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings, add_securely
+from tacit.private.union.records import rows_of
+from tacit.result import Result
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class LogLinearFit(Result):
+    """A joint log-linear fit: the fitted table, its margins and its u-terms."""
+
+    spec: loglinear.TableSpec = field(default_factory=lambda: loglinear.TableSpec({}))
+    generators: tuple[tuple[str, ...], ...] = ()
+    margins: tuple[Floats, ...] = ()
+    fitted: Floats = field(default_factory=lambda: np.zeros(0))
+    cycles: int = 0
+    n_parameters: int = 0
+    disclosure: loglinear.MarginReport | None = None
+    transcript: Transcript = field(default_factory=Transcript)
+    statement: str = ""
+
+    def u_terms(self) -> dict[tuple[str, ...], Floats]:
+        """Return the u-terms, which sum to zero over every axis."""
+        return loglinear.u_terms(self.spec, self.fitted)
+
+    def logit(self, response: str) -> dict[str, float]:
+        """Return the coefficients of the logit model for a binary response."""
+        return loglinear.logit_coefficients(self.spec, self.fitted, response)
+
+
+def log_linear(
+    parties: Any,
+    margins: Sequence[Sequence[str]],
+    *,
+    categories: Mapping[str, Sequence[str]],
+    protocol: Protocol = "pairwise_masks",
+    tol: float = 1e-10,
+    cycles: int = 10_000,
+    disclosure_check: bool = True,
+    threshold: int = 3,
+    min_width: int = 3,
+    allow_two_party: bool = False,
+    modulus_bits: int = 128,
+    watch: Any = None,
+) -> LogLinearFit:
+    """Fit a hierarchical log-linear model across owners, given by its generating margins.
+
+    ``parties`` hold records, or tables of counts (arrays with the axes of ``categories``, in that order).
+    """
+    files = name_files(parties)
+    warned = check_number(files, allow_two_party=allow_two_party)
+    spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
+    generators = loglinear.check_generators(spec, margins)
+    roles: dict[str, Role[list[Floats]]] = {}
+    for party, file in files.items():
+        counts = counts_of(spec, file, party)
+        settings = SumSettings(
+            party, list(files), Randomness(), protocol, FixedPoint(modulus_bits, 0)
+        )
+        roles[party] = loglinear.play_margins(settings, spec, counts, generators)
+    done = run_together(roles, watch=watch)
+    totals: list[Floats] = done.results[next(iter(files))]
+    report = None
+    if disclosure_check:
+        report = loglinear.check_margins(
+            spec, generators, totals, threshold=threshold, min_width=min_width
+        )
+        if report.exposed.any():
+            warnings.warn(
+                "the margins that were added bound small cells of the pooled table closely: merge categories, or fit a "
+                "smaller model, before they are shown to others",
+                WeakProtection,
+                stacklevel=2,
+            )
+    if not loglinear.estimate_exists(spec, generators, totals):
+        raise InputError(
+            "the estimate of this model does not exist: no table without empty cells has the pooled margins. Fit a smaller model."
+        )
+    fit = loglinear.fit_margins(spec, generators, totals, tol=tol, cycles=cycles)
+    statement = (
+        f"Every party learnt the pooled margins {', '.join('x'.join(g) for g in generators)}, and no table of another party. "
+        + THREATS + COLLUSION[protocol] + warned
+    )  # fmt: skip
+    return LogLinearFit(
+        "joint_log_linear",
+        f"Joint log-linear fit of {len(files)} owners",
+        float(fit.fitted.sum()),
+        {
+            "records": round(float(fit.fitted.sum())),
+            "cells": int(fit.fitted.size),
+            "cycles": fit.cycles,
+            "settled": fit.settled,
+            "messages": done.transcript.n_messages,
+            "bytes sent": done.transcript.n_bytes,
+        },
+        None,
+        statement,
+        spec=spec,
+        generators=tuple(generators),
+        margins=tuple(totals),
+        fitted=fit.fitted,
+        cycles=fit.cycles,
+        n_parameters=loglinear.count_parameters(spec, generators),
+        disclosure=report,
+        transcript=done.transcript,
+        statement=statement,
+    )
+
+
+def compare_tables(smaller: LogLinearFit, larger: LogLinearFit) -> Result:
+    """Compare two nested log-linear fits by G2 = 2 sum m1 log(m1 / m0)."""
+    df = larger.n_parameters - smaller.n_parameters
+    if df < 1 or larger.fitted.shape != smaller.fitted.shape:
+        raise InvalidParameter("compare a model with a larger one of the same table")
+    statistic = loglinear.deviance(larger.fitted, smaller.fitted)
+    chance = float(stats.chi2.sf(statistic, df))
+    return Result(
+        "joint_comparison", "Two joint log-linear fits compared", statistic, {"G2": statistic, "df": df, "p value": chance}, None,
+        "A large statistic favours the larger model.",
+    )  # fmt: skip
+
+
+def contingency_table(
+    parties: Any,
+    *,
+    categories: Mapping[str, Sequence[str]],
+    protocol: Protocol = "pairwise_masks",
+    allow_two_party: bool = False,
+) -> tuple[Floats, Transcript]:
+    """Add every cell of the parties' tables securely: the full pooled table becomes known to all."""
+    files = name_files(parties)
+    check_number(files, allow_two_party=allow_two_party)
+    spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
+    roles = {
+        party: loglinear.play_margins(
+            SumSettings(party, list(files), Randomness(), protocol, FixedPoint(128, 0)),
+            spec,
+            counts_of(spec, file, party),
+            [spec.axes],
+        )
+        for party, file in files.items()
+    }
+    done = run_together(roles)
+    return done.results[next(iter(files))][0], done.transcript
+
+
+def sparse_table(
+    parties: Mapping[str, Mapping[str, int]],
+    *,
+    protocol: Protocol = "pairwise_masks",
+    group: str = "ristretto255",
+) -> dict[str, int]:
+    """Add sparse tables: first the union of the labels of cells that are not empty, by the private union, then their counts.
+
+    Every party learns the labels. Only sound when a label does not tell who has it.
+    """
+    from tacit.private import union
+
+    files = name_files(parties)
+    check_number(files, allow_two_party=False)
+    tables: list[Any] = [
+        [{"label": c, "cell": c} for c in cells] or {"label": [], "cell": []}
+        for cells in files.values()
+    ]
+    found = union.simulate(
+        *tables, identifying=["label"], data=["cell"], group=group, names=list(files)
+    )
+    labels = sorted(row["cell"] for row in found.rows)
+
+    def play(party: str) -> Role[list[int]]:
+        settings = SumSettings(party, list(files), Randomness(), protocol, FixedPoint(128, 0))
+        total = yield from add_securely(settings, [float(files[party].get(c, 0)) for c in labels])
+        return [round(v) for v in total]
+
+    done = run_together({p: play(p) for p in files})
+    return dict(zip(labels, done.results[next(iter(files))], strict=True))
+
+
+def integrate(
+    parties: Any, *, laps: int = 6, watch: Any = None
+) -> tuple[list[dict[str, Any]], Transcript]:
+    """Bring the records of all parties together without telling whose they are, through a relay that sees ciphertext only."""
+    files = name_files(parties)
+    names = list(files)
+    roles: dict[str, Role[Any]] = {
+        p: play_owner(p, names, "relay", rows_of(t), laps, Randomness()) for p, t in files.items()
+    }
+    roles["relay"] = play_relay("relay", names, laps, Randomness())
+    done = run_together(roles, watch=watch)
+    return done.results[names[0]], done.transcript
+
+
+def exists_by_party(
+    parties: Any, margins: Sequence[Sequence[str]], *, categories: Mapping[str, Sequence[str]]
+) -> dict[str, bool]:
+    """Return, for every party alone, whether the estimate of a log-linear model exists; each can compute its own."""
+    spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
+    generators = loglinear.check_generators(spec, margins)
+    found = {}
+    for party, file in name_files(parties).items():
+        counts = counts_of(spec, file, party)
+        found[party] = loglinear.estimate_exists(
+            spec, generators, [spec.sum_over(counts, g) for g in generators]
+        )
+    return found
+
+
+def counts_of(spec: loglinear.TableSpec, file: Any, who: str) -> Floats:
+    """Return a party's table of counts: given as an array, or counted from records."""
+    if isinstance(file, np.ndarray) or (
+        isinstance(file, list | tuple) and file and isinstance(file[0], list | tuple)
+    ):
+        counts = loglinear.check_counts(file, who)
+        if counts.shape != spec.shape:
+            raise InputError(
+                f"the table of {who!r} must have the shape {spec.shape} (got {counts.shape})"
+            )
+        return counts
+    return spec.count(columns_of(file, spec.axes, who), who)

@@ -1,0 +1,332 @@
+"""Log-linear models across owners: margins are added securely once, and everybody fits the table to them.
+
+The model is given by its generating margins (the highest-order terms); proportional fitting from a table of ones gives the fitted
+table, for Poisson and multinomial sampling alike (for product-multinomial sampling, name the margins fixed by the design too). A fit and a larger one
+are compared by G2 = 2 sum m1 log(m1 / m0). For a binary response the coefficients of the logit model follow from the u-terms.
+
+Errata of the paper: its Table 4 holds log odds, not log odds ratios; "reject ... the simpler model provides a better fit" is the
+wrong way round; and its log-linear column was stopped after three cycles, before it had settled.
+
+References
+----------
+Fienberg, Fulp, Slavkovic, Wrobel (2006), PSD 2006, LNCS 4302, 277-290, sections 3 and 4.
+Haberman (1974), The Analysis of Frequency Data, University of Chicago Press (existence of the estimate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import xlogy
+
+from tacit.errors import InputError, InvalidParameter
+from tacit.private.parties.roles import Role, agree
+from tacit.private.regression.sums import SumSettings, add_securely
+
+Floats = npt.NDArray[np.float64]
+Generator = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """The axes of a table with their categories: what parties agree on before they count."""
+
+    categories: Mapping[str, tuple[str, ...]]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the names of the axes."""
+        return tuple(self.categories)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the number of categories of every axis."""
+        return tuple(len(c) for c in self.categories.values())
+
+    def sum_over(self, table: Floats, generator: Generator) -> Floats:
+        """Return one margin of a table."""
+        others = tuple(i for i, a in enumerate(self.axes) if a not in generator)
+        return np.asarray(table.sum(axis=others))
+
+    def count(self, columns: Mapping[str, Sequence[Any]], who: str) -> Floats:
+        """Return the table of counts of one party's records."""
+        codes = []
+        for axis, known in self.categories.items():
+            place = {str(c): i for i, c in enumerate(known)}
+            if any(str(v) not in place for v in columns[axis]):
+                raise InputError(
+                    f"column {axis!r} of {who!r} holds a category that is not among those agreed"
+                )
+            codes.append([place[str(v)] for v in columns[axis]])
+        flat = np.ravel_multi_index(tuple(np.array(c, np.int64) for c in codes), self.shape)
+        return (
+            np.bincount(flat, minlength=int(np.prod(self.shape)))
+            .reshape(self.shape)
+            .astype(np.float64)
+        )
+
+
+def check_counts(table: npt.ArrayLike, who: str) -> Floats:
+    """Return a table of counts, or refuse what is none."""
+    counts = np.asarray(table, np.float64)
+    if not np.isfinite(counts).all() or (counts < 0).any() or (counts != np.round(counts)).any():
+        raise InputError(f"the table of {who!r} must hold whole numbers of at least 0")
+    return counts
+
+
+def check_generators(spec: TableSpec, generators: Iterable[Iterable[str]]) -> list[Generator]:
+    """Return the generators of a hierarchical model, in the order given, or say what is wrong with them."""
+    found = [tuple(g) for g in generators]
+    for g in found:
+        unknown = [a for a in g if a not in spec.axes]
+        if unknown or not g or len(set(g)) < len(g):
+            raise InvalidParameter(
+                f"the margin {g!r} must name different axes of the table: {', '.join(spec.axes)}"
+            )
+    if not found:
+        raise InvalidParameter("a log-linear model needs at least one margin")
+    return found
+
+
+def play_margins(
+    settings: SumSettings, spec: TableSpec, counts: Floats, generators: Sequence[Generator]
+) -> Role[list[Floats]]:
+    """Add the margins of all parties securely; every party learns the totals."""
+    terms = {
+        **settings.terms(),
+        "categories": {a: list(c) for a, c in spec.categories.items()},
+        "margins": [list(g) for g in generators],
+    }
+    yield from agree(settings.me, settings.parties, terms)
+    own = [spec.sum_over(counts, g) for g in generators]
+    total = yield from add_securely(settings, np.concatenate([m.ravel() for m in own]))
+    margins, place = [], 0
+    for m in own:
+        margins.append(np.round(total[place : place + m.size]).reshape(m.shape))
+        place += m.size
+    return margins
+
+
+@dataclass(frozen=True)
+class TableFit:
+    """A fitted table, and how it was reached."""
+
+    fitted: Floats
+    cycles: int
+    settled: bool
+
+
+def fit_margins(
+    spec: TableSpec,
+    generators: Sequence[Generator],
+    margins: Sequence[Floats],
+    *,
+    tol: float = 1e-10,
+    cycles: int = 10_000,
+) -> TableFit:
+    """Fit a table to margins by proportional fitting from ones, the margins in the order given."""
+    table = np.ones(spec.shape)
+    for cycle in range(1, cycles + 1):
+        before = table
+        for g, margin in zip(generators, margins, strict=True):
+            sums = spec.sum_over(table, g)
+            factor = np.divide(margin, sums, out=np.zeros_like(sums), where=sums > 0)
+            # The axes of a margin stand in the order of the table.
+            index = tuple(slice(None) if a in g else None for a in spec.axes)
+            table = table * factor[index]
+        if np.abs(table - before).max() < tol:
+            return TableFit(table, cycle, settled=True)
+    return TableFit(table, cycles, settled=False)
+
+
+def count_parameters(spec: TableSpec, generators: Sequence[Generator]) -> int:
+    """Return the number of free parameters of a hierarchical model, the constant included."""
+    terms: set[Generator] = {()}
+    for g in generators:
+        for chosen in product((False, True), repeat=len(g)):
+            terms.add(tuple(a for a, c in zip(g, chosen, strict=True) if c))
+    sizes = dict(zip(spec.axes, spec.shape, strict=True))
+    return sum(
+        int(np.prod([sizes[a] - 1 for a in {*t}])) for t in {tuple(sorted(t)) for t in terms}
+    )
+
+
+def deviance(observed: Floats, fitted: Floats) -> float:
+    """Return G2 = 2 sum n log(n / m); infinite where a fitted cell is 0 and the observed is not."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(observed > 0, observed / fitted, 1.0)
+    return float(2 * np.sum(xlogy(observed, ratio)))
+
+
+def pearson(observed: Floats, fitted: Floats) -> float:
+    """Return X2 = sum (n - m)^2 / m over cells that are not structurally empty."""
+    some = fitted > 0
+    return float(np.sum((observed[some] - fitted[some]) ** 2 / fitted[some]))
+
+
+def u_terms(spec: TableSpec, fitted: Floats) -> dict[Generator, Floats]:
+    """Return the u-terms of a fitted table, which sum to zero over every axis.
+
+    u_S = sum over subsets T of S of (-1)^(|S| - |T|) times the mean of log m given T.
+    """
+    if (fitted <= 0).any():
+        raise InputError("u-terms need a fitted table without empty cells")
+    logs = np.log(fitted)
+    n = len(spec.axes)
+    terms: dict[Generator, Floats] = {}
+    for chosen in product((False, True), repeat=n):
+        total = np.zeros_like(logs)
+        size = sum(chosen)
+        for inside in product(*((False, True) if c else (False,) for c in chosen)):
+            others = tuple(i for i in range(n) if not inside[i])
+            total = total + (-1) ** (size - sum(inside)) * logs.mean(axis=others, keepdims=True)
+        index = tuple(slice(None) if c else 0 for c in chosen)
+        terms[tuple(a for a, c in zip(spec.axes, chosen, strict=True) if c)] = total[index]
+    return terms
+
+
+def logit_coefficients(spec: TableSpec, fitted: Floats, response: str) -> dict[str, float]:
+    """Return the coefficients of the logit model behind a log-linear fit with a binary response.
+
+    The log odds of the response's first category, on 0/1 columns that are 1 in the first category of every predictor;
+    beta = 4 u for a predictor with two categories (the factor follows from terms that sum to zero).
+    """
+    sizes = dict(zip(spec.axes, spec.shape, strict=True))
+    if response not in sizes or sizes[response] != 2:
+        raise InvalidParameter("the response of a logit model must be an axis with two categories")
+    if any(sizes[a] != 2 for a in spec.axes):
+        raise InvalidParameter(
+            "coefficients are read off tables whose axes have two categories each"
+        )
+    terms = u_terms(spec, fitted)
+    predictors = [a for a in spec.axes if a != response]
+    found = {a: 4 * float(pair_term(spec, terms, a, response)) for a in predictors}
+    constant = 2 * float(terms[(response,)][0])
+    constant -= sum(2 * float(pair_term(spec, terms, a, response)) for a in predictors)
+    return {"(constant)": constant, **found}
+
+
+def pair_term(spec: TableSpec, terms: Mapping[Generator, Floats], one: str, two: str) -> float:
+    """Return the u-term of the first categories of two axes."""
+    return float(terms[tuple(a for a in spec.axes if a in (one, two))][0, 0])
+
+
+def estimate_exists(
+    spec: TableSpec, generators: Sequence[Generator], margins: Sequence[Floats]
+) -> bool:
+    """Return True when the estimate of a log-linear model exists: some table without empty cells has these margins.
+
+    The linear program maximises t with A x = margins and x >= t.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array, hstack
+
+    n = int(np.prod(spec.shape))
+    places = np.indices(spec.shape).reshape(len(spec.shape), n)
+    rows, values, first = [], [], 0
+    for g, margin in zip(generators, margins, strict=True):
+        axes = [i for i, a in enumerate(spec.axes) if a in g]
+        sizes = [spec.shape[i] for i in axes]
+        rows.append(first + np.ravel_multi_index([places[i] for i in axes], sizes))
+        values.append(np.asarray(margin, np.float64).ravel())
+        first += int(np.prod(sizes))
+    matrix = coo_array(
+        (np.ones(n * len(rows)), (np.concatenate(rows), np.tile(np.arange(n), len(rows)))),
+        shape=(first, n),
+    )
+    totals = np.concatenate(values)
+    # x = y + t with y >= 0, so that A y + (A 1) t = totals.
+    shifted = hstack([matrix, coo_array(np.asarray(matrix.sum(axis=1)).reshape(-1, 1))]).tocsr()
+    cost = np.zeros(n + 1)
+    cost[-1] = -1.0
+    found = linprog(cost, A_eq=shifted, b_eq=totals, bounds=(0, None), method="highs")
+    if found.status != 0:
+        raise InputError("no table has these margins: they do not agree with each other")
+    return bool(-found.fun > 1e-9 * max(1.0, float(totals.max(initial=1.0))))
+
+
+@dataclass(frozen=True)
+class MarginReport:
+    """What released margins tell about the cells: their bounds, and how many tables are possible."""
+
+    lower: Floats
+    upper: Floats
+    n_tables: int | None
+    #: Small cells whose bounds are narrower than allowed.
+    exposed: npt.NDArray[np.bool_]
+
+
+def check_margins(
+    spec: TableSpec,
+    generators: Sequence[Generator],
+    margins: Sequence[Floats],
+    *,
+    threshold: int = 3,
+    min_width: int = 3,
+    most: int = 100_000,
+) -> MarginReport:
+    """Bound every cell of the pooled table from released margins, and count the tables where they are few.
+
+    A cell is exposed when it may be small (its lower bound is below the threshold and its upper bound narrower than ``min_width`` away).
+    """
+    from tacit.tables.margins.entry_bounds import entry_bounds
+    from tacit.tables.margins.margins import MarginSet
+
+    axes = tuple(tuple(i for i, a in enumerate(spec.axes) if a in g) for g in generators)
+    known = MarginSet.of(
+        spec.shape, {a: np.asarray(m, np.int64) for a, m in zip(axes, margins, strict=True)}
+    )
+    ranges = entry_bounds(known)
+    lower = np.asarray(ranges.lower, np.float64).reshape(spec.shape)
+    upper = np.asarray(ranges.upper, np.float64).reshape(spec.shape)
+    exposed = (upper - lower < min_width) & (lower < threshold) & (upper > 0)
+    return MarginReport(lower, upper, count_tables(axes, margins, lower, upper, most), exposed)
+
+
+def count_tables(
+    axes: Sequence[tuple[int, ...]],
+    margins: Sequence[Floats],
+    lower: Floats,
+    upper: Floats,
+    most: int,
+) -> int | None:
+    """Count the tables of whole numbers with given margins, cell by cell; None beyond so many steps."""
+    shape = lower.shape
+    cells = list(np.ndindex(*shape))
+    left = [np.array(m, np.int64) for m in margins]
+    # A margin is complete at the last of its cells.
+    last = [{tuple(cell[i] for i in a): k for k, cell in enumerate(cells)} for a in axes]
+    steps = 0
+
+    def go_on(k: int) -> int | None:
+        nonlocal steps
+        steps += 1
+        if steps > most:
+            return None
+        if k == len(cells):
+            return 1
+        cell = cells[k]
+        spots = [tuple(cell[i] for i in a) for a in axes]
+        low, high = int(lower[cell]), int(upper[cell])
+        for margin, spot, ends in zip(left, spots, last, strict=True):
+            high = min(high, int(margin[spot]))
+            if ends[spot] == k:
+                low = max(low, int(margin[spot]))
+        total = 0
+        for value in range(low, high + 1):
+            for margin, spot in zip(left, spots, strict=True):
+                margin[spot] -= value
+            found = go_on(k + 1)
+            for margin, spot in zip(left, spots, strict=True):
+                margin[spot] += value
+            if found is None:
+                return None
+            total += found
+        return total
+
+    return go_on(0) if len(cells) <= 200 else None

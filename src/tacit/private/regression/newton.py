@@ -1,0 +1,185 @@
+"""Newton's method across owners: every step adds the parties' statistics securely and moves all to the same coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import DisclosureRefused, Infeasible, ProtocolError
+from tacit.private.parties.roles import Receive, Role, agree, send_all
+from tacit.private.parties.wire import take
+from tacit.private.regression.families import Cox, Linear, Logistic, local_vector, total_sums
+from tacit.private.regression.sums import SumSettings, add_securely
+
+Floats = npt.NDArray[np.float64]
+#: An information matrix with a condition number above this has no inverse worth a name.
+WORST_CONDITION = 1e12
+
+
+@dataclass(frozen=True)
+class Newton:
+    """How the coefficients are found; the same at every party."""
+
+    tol: float = 1e-10
+    max_iter: int = 25
+    ridge: float = 0.0
+    step_halving: bool = True
+    firth: bool = False
+    start: tuple[float, ...] | str = "zeros"
+    #: The fewest records of others, and of others in a category, that a party may infer by subtracting its own.
+    threshold: int = 3
+
+    def terms(self) -> dict[str, Any]:
+        """Return what parties must have agreed on."""
+        start = self.start if isinstance(self.start, str) else list(self.start)
+        return {
+            "Newton": [self.tol, self.max_iter, self.ridge, self.step_halving, self.firth, start],
+            "threshold": self.threshold,
+        }
+
+
+@dataclass(frozen=True)
+class Found:
+    """What every party holds at the end of a fit."""
+
+    beta: Floats
+    covariance: Floats
+    likelihood: float
+    n_records: int
+    history: tuple[Floats, ...]
+    fit_statistics: tuple[float, ...]
+    n_sums: int
+
+
+def play_fit(
+    settings: SumSettings,
+    model: Any,
+    newton: Newton,
+    coding: dict[str, Any],
+    dummies: Sequence[int] = (),
+) -> Role[Found]:
+    """Play one owner in a joint fit. ``dummies`` are the design's columns that hold only 0 and 1 at this party."""
+    terms = {**settings.terms(), **newton.terms(), "coding": coding, "model": type(model).__name__}
+    yield from agree(settings.me, settings.parties, terms)
+    n = yield from check_sizes(settings, model, newton, dummies)
+    beta = yield from start_at(settings, model, newton)
+    history: list[Floats] = [beta]
+    best, previous, sums = -np.inf, beta, None
+    halved = 0
+    while True:
+        total = yield from add_securely(settings, local_vector(model, beta))
+        sums = total_sums(model, total)
+        value = sums.likelihood - 0.5 * newton.ridge * float(beta @ beta)
+        worse = value < best - 1e-9 * (1 + abs(best))
+        if newton.step_halving and worse and halved < 30 and not newton.firth:
+            # The likelihood fell: the step was too long.
+            beta, halved = (beta + previous) / 2, halved + 1
+            history.append(beta)
+            continue
+        best, previous, halved = value, beta, 0
+        step = yield from next_step(settings, model, newton, beta, sums)
+        beta = beta + step
+        history.append(beta)
+        if np.abs(step).max(initial=0.0) < newton.tol or (
+            isinstance(model, Linear) and not newton.ridge
+        ):
+            break
+        if len(history) > newton.max_iter:
+            raise Infeasible(
+                f"the joint fit has not settled after {newton.max_iter} rounds: the estimate may not exist, as the data are "
+                "separated by a column. Leave that column out, or use ridge= or firth=True."
+            )
+    total = yield from add_securely(settings, local_vector(model, beta))
+    sums = total_sums(model, total)
+    information = sums.information + newton.ridge * np.eye(len(beta))
+    tail: list[float] = []
+    if not isinstance(model, Cox):
+        tail = list((yield from add_securely(settings, model.fit_statistics(beta))))
+    covariance: Floats = np.asarray(np.linalg.inv(information))
+    if isinstance(model, Linear):
+        covariance = covariance * (tail[0] / max(n - len(beta), 1))
+    return Found(beta, covariance, sums.likelihood, n, tuple(history), tuple(tail), settings.n_sums)
+
+
+def start_at(settings: SumSettings, model: Any, newton: Newton) -> Role[Floats]:
+    """Return the coefficients from which the search starts."""
+    p = model.n_parameters
+    if newton.start == "ols":
+        line = Linear(model.x, model.y)
+        total = yield from add_securely(settings, local_vector(line, np.zeros(p)))
+        sums = total_sums(line, total)
+        require_inverse(sums.information)
+        return np.asarray(np.linalg.solve(sums.information, sums.slope))
+    if newton.start == "zeros":
+        return np.zeros(p)
+    given = np.asarray(newton.start, np.float64)
+    if given.shape != (p,):
+        raise ProtocolError(f"start has {given.size} coefficients, and the model has {p}")
+    return given
+
+
+def next_step(
+    settings: SumSettings, model: Any, newton: Newton, beta: Floats, sums: Any
+) -> Role[Floats]:
+    """Return the step of Newton's method, the same at every party: the lead computes and tells it."""
+    information = sums.information + newton.ridge * np.eye(len(beta))
+    slope = sums.slope - newton.ridge * beta
+    require_inverse(information)
+    if newton.firth:
+        if not isinstance(model, Logistic):
+            raise ProtocolError("Firth's correction is for logistic regression")
+        inverse = np.linalg.inv(information)
+        slope = yield from add_securely(settings, model.firth_slope(beta, inverse))
+    if settings.me == settings.lead:
+        step: Floats = np.asarray(np.linalg.solve(information, slope))
+        yield from send_all(settings.others, f"step {settings.n_sums}", {"step": step})
+        return step
+    told = yield Receive(settings.lead, f"step {settings.n_sums}")
+    return np.asarray(take(told, "step", "f8", (len(beta),)))
+
+
+def require_inverse(information: Floats) -> None:
+    """Refuse a fit whose information cannot be inverted."""
+    if not np.isfinite(information).all() or np.linalg.cond(information) > WORST_CONDITION:
+        raise Infeasible(
+            "the information matrix of the joint fit cannot be inverted: columns depend on each other, or the data are "
+            "separated. Leave a column out, or use ridge= or firth=True."
+        )
+
+
+def check_sizes(
+    settings: SumSettings, model: Any, newton: Newton, dummies: Sequence[int]
+) -> Role[int]:
+    """Refuse to go on where totals would tell too much about the other parties.
+
+    A party that subtracts its own part must be left with more records than coefficients, and with enough records in every category.
+    """
+    x = np.asarray(model.x)
+    counts = np.zeros(1 + 2 * x.shape[1])
+    counts[0] = model.n_records
+    for j in range(x.shape[1]):
+        counts[1 + j] = float(j in dummies)
+        counts[1 + x.shape[1] + j] = x[:, j].sum() if j in dummies else 0.0
+    total = yield from add_securely(settings, counts)
+    n = round(total[0])
+    # Who says so tells nothing new: everybody can compute it from the total and its own part.
+    if n - model.n_records < max(newton.threshold, model.n_parameters + 1):
+        raise DisclosureRefused(
+            f"{settings.me!r} ends the run: the other parties together have too few records for a model with "
+            f"{model.n_parameters} coefficients, and totals would give them away"
+        )
+    p = x.shape[1]
+    for j in range(p):
+        everywhere = round(total[1 + j]) == len(settings.parties)
+        rest = round(total[1 + p + j] - counts[1 + p + j])
+        left = (n - model.n_records) - rest
+        if everywhere and (0 < rest < newton.threshold or 0 < left < newton.threshold):
+            raise DisclosureRefused(
+                f"{settings.me!r} ends the run: a category holds so few records of the other parties that totals would give "
+                "them away. Merge categories."
+            )
+    return n

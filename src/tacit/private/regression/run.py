@@ -1,0 +1,411 @@
+"""Joint fits in one process, for study, and their results; the same roles run over the network (``tacit party``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from tacit.errors import InputError, InvalidParameter
+from tacit.private.parties.randomness import Randomness
+from tacit.private.parties.roles import Role, run_together
+from tacit.private.parties.transcript import Transcript
+from tacit.private.regression import families, vertical
+from tacit.private.regression.design import (
+    Coding,
+    columns_of,
+    design_matrix,
+    make_coding,
+    numbers_of,
+    own_levels,
+    parse_formula,
+)
+from tacit.private.regression.files import (
+    COLLUSION,
+    THREATS,
+    check_number,
+    column_names,
+    name_files,
+)
+from tacit.private.regression.newton import Found, Newton, play_fit
+from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings
+from tacit.result import Result
+
+if TYPE_CHECKING:
+    from tacit.plot.chart import Chart
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Fit(Result):
+    """A joint fit: the coefficients that the pooled file would give."""
+
+    coefficients: Mapping[str, float] = field(default_factory=dict)
+    standard_errors: Mapping[str, float] = field(default_factory=dict)
+    covariance: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    likelihood: float = float("nan")
+    X2: float = float("nan")
+    G2: float = float("nan")
+    df: int = 0
+    n_records: int = 0
+    history: tuple[Floats, ...] = ()
+    transcript: Transcript = field(default_factory=Transcript)
+    #: What each party learnt, and against whom it is safe, in words.
+    statement: str = ""
+
+    @property
+    def iterations(self) -> int:
+        """Return the number of steps that were taken."""
+        return max(0, len(self.history) - 1)
+
+    def plot(self) -> Chart:
+        """Return the coefficients with their 95 % intervals."""
+        from tacit.plot.families import bars
+
+        return bars(list(self.coefficients.items()), title=self.title, y="coefficient")
+
+
+def logistic(
+    parties: Any, formula: str, *, sizes: str | None = None, firth: bool = False, **options: Any
+) -> Fit:
+    """Fit a logistic regression across owners; ``sizes`` names a column with the number of trials."""
+    return fit_jointly("logistic", parties, formula, extra=sizes, firth=firth, **options)
+
+
+def linear(parties: Any, formula: str, **options: Any) -> Fit:
+    """Fit a linear regression across owners."""
+    return fit_jointly("linear", parties, formula, **options)
+
+
+def poisson(parties: Any, formula: str, **options: Any) -> Fit:
+    """Fit a Poisson regression across owners."""
+    return fit_jointly("poisson", parties, formula, **options)
+
+
+def multinomial(parties: Any, formula: str, **options: Any) -> Fit:
+    """Fit a multinomial logit across owners, against the first category of the response."""
+    return fit_jointly("multinomial", parties, formula, **options)
+
+
+def cox(
+    parties: Any, formula: str, *, event: str, times: Sequence[float] | None = None, **options: Any
+) -> Fit:
+    """Fit a proportional-hazards model across owners, ties by Breslow.
+
+    ``times`` is the agreed grid of survival times; by default the times that occur, which shows them to all.
+    """
+    return fit_jointly("cox", parties, formula, extra=event, times=times, **options)
+
+
+def fit_jointly(
+    model: str,
+    parties: Any,
+    formula: str,
+    *,
+    protocol: Protocol = "pairwise_masks",
+    extra: str | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
+    times: Sequence[float] | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 25,
+    ridge: float = 0.0,
+    step_halving: bool = True,
+    firth: bool = False,
+    start: Sequence[float] | str = "zeros",
+    threshold: int = 3,
+    drop_outs: int = 0,
+    modulus_bits: int = 128,
+    frac_bits: int = 48,
+    allow_two_party: bool = False,
+    watch: Any = None,
+) -> Fit:
+    """Fit a model to the files of several owners without pooling them.
+
+    Parameters
+    ----------
+    parties
+        The owners' files by name, or a list of them: frames, microdata, mappings of columns or lists of rows.
+    formula
+        ``y ~ x1 + C(region)``.
+    protocol
+        How sums are taken: "pairwise_masks", "ring" or "shamir".
+    levels
+        The agreed levels of categories; by default all that occur, which shows them to all.
+    tol, max_iter, ridge, step_halving, firth, start
+        How the coefficients are found; start at "zeros", at "ols" or at given ones.
+    threshold
+        The fewest records of others that a party may be left with when it subtracts its own.
+    drop_outs
+        How many parties may go during the run.
+    allow_two_party
+        With two parties each learns the other's statistics by subtracting its own: refused unless this is True.
+    """
+    files = name_files(parties)
+    warned = check_number(files, allow_two_party=allow_two_party)
+    parsed = parse_formula(formula)
+    named = [parsed.response, *parsed.columns, *([extra] if extra else [])]
+    columns = {p: columns_of(t, list(dict.fromkeys(named)), p) for p, t in files.items()}
+    coding = make_coding(parsed, levels, [own_levels(parsed, c) for c in columns.values()])
+    grid = np.unique(np.asarray(times if times is not None else [v for c in columns.values() for v in c[parsed.response]], np.float64)) if model == "cox" else None  # fmt: skip
+    categories = response_levels(model, columns, parsed.response, levels)
+    newton = Newton(
+        tol,
+        max_iter,
+        ridge,
+        step_halving,
+        firth,
+        start if isinstance(start, str) else tuple(start),
+        threshold,
+    )
+    point = FixedPoint(modulus_bits, frac_bits)
+    roles: dict[str, Role[Found]] = {}
+    for party, own in columns.items():
+        made = make_model(model, coding, own, extra, categories, grid, party)
+        settings = SumSettings(party, list(files), Randomness(), protocol, point, drop_outs)
+        roles[party] = play_fit(
+            settings, made, newton, describe_run(model, coding, categories), binary_columns(made)
+        )
+    done = run_together(roles, watch=watch)
+    found: Found = done.results[next(iter(files))]
+    return describe(
+        model,
+        formula,
+        coding,
+        categories,
+        found,
+        done.transcript,
+        protocol,
+        list(files),
+        warned,
+        made,
+    )
+
+
+def describe_run(model: str, coding: Coding, categories: Sequence[str]) -> dict[str, Any]:
+    """Return what parties compare before a fit."""
+    return {"model": model, **coding.to_dict(), "response": list(categories)}
+
+
+def make_model(
+    model: str,
+    coding: Coding,
+    columns: Mapping[str, Sequence[Any]],
+    extra: str | None,
+    categories: Sequence[str],
+    grid: Floats | None,
+    who: str,
+) -> Any:
+    """Return one party's data under the model."""
+    response = columns[coding.formula.response]
+    if model == "cox":
+        # The baseline hazard takes the place of a constant.
+        x = design_matrix(coding, columns, who)[:, int(coding.formula.intercept) :]
+        assert grid is not None
+        return families.Cox(
+            x,
+            numbers_of(coding.formula.response, response, who),
+            numbers_of(str(extra), columns[str(extra)], who),
+            grid,
+        )
+    x = design_matrix(coding, columns, who)
+    if model == "multinomial":
+        place = {c: i for i, c in enumerate(categories)}
+        codes = np.array([place[str(v)] for v in response], np.float64)
+        return families.Multinomial(x, codes, len(categories))
+    y = numbers_of(coding.formula.response, response, who)
+    if model == "logistic":
+        return families.Logistic(
+            x, y, None if extra is None else numbers_of(extra, columns[extra], who)
+        )
+    return {"linear": families.Linear, "poisson": families.Poisson}[model](x, y)
+
+
+def response_levels(
+    model: str, columns: Mapping[str, Mapping[str, Sequence[Any]]], response: str, levels: Any
+) -> list[str]:
+    """Return the categories of a multinomial response."""
+    if model != "multinomial":
+        return []
+    if levels and response in levels:
+        return [str(v) for v in levels[response]]
+    return sorted({str(v) for own in columns.values() for v in own[response]})
+
+
+def binary_columns(model: Any) -> list[int]:
+    """Return the columns of a design that hold only 0 and 1, other than the constant."""
+    x = np.asarray(model.x)
+    return [
+        j
+        for j in range(x.shape[1])
+        if np.isin(x[:, j], (0.0, 1.0)).all() and not (x[:, j] == 1.0).all()
+    ]
+
+
+def describe(
+    model: str,
+    formula: str,
+    coding: Coding,
+    categories: Sequence[str],
+    found: Found,
+    transcript: Transcript,
+    protocol: str,
+    parties: Sequence[str],
+    warned: str,
+    made: Any,
+) -> Fit:
+    """Return a fit as a result."""
+    import narwhals.stable.v2 as nw
+    import pyarrow as pa
+
+    names = coding.names()
+    if model == "cox":
+        names = names[int(coding.formula.intercept) :]
+    if model == "multinomial":
+        names = [f"{c}: {n}" for c in categories[1:] for n in names]
+    errors = np.sqrt(np.diag(found.covariance))
+    df = found.n_records - len(names)
+    z = found.beta / errors
+    chance = 2 * (stats.t.sf(np.abs(z), df) if model == "linear" else stats.norm.sf(np.abs(z)))
+    frame = nw.from_native(
+        pa.table(
+            {
+                "term": names,
+                "coefficient": found.beta,
+                "standard_error": errors,
+                "z": z,
+                "p_value": chance,
+            }
+        ),
+        eager_only=True,
+    )
+    tail = dict(zip(getattr(made, "fit_names", ()), found.fit_statistics, strict=False))
+    numbers: dict[str, Any] = {"records": found.n_records, "coefficients": len(names)}
+    likelihood = found.likelihood
+    if model == "linear":
+        square = tail["sum of squares"]
+        spread = tail["sum of y squared"] - tail["sum of y"] ** 2 / found.n_records
+        numbers["R2"] = 1 - square / spread if spread > 0 else float("nan")
+        numbers["sigma"] = float(np.sqrt(square / max(df, 1)))
+        likelihood = -0.5 * found.n_records * (np.log(2 * np.pi * square / found.n_records) + 1)
+    numbers |= {
+        "log-likelihood": likelihood,
+        "rounds": found.n_sums,
+        "messages": transcript.n_messages,
+        "bytes sent": transcript.n_bytes,
+    }
+    statement = statement_of(parties, protocol, found, warned)
+    return Fit(
+        f"joint_{model}",
+        f"Joint {model} fit of {len(parties)} owners: {formula}",
+        float(likelihood),
+        numbers,
+        frame,
+        statement,
+        coefficients=dict(zip(names, found.beta.tolist(), strict=True)),
+        standard_errors=dict(zip(names, errors.tolist(), strict=True)),
+        covariance=found.covariance,
+        likelihood=float(likelihood),
+        X2=tail.get("X2", float("nan")),
+        G2=tail.get("G2", float("nan")),
+        df=df,
+        n_records=found.n_records,
+        history=found.history,
+        transcript=transcript,
+        statement=statement,
+    )
+
+
+def statement_of(parties: Sequence[str], protocol: str, found: Found, warned: str) -> str:
+    """Say in words what each side learnt."""
+    return (
+        f"Every party learnt the totals of {found.n_sums} secure sums over all {len(parties)} parties: the number of records, and in "
+        "every round likelihood, slope and information at common coefficients. No party learnt the statistics of another. "
+        + THREATS + COLLUSION[protocol] + warned
+    )  # fmt: skip
+
+
+def compare(smaller: Fit, larger: Fit) -> Result:
+    """Test a model against a larger one that contains it, by the ratio of their likelihoods.
+
+    A large statistic favours the larger model (the paper says it the wrong way round).
+    """
+    extra = len(larger.coefficients) - len(smaller.coefficients)
+    if extra < 1 or smaller.n_records != larger.n_records:
+        raise InvalidParameter("compare a model with a larger one on the same records")
+    statistic = max(0.0, 2 * (larger.likelihood - smaller.likelihood))
+    chance = float(stats.chi2.sf(statistic, extra))
+    words = (
+        "The larger model fits better than chance would let it."
+        if chance < 0.05
+        else "The smaller model suffices."
+    )
+    return Result(
+        "joint_comparison",
+        "Two joint fits compared",
+        statistic,
+        {"G2": statistic, "df": extra, "p value": chance},
+        None,
+        words,
+    )
+
+
+def vertical_linear(parties: Any, *, response: str, watch: Any = None) -> Fit:
+    """Fit a linear regression when owners hold different columns of the same persons, in the same order.
+
+    The response is a column of one of them; all other columns of all owners explain it.
+    """
+    files = {p: columns_of(t, list(column_names(t)), p) for p, t in name_files(parties).items()}
+    holder = [p for p, c in files.items() if response in c]
+    if len(holder) != 1:
+        raise InvalidParameter(f"the response {response!r} must be a column of exactly one owner")
+    order = [holder[0], *(p for p in files if p != holder[0])]
+    if len({len(next(iter(c.values()))) for c in files.values()}) > 1:
+        raise InputError(
+            "the owners' files must hold the same persons in the same order: their lengths differ"
+        )
+    roles: dict[str, Role[vertical.VerticalFit]] = {}
+    for p in order:
+        names = [c for c in files[p] if c != response]
+        x = (
+            np.column_stack([numbers_of(c, files[p][c], p) for c in names])
+            if names
+            else np.zeros((len(files[p][response]), 0))
+        )
+        y = numbers_of(response, files[p][response], p) if p == holder[0] else None
+        roles[p] = vertical.play_vertical(p, order, names, x, y, Randomness())
+    done = run_together(roles, watch=watch)
+    fit: vertical.VerticalFit = done.results[order[0]]
+    errors = np.sqrt(np.diag(fit.covariance))
+    statement = (
+        "Every owner learnt the products of all columns with each other (X'X), and of each other owner that its columns lie in a space of "
+        "known dimension. " + THREATS
+    )
+    return Fit(
+        "joint_vertical",
+        f"Joint linear fit of {len(files)} owners of columns",
+        fit.sigma2,
+        {
+            "records": fit.n_records,
+            "coefficients": len(fit.names),
+            "sigma": float(np.sqrt(fit.sigma2)),
+        },
+        None,
+        statement,
+        coefficients=dict(zip(fit.names, fit.beta.tolist(), strict=True)),
+        standard_errors=dict(zip(fit.names, errors.tolist(), strict=True)),
+        covariance=fit.covariance,
+        df=fit.n_records - len(fit.names),
+        n_records=fit.n_records,
+        transcript=done.transcript,
+        statement=statement,
+    )
+
+
+FITS: Mapping[str, Callable[..., Fit]] = {
+    "logistic": logistic, "linear": linear, "poisson": poisson, "multinomial": multinomial, "cox": cox,
+}  # fmt: skip

@@ -1,0 +1,534 @@
+"""Secure sums: several parties learn the total of their vectors, and nothing else about them.
+
+Reals are whole numbers of 2^-f modulo m = 2^b (fixed point), so that the sum is exact and masks can be uniform; every party
+checks that the sum cannot overflow. Three protocols:
+
+* ``ring``: a mask of the first party travels round with the running sum. Two neighbours of a party who collude recover its vector.
+* ``pairwise_masks``: every pair of parties shares a secret (X25519), whose stream one adds and the other subtracts. Safe
+  against all but two parties colluding. With ``drop_outs`` every party also shares the seeds of its masks among
+  the others (Shamir), so that the sum survives parties that go; then fewer than K - drop_outs colluders learn nothing.
+* ``shamir``: vectors are shared among all parties; any K - drop_outs of them recover the total.
+
+References
+----------
+Benaloh (1987), Secret sharing homomorphisms: keeping shares of a secret secret, CRYPTO 1986, 251-260.
+Bonawitz et al. (2017), Practical secure aggregation for privacy-preserving machine learning, CCS 2017, 1175-1191.
+Shamir (1979), How to share a secret, Communications of the ACM 22, 612-613.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError, InvalidParameter, PartyMissing, ProtocolError
+from tacit.private.parties.randomness import Randomness
+from tacit.private.parties.roles import Receive, Role, Send, receive_all, send_all
+from tacit.private.parties.wire import Body, take
+
+Protocol = Literal["ring", "pairwise_masks", "shamir"]
+Floats = npt.NDArray[np.float64]
+#: A prime above 2^256, in whose field secrets are shared.
+PRIME = 2**521 - 1
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """Reals as whole numbers of 2^-frac_bits modulo 2^modulus_bits."""
+
+    modulus_bits: int = 128
+    frac_bits: int = 48
+
+    def __post_init__(self) -> None:
+        if self.modulus_bits not in (64, 128, 256):
+            raise InvalidParameter(f"modulus_bits must be 64, 128 or 256 (got {self.modulus_bits})")
+        if not 0 <= self.frac_bits < self.modulus_bits - 8:
+            raise InvalidParameter(f"frac_bits must lie between 0 and {self.modulus_bits - 9}")
+
+    @property
+    def modulus(self) -> int:
+        """Return the modulus."""
+        return 1 << self.modulus_bits
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of one number."""
+        return self.modulus_bits // 8
+
+    def encode(self, values: Iterable[float], n_parties: int) -> list[int]:
+        """Return the numbers of a vector; refuse one whose sum could overflow."""
+        scale = 2.0**self.frac_bits
+        limit = self.modulus // 2 // n_parties
+        whole = []
+        for value in values:
+            if value != value or value in (np.inf, -np.inf):  # noqa: PLR0124
+                raise InputError(
+                    "a statistic is no finite number; look for missing or infinite values"
+                )
+            scaled = value * scale
+            if abs(scaled) >= limit:
+                raise InputError(
+                    "a statistic is too large for the agreed fixed point: rescale the columns, or take more modulus_bits"
+                )
+            whole.append(round(scaled) % self.modulus)
+        return whole
+
+    def decode(self, numbers: Iterable[int]) -> Floats:
+        """Return the reals of numbers."""
+        half = self.modulus // 2
+        scale = 2**self.frac_bits
+        return np.array([(n - self.modulus if n >= half else n) / scale for n in numbers])
+
+    def pack(self, numbers: Sequence[int]) -> bytes:
+        """Return numbers as bytes."""
+        return b"".join(n.to_bytes(self.size, "little") for n in numbers)
+
+    def unpack(self, data: bytes) -> list[int]:
+        """Return the numbers in bytes."""
+        return [
+            int.from_bytes(data[i : i + self.size], "little")
+            for i in range(0, len(data), self.size)
+        ]
+
+
+@dataclass
+class SumSettings:
+    """How sums are taken; one object per party and run, as it numbers the sums and keeps keys between them."""
+
+    me: str
+    parties: Sequence[str]
+    random: Randomness
+    protocol: Protocol = "pairwise_masks"
+    point: FixedPoint = field(default_factory=FixedPoint)
+    #: How many parties may go without ending the run.
+    drop_outs: int = 0
+    n_sums: int = 0
+    #: Secrets shared with each other party, made with the first sum.
+    pairs: dict[str, bytes] = field(default_factory=dict)
+    keys: dict[str, bytes] = field(default_factory=dict)
+    private: bytes = b""
+    gone: set[str] = field(default_factory=set)
+    #: Shares of the seeds and keys of the parties, of the present sum.
+    shares: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.protocol not in ("ring", "pairwise_masks", "shamir"):
+            raise InvalidParameter(
+                f"there is no protocol {self.protocol!r}; there are ring, pairwise_masks and shamir"
+            )
+        n = len(self.parties)
+        if not 0 <= self.drop_outs <= max(0, n - 2):
+            raise InvalidParameter(f"drop_outs must lie between 0 and {n - 2} for {n} parties")
+        if self.drop_outs and self.protocol == "ring":
+            raise InvalidParameter(
+                "a ring does not survive a party that goes; use pairwise_masks or shamir"
+            )
+
+    @property
+    def lead(self) -> str:
+        """Return the party that adds up and announces."""
+        return self.parties[0]
+
+    @property
+    def others(self) -> list[str]:
+        """Return the other parties that are still there."""
+        return [p for p in self.parties if p != self.me and p not in self.gone]
+
+    @property
+    def needed(self) -> int:
+        """Return how many parties recover what was shared."""
+        return len(self.parties) - self.drop_outs
+
+    def terms(self) -> dict[str, Any]:
+        """Return what parties must have agreed on."""
+        return {
+            "protocol of sums": self.protocol,
+            "fixed point": [self.point.modulus_bits, self.point.frac_bits],
+            "drop-outs": self.drop_outs,
+            "parties": list(self.parties),
+        }
+
+
+def add_securely(settings: SumSettings, values: npt.ArrayLike) -> Role[Floats]:
+    """Return the total of all parties' vectors; every party learns it."""
+    settings.n_sums += 1
+    vector = np.asarray(values, np.float64).ravel()
+    numbers = settings.point.encode(vector.tolist(), len(settings.parties))
+    step = f"sum {settings.n_sums}"
+    run = {"ring": ring_sum, "pairwise_masks": masked_sum, "shamir": shared_sum}[settings.protocol]
+    total = yield from run(settings, step, numbers)
+    return settings.point.decode(total)
+
+
+# -- ring ------------------------------------------------------------------------------------------
+
+
+def ring_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
+    """Pass a masked running sum round; the first party takes its mask off and announces the total."""
+    point, parties = settings.point, settings.parties
+    place = list(parties).index(settings.me)
+    following = parties[(place + 1) % len(parties)]
+    size = point.size * len(numbers)
+    if place == 0:
+        masks = point.unpack(settings.random.draw(size))
+        yield Send(following, step, {"sum": point.pack(add_modulo(point, numbers, masks))})
+        received = take((yield Receive(parties[-1], step)), "sum", bytes, (size,))
+        total = subtract_modulo(point, point.unpack(received), masks)
+        yield from send_all(settings.others, f"{step}, total", {"total": point.pack(total)})
+        return total
+    received = take((yield Receive(parties[place - 1], step)), "sum", bytes, (size,))
+    running = add_modulo(point, point.unpack(received), numbers)
+    yield Send(following, step, {"sum": point.pack(running)})
+    told = take((yield Receive(settings.lead, f"{step}, total")), "total", bytes, (size,))
+    return point.unpack(told)
+
+
+# -- pairwise masks --------------------------------------------------------------------------------
+
+
+def masked_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
+    """Send the vector under masks that cancel in the sum; the first party adds up and announces the total."""
+    if not settings.pairs:
+        yield from exchange_keys(settings)
+    point, me, lead = settings.point, settings.me, settings.lead
+    own_seed = b""
+    if settings.drop_outs:
+        own_seed = settings.random.draw(32)
+        yield from share_seeds(settings, step, own_seed)
+    masked = numbers
+    for peer in settings.others:
+        mask = mask_stream(point, settings.pairs[peer], step, len(numbers))
+        combine = add_modulo if me < peer else subtract_modulo
+        masked = combine(point, masked, mask)
+    if own_seed:
+        masked = add_modulo(point, masked, mask_stream(point, own_seed, step, len(numbers)))
+    size = point.size * len(numbers)
+    if me != lead:
+        yield Send(lead, step, {"sum": point.pack(masked)})
+        if settings.drop_outs:
+            yield from reveal_shares(settings, step)
+        told = yield Receive(lead, f"{step}, total")
+        return point.unpack(take(told, "total", bytes, (size,)))
+    total, received = masked, {me}
+    for peer in settings.others:
+        body = yield Receive(peer, step, or_none=bool(settings.drop_outs))
+        if body is not None:
+            total = add_modulo(point, total, point.unpack(take(body, "sum", bytes, (size,))))
+            received.add(peer)
+    if settings.drop_outs:
+        total = yield from unmask(settings, step, total, received, own_seed)
+    yield from tell_all(settings, f"{step}, total", {"total": point.pack(total)})
+    return total
+
+
+def exchange_keys(settings: SumSettings) -> Role[None]:
+    """Agree on a secret with every other party."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    settings.private = settings.random.draw(32)
+    own = X25519PrivateKey.from_private_bytes(settings.private)
+    public = own.public_key().public_bytes_raw()
+    yield from send_all(settings.others, "keys", {"key": public})
+    for peer, body in (yield from receive_all(settings.others, "keys")).items():
+        settings.keys[peer] = take(body, "key", bytes, (32,))
+        settings.pairs[peer] = pair_secret(settings.private, settings.keys[peer])
+
+
+def pair_secret(private: bytes, public: bytes) -> bytes:
+    """Return the secret of two parties, from one's private and the other's public key."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+    try:
+        secret = X25519PrivateKey.from_private_bytes(private).exchange(
+            X25519PublicKey.from_public_bytes(public)
+        )
+    except ValueError:
+        raise ProtocolError("a public key that was received is not valid") from None
+    return hashlib.sha3_256(b"tacit/pair/1" + secret).digest()
+
+
+def mask_stream(point: FixedPoint, secret: bytes, step: str, n: int) -> list[int]:
+    """Return the masks of one secret for one sum: ChaCha20, keyed by secret and step."""
+    return point.unpack(Randomness(secret).child(step).draw(point.size * n))
+
+
+def share_seeds(settings: SumSettings, step: str, own_seed: bytes) -> Role[None]:
+    """Share the seed of this party's own mask, and its private key, among all parties, sealed for each."""
+    secrets = [int.from_bytes(own_seed, "big"), int.from_bytes(settings.private, "big")]
+    shares = [
+        share_secret(s, len(settings.parties), settings.needed, settings.random) for s in secrets
+    ]
+    own: dict[str, tuple[int, int]] = {}
+    for i, peer in enumerate(settings.parties):
+        pair = (shares[0][i], shares[1][i])
+        if peer == settings.me:
+            own[peer] = pair
+        elif peer not in settings.gone:
+            packed = b"".join(s.to_bytes(66, "big") for s in pair)
+            sealed = seal(settings.pairs[peer], f"{step} {settings.me} {peer}", packed)
+            yield Send(peer, f"{step}, shares", {"shares": sealed}, or_none=True)
+    received_shares: dict[str, tuple[int, int]] = dict(own)
+    for peer in settings.others:
+        body = yield Receive(peer, f"{step}, shares", or_none=True)
+        if body is None:
+            settings.gone.add(peer)
+            continue
+        packed = unseal(
+            settings.pairs[peer], f"{step} {peer} {settings.me}", take(body, "shares", bytes)
+        )
+        received_shares[peer] = (
+            int.from_bytes(packed[:66], "big"),
+            int.from_bytes(packed[66:], "big"),
+        )
+    settings.shares = received_shares
+    if len(settings.gone) > settings.drop_outs:
+        raise PartyMissing(
+            "more parties have gone than the run survives; start them and this one again"
+        )
+
+
+def reveal_shares(settings: SumSettings, step: str) -> Role[None]:
+    """Tell the lead, for every party, one of its two shares: of its seed when it is there, of its key when it has gone.
+
+    Never both: together they would unmask a vector that arrived late.
+    """
+    body = yield Receive(settings.lead, f"{step}, who is there")
+    there = set(take(body, "there", list))
+    if (
+        len(there) < settings.needed
+        or not there <= set(settings.parties)
+        or settings.me not in there
+    ):
+        raise ProtocolError("the list of parties that are there is not possible")
+    shares: Mapping[str, tuple[int, int]] = settings.shares
+    settings.gone |= set(settings.parties) - there
+    names = [p for p in settings.parties if p in shares]
+    chosen = [shares[p][0 if p in there else 1] for p in names]
+    yield Send(
+        settings.lead,
+        f"{step}, revealed",
+        {"names": names, "shares": b"".join(s.to_bytes(66, "big") for s in chosen)},
+    )
+
+
+def unmask(
+    settings: SumSettings, step: str, total: list[int], there: set[str], own_seed: bytes
+) -> Role[list[int]]:
+    """Take the masks of seeds off, and those that parties which have gone would have cancelled."""
+    point, n = settings.point, len(total)
+    gone = set(settings.parties) - there
+    if len(gone) > settings.drop_outs:
+        raise PartyMissing(
+            f"{', '.join(map(repr, sorted(gone)))} have gone, more than the run survives; start them and this one again"
+        )
+    present = [p for p in settings.parties if p in there]
+    yield from tell_all(settings, f"{step}, who is there", {"there": present}, among=present)
+    held: dict[str, dict[int, int]] = {p: {} for p in settings.parties}
+    own: Mapping[str, tuple[int, int]] = settings.shares
+    for p, pair in own.items():
+        held[p][list(settings.parties).index(settings.me) + 1] = pair[0 if p in there else 1]
+    for peer in present:
+        if peer == settings.me:
+            continue
+        body = yield Receive(peer, f"{step}, revealed", or_none=True)
+        if body is None:
+            continue
+        names = take(body, "names", list)
+        packed = take(body, "shares", bytes, (66 * len(names),))
+        place = list(settings.parties).index(peer) + 1
+        for i, name in enumerate(names):
+            if name in held:
+                held[name][place] = int.from_bytes(packed[66 * i : 66 * i + 66], "big")
+    settings.gone |= gone
+    for p in present:
+        seed = (
+            own_seed
+            if p == settings.me
+            else recover_secret(held[p], settings.needed).to_bytes(66, "big")[-32:]
+        )
+        total = subtract_modulo(point, total, mask_stream(point, seed, step, n))
+    for p in gone:
+        if not held[p]:
+            continue  # it had gone before this sum: nobody used its masks
+        private = recover_secret(held[p], settings.needed).to_bytes(66, "big")[-32:]
+        for q in present:
+            key = public_of(settings) if q == settings.me else settings.keys[q]
+            mask = mask_stream(point, pair_secret(private, key), step, n)
+            total = (subtract_modulo if q < p else add_modulo)(point, total, mask)
+    return total
+
+
+def public_of(settings: SumSettings) -> bytes:
+    """Return this party's public key."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    return X25519PrivateKey.from_private_bytes(settings.private).public_key().public_bytes_raw()
+
+
+def seal(secret: bytes, context: str, data: bytes) -> bytes:
+    """Encrypt for one peer; every context is used once."""
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    return ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest()).encrypt(
+        bytes(12), data, None
+    )
+
+
+def unseal(secret: bytes, context: str, data: bytes) -> bytes:
+    """Decrypt what a peer sealed."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+    try:
+        return ChaCha20Poly1305(hashlib.sha3_256(secret + context.encode()).digest()).decrypt(
+            bytes(12), data, None
+        )
+    except InvalidTag:
+        raise ProtocolError("a sealed message is damaged or was not meant for this party") from None
+
+
+# -- Shamir ----------------------------------------------------------------------------------------
+
+
+def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
+    """Share the vector among all parties; each adds the shares that it got, and enough of the sums give the total."""
+    point, parties, me, lead = settings.point, settings.parties, settings.me, settings.lead
+    prime, width = PRIME, 66
+    signed = [n - point.modulus if n >= point.modulus // 2 else n for n in numbers]
+    per_party: list[list[int]] = [[] for _ in parties]
+    for value in signed:
+        for mine, share in zip(
+            per_party,
+            share_secret(value % prime, len(parties), settings.needed, settings.random),
+            strict=True,
+        ):
+            mine.append(share)
+    got: dict[str, list[int]] = {}
+    for peer, shares in zip(parties, per_party, strict=True):
+        if peer == me:
+            got[me] = shares
+        elif peer not in settings.gone:
+            packed = b"".join(s.to_bytes(width, "big") for s in shares)
+            yield Send(
+                peer, f"{step}, shares", {"shares": packed}, or_none=bool(settings.drop_outs)
+            )
+    for peer in settings.others:
+        body = yield Receive(peer, f"{step}, shares", or_none=bool(settings.drop_outs))
+        if body is not None:
+            packed = take(body, "shares", bytes, (width * len(numbers),))
+            got[peer] = [
+                int.from_bytes(packed[i : i + width], "big") for i in range(0, len(packed), width)
+            ]
+    included = yield from agree_on_dealers(settings, step, got)
+    summed = (
+        [sum(column) % prime for column in zip(*(got[p] for p in included), strict=True)]
+        if numbers
+        else []
+    )
+    if me != lead:
+        packed = b"".join(s.to_bytes(width, "big") for s in summed)
+        yield Send(lead, step, {"sum": packed})
+        told = yield Receive(lead, f"{step}, total")
+        return point.unpack(take(told, "total", bytes, (point.size * len(numbers),)))
+    held = {list(parties).index(me) + 1: summed}
+    for peer in settings.others:
+        body = yield Receive(peer, step, or_none=bool(settings.drop_outs))
+        if body is not None:
+            packed = take(body, "sum", bytes, (width * len(numbers),))
+            held[list(parties).index(peer) + 1] = [
+                int.from_bytes(packed[i : i + width], "big") for i in range(0, len(packed), width)
+            ]
+    total = []
+    for i in range(len(numbers)):
+        value = recover_secret({x: shares[i] for x, shares in held.items()}, settings.needed)
+        total.append((value - prime if value > prime // 2 else value) % point.modulus)
+    yield from tell_all(settings, f"{step}, total", {"total": point.pack(total)})
+    return total
+
+
+def agree_on_dealers(
+    settings: SumSettings, step: str, got: Mapping[str, list[int]]
+) -> Role[list[str]]:
+    """Return the parties whose shares everybody has: those whose vectors are in the total."""
+    if not settings.drop_outs:
+        return list(settings.parties)
+    me, lead = settings.me, settings.lead
+    if me != lead:
+        yield Send(lead, f"{step}, got", {"names": sorted(got)})
+        body = yield Receive(lead, f"{step}, who is there")
+        names = take(body, "there", list)
+        if not set(names) <= set(got) or len(names) < settings.needed:
+            raise ProtocolError("the list of parties that are there is not possible")
+        settings.gone |= set(settings.parties) - set(names)
+        return [p for p in settings.parties if p in names]
+    have = set(got)
+    for peer in settings.others:
+        body = yield Receive(peer, f"{step}, got", or_none=True)
+        if body is None:
+            settings.gone.add(peer)
+        else:
+            have &= set(take(body, "names", list))
+    if len(have) < settings.needed:
+        raise PartyMissing(
+            "more parties have gone than the run survives; start them and this one again"
+        )
+    names = [p for p in settings.parties if p in have]
+    yield from tell_all(settings, f"{step}, who is there", {"there": names})
+    return names
+
+
+def share_secret(secret: int, n: int, needed: int, random: Randomness) -> list[int]:
+    """Return n shares of a number, of which ``needed`` recover it and fewer tell nothing (Shamir)."""
+    coefficients = [secret % PRIME, *(random.below(PRIME) for _ in range(needed - 1))]
+    shares = []
+    for x in range(1, n + 1):
+        value = 0
+        for c in reversed(coefficients):
+            value = (value * x + c) % PRIME
+        shares.append(value)
+    return shares
+
+
+def recover_secret(shares: Mapping[int, int], needed: int) -> int:
+    """Return the number behind shares at places x, by Lagrange's formula at 0."""
+    if len(shares) < needed:
+        raise PartyMissing("too few shares came back to recover the sum; start the parties again")
+    chosen = sorted(shares.items())[:needed]
+    total = 0
+    for x, y in chosen:
+        numerator = denominator = 1
+        for z, _ in chosen:
+            if z != x:
+                numerator = numerator * z % PRIME
+                denominator = denominator * (z - x) % PRIME
+        total += y * numerator * pow(denominator, -1, PRIME)
+    return total % PRIME
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+def tell_all(
+    settings: SumSettings, step: str, body: Body, among: Sequence[str] | None = None
+) -> Role[None]:
+    """Tell all parties that are still there."""
+    for peer in settings.others:
+        if among is None or peer in among:
+            yield Send(peer, step, body, or_none=bool(settings.drop_outs))
+
+
+def add_modulo(point: FixedPoint, one: Sequence[int], two: Sequence[int]) -> list[int]:
+    """Return the sum modulo the modulus."""
+    mask = point.modulus - 1
+    return [(a + b) & mask for a, b in zip(one, two, strict=True)]
+
+
+def subtract_modulo(point: FixedPoint, one: Sequence[int], two: Sequence[int]) -> list[int]:
+    """Return the difference modulo the modulus."""
+    mask = point.modulus - 1
+    return [(a - b) & mask for a, b in zip(one, two, strict=True)]

@@ -1,0 +1,151 @@
+"""Linear regression when owners hold different columns of the same persons.
+
+Two owners need X_A' X_B. Owner A sends an orthonormal Z of g columns with Z' X_A = 0; owner B returns W = (I - Z Z') X_B, and A
+computes X_A' W = X_A' X_B. A learns that X_B lies in n - g dimensions given by W; B learns that X_A lies in n - g
+dimensions. g = n p_A / (p_A + p_B) shares the burden by the number of columns.
+
+References
+----------
+Karr, Lin, Sanil, Reiter (2009), Privacy-preserving analysis of vertically partitioned data using secure matrix products,
+Journal of Official Statistics 25, 125-138.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import DisclosureRefused, Infeasible
+from tacit.private.parties.randomness import Randomness
+from tacit.private.parties.roles import Receive, Role, Send, agree, receive_all, send_all
+from tacit.private.parties.wire import take
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class VerticalFit:
+    """The joint least-squares fit; every owner learns it."""
+
+    names: tuple[str, ...]
+    beta: Floats
+    covariance: Floats
+    n_records: int
+    sigma2: float
+
+
+def play_vertical(
+    me: str,
+    parties: Sequence[str],
+    names: Sequence[str],
+    x: Floats,
+    y: Floats | None,
+    random: Randomness,
+) -> Role[VerticalFit]:
+    """Play one owner of columns; the owner of the response (the first party) counts it as one more column.
+
+    Records must stand in the same order at every owner (join them by a common identifier first).
+    """
+    yield from agree(
+        me, parties, {"protocol": "vertical-1", "order": list(parties), "records": len(x)}
+    )
+    n = len(x)
+    # The constant belongs to the first owner, the response stands last in its block.
+    own = np.column_stack([np.ones(n), x, y]) if y is not None else np.asarray(x, np.float64)
+    labels = ["(constant)", *names, "(response)"] if y is not None else list(names)
+    others = [p for p in parties if p != me]
+    yield from send_all(
+        others, "columns", {"names": labels, "square": np.ascontiguousarray(own.T @ own)}
+    )
+    told = yield from receive_all(others, "columns")
+    squares = {p: np.asarray(take(b, "square", "f8", (None, None))) for p, b in told.items()}
+    columns = {p: list(take(b, "names", list)) for p, b in told.items()}
+    squares[me], columns[me] = own.T @ own, labels
+    total = sum(len(c) for c in columns.values())
+    if n < 2 * total + 10:
+        raise DisclosureRefused(
+            f"{me!r} ends the run: {n} records are too few for {total} columns; the products would give the columns away"
+        )
+    products: dict[tuple[str, str], Floats] = {}
+    place = list(parties).index(me)
+    for i, one in enumerate(parties):
+        for other in parties[i + 1 :]:
+            if me not in (one, other):
+                continue
+            step = f"product {one} {other}"
+            if me == one:
+                z = complement(own, len(columns[other]), random)
+                yield Send(other, step, {"z": z})
+                w = np.asarray(
+                    take((yield Receive(other, step)), "w", "f8", (n, len(columns[other])))
+                )
+                products[one, other] = own.T @ w
+            else:
+                z = np.asarray(take((yield Receive(one, step)), "z", "f8", (n, None)))
+                if (
+                    np.abs(z.T @ z - np.eye(z.shape[1])).max(initial=0.0) > 1e-8
+                    or z.shape[1] < n // 10
+                ):
+                    raise DisclosureRefused(
+                        f"{me!r} ends the run: what it was asked to multiply with would give its columns away"
+                    )
+                yield Send(one, step, {"w": np.ascontiguousarray(own - z @ (z.T @ own))})
+    # Every owner tells all others the products that it computed.
+    mine = {pair: m for pair, m in products.items() if pair[0] == me}
+    for (_, other), m in mine.items():
+        for p in others:
+            yield Send(p, f"result {me} {other}", {"m": np.ascontiguousarray(m)})
+    for i, one in enumerate(parties):
+        if i == place:
+            continue
+        for other in parties[i + 1 :]:
+            shape = (len(columns[one]), len(columns[other]))
+            products[one, other] = np.asarray(
+                take((yield Receive(one, f"result {one} {other}")), "m", "f8", shape)
+            )
+    return solve(parties, columns, squares, products, n)
+
+
+def complement(x: Floats, p_other: int, random: Randomness) -> Floats:
+    """Return orthonormal columns that are orthogonal to x: random ones, made so."""
+    n, p = x.shape
+    g = max(1, min(n - p - 1, n * p // (p + p_other)))
+    seed = int.from_bytes(random.draw(16), "big")
+    drawn = np.random.default_rng(seed).standard_normal((n, g))
+    basis, _ = np.linalg.qr(x)
+    for _ in range(2):
+        drawn = drawn - basis @ (basis.T @ drawn)
+    z, _ = np.linalg.qr(drawn)
+    return np.ascontiguousarray(z)
+
+
+def solve(parties: Sequence[str], columns: Any, squares: Any, products: Any, n: int) -> VerticalFit:
+    """Put the blocks of X'X together and solve the normal equations."""
+    names = [c for p in parties for c in columns[p]]
+    starts = np.cumsum([0, *(len(columns[p]) for p in parties)])
+    gram = np.empty((len(names), len(names)))
+    for i, one in enumerate(parties):
+        a = slice(starts[i], starts[i + 1])
+        gram[a, a] = squares[one]
+        for j in range(i + 1, len(parties)):
+            b = slice(starts[j], starts[j + 1])
+            gram[a, b] = products[one, parties[j]]
+            gram[b, a] = gram[a, b].T
+    at = names.index("(response)")
+    rest = [i for i in range(len(names)) if i != at]
+    square, cross = gram[np.ix_(rest, rest)], gram[rest, at]
+    if np.linalg.cond(square) > 1e12:
+        raise Infeasible("columns of the owners depend on each other: leave one out")
+    beta = np.linalg.solve(square, cross)
+    sigma2 = float((gram[at, at] - beta @ cross) / (n - len(rest)))
+    return VerticalFit(
+        tuple(names[i] for i in rest),
+        np.asarray(beta),
+        np.asarray(np.linalg.inv(square)) * sigma2,
+        n,
+        sigma2,
+    )
