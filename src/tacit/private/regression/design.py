@@ -18,6 +18,8 @@ from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 from tacit.private.union.records import rows_of
 
 Floats = npt.NDArray[np.float64]
+#: A column of any type.
+Values = npt.NDArray[Any]
 TERM = re.compile(r"(C\()?\s*([^\s:+()~-][^:+()~]*?)\s*(\))?\s*")
 
 
@@ -99,33 +101,65 @@ class Coding:
         }
 
 
-def columns_of(table: Any, names: Sequence[str], who: str) -> dict[str, list[Any]]:
-    """Return named columns of a party's table as lists; missing values are refused."""
-    rows = rows_of(table)
-    if not rows:
-        raise InputError(f"the file of {who!r} has no records")
-    missing = [n for n in names if n not in rows[0]]
+def columns_of(table: Any, names: Sequence[str] | None, who: str) -> dict[str, Values]:
+    """Return columns of a party's table as arrays, all when none are named; missing values are refused."""
+    columns = arrays_of(table)
+    wanted = list(columns) if names is None else list(names)
+    missing = [n for n in wanted if n not in columns]
     if missing:
-        raise ColumnNotFound(missing, list(rows[0]), f"the file of {who!r}")
-    found = {n: [row[n] for row in rows] for n in names}
-    holes = [n for n, values in found.items() if any(v is None for v in values)]
-    if holes:
-        raise InputError(
-            f"column {holes[0]!r} of {who!r} has missing values: complete them, or leave these records out, at every party alike"
+        raise ColumnNotFound(missing, list(columns), f"the file of {who!r}")
+    found = {n: columns[n] for n in wanted}
+    if len({len(v) for v in found.values()}) != 1 or not len(next(iter(found.values()))):
+        raise InputError(f"the file of {who!r} has no records, or columns of different lengths")
+    for n, values in found.items():
+        holes = (
+            np.isnan(values).any()
+            if values.dtype.kind == "f"
+            else values.dtype == object and has_none(values)
         )
+        if holes:
+            raise InputError(
+                f"column {n!r} of {who!r} has missing values: complete them, or leave these records out, at every party alike"
+            )
     return found
 
 
-def is_category(values: Sequence[Any]) -> bool:
+def arrays_of(table: Any) -> dict[str, Values]:
+    """Return the columns of a frame, of microdata, of a mapping or of a list of rows."""
+    if isinstance(table, Mapping):
+        return {str(k): np.asarray(v) for k, v in table.items()}
+    if isinstance(table, list | tuple):
+        rows = rows_of(table)
+        return {k: np.asarray([row[k] for row in rows]) for k in (rows[0] if rows else ())}
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(getattr(table, "frame", table), pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect("pyarrow")
+    if not isinstance(frame, nw.DataFrame):
+        raise InputError(
+            "a table must be a frame, microdata, a mapping of columns or a list of rows"
+        )
+    return {c: frame.get_column(c).to_numpy() for c in frame.columns if not c.startswith("__tacit")}
+
+
+def has_none(values: Values) -> bool:
+    """Return True when an array of objects holds nothing in some place, or a number that is none."""
+    return any(v is None or v != v for v in values)  # noqa: PLR0124
+
+
+def is_category(values: Values) -> bool:
     """Return True for a column of texts or truth values."""
-    return any(isinstance(v, str | bool | np.bool_) for v in values)
+    return values.dtype.kind in "USb" or (
+        values.dtype == object and isinstance(values[0], str | bool)
+    )
 
 
-def own_levels(formula: Formula, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+def own_levels(formula: Formula, columns: Mapping[str, Values]) -> dict[str, list[str]]:
     """Return the levels of the categories in one party's file."""
     marked = {c for term in formula.terms for c, category in term if category}
     return {
-        c: sorted({str(v) for v in columns[c]})
+        c: sorted(map(str, np.unique(columns[c].astype(str))))
         for c in formula.columns
         if c in marked or is_category(columns[c])
     }
@@ -148,7 +182,7 @@ def make_coding(
     return Coding(formula, merged)
 
 
-def design_matrix(coding: Coding, columns: Mapping[str, Sequence[Any]], who: str) -> Floats:
+def design_matrix(coding: Coding, columns: Mapping[str, Values], who: str) -> Floats:
     """Return one party's design matrix."""
     n = len(next(iter(columns.values())))
     parts = [np.ones((n, 1))] if coding.formula.intercept else []
@@ -163,20 +197,28 @@ def design_matrix(coding: Coding, columns: Mapping[str, Sequence[Any]], who: str
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
 
 
-def code_column(name: str, values: Sequence[Any], levels: Sequence[str] | None, who: str) -> Floats:
+def code_column(name: str, values: Values, levels: Sequence[str] | None, who: str) -> Floats:
     """Return a column as numbers, or as 0/1 columns of its levels but the first."""
     if levels is None:
         return numbers_of(name, values, who)[:, None]
-    place = {level: i for i, level in enumerate(levels)}
-    if any(str(v) not in place for v in values):
-        raise InputError(
-            f"column {name!r} of {who!r} holds a category that is not among the levels agreed"
-        )
-    codes = np.array([place[str(v)] for v in values])
+    codes = code_values(name, values, levels, who)
     return (codes[:, None] == np.arange(1, len(levels))[None, :]).astype(np.float64)
 
 
-def numbers_of(name: str, values: Sequence[Any], who: str) -> Floats:
+def code_values(
+    name: str, values: Values, levels: Sequence[str], who: str
+) -> npt.NDArray[np.int64]:
+    """Return the place of every value among the agreed categories."""
+    place = {str(level): i for i, level in enumerate(levels)}
+    seen, inverse = np.unique(np.asarray(values).astype(str), return_inverse=True)
+    if any(v not in place for v in seen):
+        raise InputError(
+            f"column {name!r} of {who!r} holds a category that is not among those agreed"
+        )
+    return np.array([place[v] for v in seen], np.int64)[inverse]
+
+
+def numbers_of(name: str, values: Values, who: str) -> Floats:
     """Return a column of finite numbers."""
     try:
         found = np.asarray(values, np.float64)

@@ -39,11 +39,3 @@ def check_number(files: Mapping[str, Any], *, allow_two_party: bool) -> str:
     words = " There were two parties: each can compute the other's totals by subtracting its own."
     warnings.warn(words.strip(), WeakProtection, stacklevel=3)
     return words
-
-
-def column_names(table: Any) -> list[str]:
-    """Return the columns of a table."""
-    from tacit.private.union.records import rows_of
-
-    rows = rows_of(table)
-    return list(rows[0]) if rows else []

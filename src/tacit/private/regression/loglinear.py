@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +25,7 @@ from scipy.special import xlogy
 
 from tacit.errors import InputError, InvalidParameter
 from tacit.private.parties.roles import Role, agree
+from tacit.private.regression.design import Values, code_values
 from tacit.private.regression.sums import SumSettings, add_securely
 
 Floats = npt.NDArray[np.float64]
@@ -53,17 +53,12 @@ class TableSpec:
         others = tuple(i for i, a in enumerate(self.axes) if a not in generator)
         return np.asarray(table.sum(axis=others))
 
-    def count(self, columns: Mapping[str, Sequence[Any]], who: str) -> Floats:
+    def count(self, columns: Mapping[str, Values], who: str) -> Floats:
         """Return the table of counts of one party's records."""
-        codes = []
-        for axis, known in self.categories.items():
-            place = {str(c): i for i, c in enumerate(known)}
-            if any(str(v) not in place for v in columns[axis]):
-                raise InputError(
-                    f"column {axis!r} of {who!r} holds a category that is not among those agreed"
-                )
-            codes.append([place[str(v)] for v in columns[axis]])
-        flat = np.ravel_multi_index(tuple(np.array(c, np.int64) for c in codes), self.shape)
+        codes = tuple(
+            code_values(axis, columns[axis], known, who) for axis, known in self.categories.items()
+        )
+        flat = np.ravel_multi_index(codes, self.shape)
         return (
             np.bincount(flat, minlength=int(np.prod(self.shape)))
             .reshape(self.shape)

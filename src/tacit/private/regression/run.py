@@ -17,6 +17,8 @@ from tacit.private.parties.transcript import Transcript
 from tacit.private.regression import families, vertical
 from tacit.private.regression.design import (
     Coding,
+    Values,
+    code_values,
     columns_of,
     design_matrix,
     make_coding,
@@ -28,7 +30,6 @@ from tacit.private.regression.files import (
     COLLUSION,
     THREATS,
     check_number,
-    column_names,
     name_files,
 )
 from tacit.private.regression.newton import Found, Newton, play_fit
@@ -151,7 +152,9 @@ def fit_jointly(
     named = [parsed.response, *parsed.columns, *([extra] if extra else [])]
     columns = {p: columns_of(t, list(dict.fromkeys(named)), p) for p, t in files.items()}
     coding = make_coding(parsed, levels, [own_levels(parsed, c) for c in columns.values()])
-    grid = np.unique(np.asarray(times if times is not None else [v for c in columns.values() for v in c[parsed.response]], np.float64)) if model == "cox" else None  # fmt: skip
+    grid = (
+        time_grid([c[parsed.response] for c in columns.values()], times) if model == "cox" else None
+    )
     categories = response_levels(model, columns, parsed.response, levels)
     newton = Newton(
         tol,
@@ -194,7 +197,7 @@ def describe_run(model: str, coding: Coding, categories: Sequence[str]) -> dict[
 def make_model(
     model: str,
     coding: Coding,
-    columns: Mapping[str, Sequence[Any]],
+    columns: Mapping[str, Values],
     extra: str | None,
     categories: Sequence[str],
     grid: Floats | None,
@@ -214,9 +217,8 @@ def make_model(
         )
     x = design_matrix(coding, columns, who)
     if model == "multinomial":
-        place = {c: i for i, c in enumerate(categories)}
-        codes = np.array([place[str(v)] for v in response], np.float64)
-        return families.Multinomial(x, codes, len(categories))
+        codes = code_values(coding.formula.response, response, categories, who)
+        return families.Multinomial(x, codes.astype(np.float64), len(categories))
     y = numbers_of(coding.formula.response, response, who)
     if model == "logistic":
         return families.Logistic(
@@ -226,14 +228,23 @@ def make_model(
 
 
 def response_levels(
-    model: str, columns: Mapping[str, Mapping[str, Sequence[Any]]], response: str, levels: Any
+    model: str, columns: Mapping[str, Mapping[str, Values]], response: str, levels: Any
 ) -> list[str]:
     """Return the categories of a multinomial response."""
     if model != "multinomial":
         return []
     if levels and response in levels:
         return [str(v) for v in levels[response]]
-    return sorted({str(v) for own in columns.values() for v in own[response]})
+    return sorted(
+        {str(v) for own in columns.values() for v in np.unique(own[response].astype(str))}
+    )
+
+
+def time_grid(seen: Sequence[Values], times: Sequence[float] | None) -> Floats:
+    """Return the agreed survival times, or all that occur."""
+    if times is not None:
+        return np.unique(np.asarray(times, np.float64))
+    return np.unique(np.concatenate([numbers_of("time", v, "a party") for v in seen]))
 
 
 def binary_columns(model: Any) -> list[int]:
@@ -359,7 +370,7 @@ def vertical_linear(parties: Any, *, response: str, watch: Any = None) -> Fit:
 
     The response is a column of one of them; all other columns of all owners explain it.
     """
-    files = {p: columns_of(t, list(column_names(t)), p) for p, t in name_files(parties).items()}
+    files = {p: columns_of(t, None, p) for p, t in name_files(parties).items()}
     holder = [p for p, c in files.items() if response in c]
     if len(holder) != 1:
         raise InvalidParameter(f"the response {response!r} must be a column of exactly one owner")
