@@ -86,6 +86,7 @@ from tacit.protect.noise.restricted_noise import RestrictedNoise as RestrictedNo
 from tacit.protect.noise.romm import Romm as Romm
 from tacit.protect.noise.two_stage import TwoStage as TwoStage
 from tacit.protect.noise.weight_noise import WeightNoise as WeightNoise
+from tacit.protect.outputs.check_fit import CheckFit as CheckFit
 from tacit.protect.pram.pram import Pram as Pram
 from tacit.protect.suppress.blank import Blank as Blank
 from tacit.protect.suppress.local_suppression import LocalSuppression as LocalSuppression

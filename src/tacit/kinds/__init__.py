@@ -16,7 +16,7 @@ from tacit.kinds.base import Kind
 __all__ = ["Kind", "all_kinds", "kind_named", "kind_of", "register_kind"]
 
 #: The kinds that come with tacit, in the order in which they are asked whether a source is theirs.
-BUILT_IN = ("table", "records")
+BUILT_IN = ("fit", "table", "records")
 
 _kinds: dict[str, Kind[Data]] = {}
 

@@ -69,7 +69,7 @@ class View:
 
     def holds(self, claim: Any) -> bool:
         """Recompute a claim."""
-        return bool(claim.holds(self.release.data))
+        return bool(claim.holds(self.release.data.claim_view()))
 
     def claim_name(self, claim: Any) -> str:
         """Return a claim as a short name."""

@@ -38,6 +38,7 @@ from tacit.result import Result
 
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
+    from tacit.release import Release
 
 Floats = npt.NDArray[np.float64]
 
@@ -65,10 +66,30 @@ class Fit(Result):
         return max(0, len(self.history) - 1)
 
     def plot(self) -> Chart:
-        """Return the coefficients with their 95 % intervals."""
+        """Return the coefficients."""
         from tacit.plot.families import bars
 
         return bars(list(self.coefficients.items()), title=self.title, y="coefficient")
+
+    def release(self, *, residual_df: int = 10) -> Release:
+        """Return the fit as a release, to be written, signed and verified like any other.
+
+        It is claimed, and rechecked on the file as written, that at least so many degrees of freedom are left.
+        """
+        from tacit.data.fit import JointFit
+        from tacit.plan import Plan
+        from tacit.protect.outputs.check_fit import CheckFit
+
+        data = JointFit(
+            self.kind.removeprefix("joint_"),
+            self.title.partition(": ")[2],
+            tuple(self.coefficients),
+            np.array(list(self.coefficients.values())),
+            self.covariance,
+            self.n_records,
+            self.statement,
+        )
+        return Plan([CheckFit(residual_df=residual_df)], title=self.title).run(data)
 
 
 def logistic(
