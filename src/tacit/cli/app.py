@@ -90,6 +90,7 @@ GROUPS = {
     "apply": "Apply one method to a file and write the result. KIND is one of 'tacit methods'.",
     "measure": "Take one measure of a file. KIND is one of 'tacit methods'.",
     "table": "Build, judge, protect, audit and convert tables.",
+    "party": "Compute on data that may not meet: run one party of an agreement over mutual TLS.",
 }
 
 
@@ -104,6 +105,10 @@ def add_groups(tokens: list[str]) -> None:
             app.command(App(name=name, help=text))
     if asked == "table":
         from tacit.cli.tables import group
+
+        app.command(group)
+    elif asked == "party":
+        from tacit.cli.parties import group
 
         app.command(group)
     elif asked in GROUPS:
@@ -378,7 +383,7 @@ def example(
     folder: Path,
     /,
     *,
-    of: Literal["hospital", "firms"] = "hospital",
+    of: Literal["hospital", "firms", "parties"] = "hospital",
     records: int | None = None,
     seed: int = 1,
 ) -> int:
@@ -390,11 +395,18 @@ def example(
         Where to write; made when it does not exist.
     of
         ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies.
+        ``parties``: three hospitals that may not pool their files, for a joint fit.
     records
         Number of patients or enterprises.
     seed
         Seed of the generator.
     """
+    if of == "parties":
+        from tacit.private.example import write_parties
+
+        write_parties(folder, n=records or 600, seed=seed)
+        console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
+        return 0
     if of == "firms":
         from tacit.examples.firms_files import write_firms
 

@@ -1,0 +1,212 @@
+"""Run one party of an agreement: read its data, play its role with the others, write what it learnt."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import DisclosureRefused, InputError
+from tacit.folders import require_writable
+from tacit.private.parties.journal import Journal, RunLog, write_whole
+from tacit.private.parties.network import Member, Played, play_role
+from tacit.private.parties.randomness import Randomness
+from tacit.private.parties.roles import Role, digest_terms
+from tacit.private.settings import Agreement, PartySettings, addresses, names_in_order, read_party
+from tacit.result import Result
+
+MakeRole = Callable[[Randomness], Role[Any]]
+Describe = Callable[[Played], Result]
+
+
+def run_party(path: str | Path) -> Result:
+    """Run the party of a settings file until its role has ended; return what it learnt."""
+    file = Path(path).absolute()
+    own, agreed = read_party(file)
+    base = file.parent
+    out = base / own.out
+    if out.exists() and any(out.iterdir()):
+        raise DisclosureRefused(f"the folder {out.name!r} holds a result already; name another one")
+    require_writable(out)
+    table = read_table(own, base)
+    fingerprint = table_fingerprint(table)
+    make_role, describe = make_task(own, agreed, table)
+    peers = [p for p in agreed.parties if p != own.name]
+    log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
+    log.admit(agreed.run, peers, agreed.task.kind, fingerprint, confirmed=own.confirm)
+    terms = digest_terms([agreed.model_dump(mode="json"), fingerprint])
+    journal = Journal(base / own.journal / agreed.run, terms)
+    member = Member(
+        own.name,
+        addresses(agreed.parties),
+        base / own.authority,
+        base / own.certificate,
+        base / own.key,
+        agreed.run,
+        own.patience,
+    )
+    played = play_role(member, journal, make_role)
+    result = describe(played)
+    write_result(out, result, played)
+    return result
+
+
+def read_table(own: PartySettings, base: Path) -> Any:
+    """Read the party's data."""
+    from tacit.io.read import read
+
+    if own.separator is None:
+        return read(base / own.file, encoding=own.encoding)
+    return read(base / own.file, encoding=own.encoding, separator=own.separator)
+
+
+def table_fingerprint(table: Any) -> str:
+    """Return the fingerprint of the party's data."""
+    from tacit.kinds import kind_of
+
+    return kind_of(table).fingerprint(table)
+
+
+def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
+    """Return the role of a party in the agreed task, and what makes a result of what it learnt."""
+    if agreed.task.kind in ("union", "count"):
+        return make_union(own, agreed, table)
+    return make_fit(own, agreed, table)
+
+
+def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
+    """Return the role of an owner in a joint fit."""
+    from tacit.private.regression import run
+    from tacit.private.regression.design import columns_of, make_coding, own_levels, parse_formula
+    from tacit.private.regression.files import check_number
+    from tacit.private.regression.newton import Newton, play_fit
+    from tacit.private.regression.sums import SumSettings
+
+    task, names = agreed.task, names_in_order(agreed)
+    warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
+    formula = parse_formula(task.formula)
+    extra = task.sizes if task.kind == "logistic" else task.event if task.kind == "cox" else None
+    wanted = [formula.response, *formula.columns, *([extra] if extra else [])]
+    columns = columns_of(table, list(dict.fromkeys(wanted)), own.name)
+    seen = own_levels(formula, columns)
+    unagreed = [c for c in seen if c not in task.levels]
+    if task.kind == "multinomial" and formula.response not in task.levels:
+        unagreed.append(formula.response)
+    if unagreed:
+        raise InputError(
+            f"the agreement gives no levels for the category {unagreed[0]!r}: all parties must code it alike; name its levels "
+            "under task.levels"
+        )
+    coding = make_coding(formula, task.levels, [seen])
+    categories = list(task.levels[formula.response]) if task.kind == "multinomial" else []
+    grid = np.unique(np.asarray(task.times, np.float64)) if task.times is not None else None
+    model = run.make_model(task.kind, coding, columns, extra, categories, grid, own.name)
+    newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)
+
+    def make_role(random: Randomness) -> Role[Any]:
+        settings = SumSettings(own.name, names, random, task.protocol, drop_outs=task.drop_outs)
+        told = run.describe_run(task.kind, coding, categories)
+        return play_fit(settings, model, newton, told, run.binary_columns(model))
+
+    def describe(played: Played) -> Result:
+        return run.describe(
+            task.kind, task.formula, coding, categories, played.result, played.transcript,
+            task.protocol, names, warned, model,
+        )  # fmt: skip
+
+    return make_role, describe
+
+
+def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
+    """Return the role of a party in a union or a count."""
+    from tacit.private import union
+    from tacit.private.union.run import describe as describe_union
+
+    task, names = agreed.task, names_in_order(agreed)
+    records = union.make_records(table, task.identifying, task.data, own.name)
+    terms = union.Terms(task.group, task.identifying, task.record_bytes)
+    consent = union.Consent(**{str(k): v for k, v in own.at_least.items()})
+
+    def make_role(random: Randomness) -> Role[Any]:
+        if task.kind == "count":
+            (other,) = (n for n in names if n != own.name)
+            return union.play_count(own.name, other, records, terms, random, consent=consent)
+        if len(names) > 2:
+            return union.play_ring(own.name, names, records, terms, random, dummies=own.dummies)
+        (other,) = (n for n in names if n != own.name)
+        play = union.play_alice if own.name == names[0] else union.play_bob
+        return play(own.name, other, records, terms, random, consent=consent, dummies=own.dummies)
+
+    def describe(played: Played) -> Result:
+        outcome = (
+            union.Outcome(played.result, ())
+            if isinstance(played.result, union.Sizes)
+            else played.result
+        )
+        return describe_union(names, [records], outcome, played.transcript, terms)
+
+    return make_role, describe
+
+
+def write_result(out: Path, result: Any, played: Played) -> None:
+    """Write what a party learnt; its folder is readable by its owner only."""
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = {
+        "title": result.title,
+        "numbers": result.to_dict()["numbers"],
+        "statement": getattr(result, "statement", result.explanation),
+        **({"coefficients": dict(result.coefficients)} if hasattr(result, "coefficients") else {}),
+        **(
+            {"standard_errors": dict(result.standard_errors)}
+            if hasattr(result, "standard_errors")
+            else {}
+        ),
+        **({"sizes": asdict(result.sizes)} if getattr(result, "sizes", None) else {}),
+    }
+    write_whole(out / "result.json", json.dumps(facts, indent=2, ensure_ascii=False).encode())
+    write_whole(out / "result.html", page(result).encode())
+    write_table(out / "transcript.csv", played.transcript.rows())
+    if getattr(result, "rows", ()):
+        write_table(out / "union.csv", [dict(r) for r in result.rows])
+
+
+def write_table(file: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as a text file for its owner only."""
+    import io
+
+    names = list(dict.fromkeys(c for row in rows for c in row))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(file, text.getvalue().encode())
+
+
+def page(result: Result) -> str:
+    """Return a result as a page that opens offline."""
+    import html
+
+    table = ""
+    if result.frame is not None and len(result.frame) <= 1000 and "term" in result.frame.columns:
+        head = "".join(f"<th>{html.escape(c)}</th>" for c in result.frame.columns)
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td>"
+                for v in row
+            )
+            + "</tr>"
+            for row in result.frame.rows()
+        )
+        table = f"<table><tr>{head}</tr>{body}</table>"
+    style = "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto}table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}th:first-child,td:first-child{text-align:left}"
+    chart = result.plot().svg()
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(result.title)}</title><style>{style}</style>'
+        f"<body>{result._repr_html_()}{table}{chart}</body></html>"
+    )
