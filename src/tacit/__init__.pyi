@@ -30,6 +30,15 @@ from tacit.data.table import Table as Table
 from tacit.engine import get_engine as get_engine
 from tacit.errors import SdcError as SdcError
 from tacit.errors import SdcWarning as SdcWarning
+from tacit.graphics.protected_box_plot import ProtectedBoxPlot as ProtectedBoxPlot
+from tacit.graphics.protected_density import ProtectedDensity as ProtectedDensity
+from tacit.graphics.protected_hexbin import ProtectedHexbin as ProtectedHexbin
+from tacit.graphics.protected_histogram import ProtectedHistogram as ProtectedHistogram
+from tacit.graphics.protected_qq_plot import ProtectedQqPlot as ProtectedQqPlot
+from tacit.graphics.protected_quantiles import ProtectedQuantiles as ProtectedQuantiles
+from tacit.graphics.protected_roc import ProtectedRoc as ProtectedRoc
+from tacit.graphics.protected_survival import ProtectedSurvival as ProtectedSurvival
+from tacit.graphics.protected_table import ProtectedTable as ProtectedTable
 from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
 from tacit.protect import channels as channels
