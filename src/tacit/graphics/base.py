@@ -13,7 +13,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -461,6 +461,11 @@ class ProtectedPlot(Result):
     def claim(self) -> Claim | None:
         """Return what is guaranteed; nothing of a plot for study."""
         return None if self.study else make_claim(self.record)
+
+    def for_study(self) -> ProtectedPlot:
+        """Return the plot marked as one whose seed was given."""
+        record = {**self.record, "study": True}
+        return replace(self, record=record, explanation=explain(record))
 
     def plot(self) -> Chart:
         """Return the chart, drawn from protected values alone."""

@@ -48,13 +48,6 @@ def mass_level(values: Floats, mass: float) -> float:
     return float(ordered[min(place, len(ordered) - 1)])
 
 
-def classify(values: Floats, classes: int) -> npt.NDArray[np.int64]:
-    """Return the class 0, 1, ... of each value: equal parts from 0 to the largest."""
-    shares = as_shares(values)
-    top = shares.max()
-    return np.minimum((shares / top * classes).astype(np.int64), classes - 1)
-
-
 def monotone(values: Floats) -> Floats:
     """Return the nearest rising sequence, in least squares (pool adjacent violators)."""
     from sklearn.isotonic import isotonic_regression

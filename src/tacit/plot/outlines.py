@@ -1,4 +1,4 @@
-"""Lines along which values on a grid cross a level."""
+"""Values on a grid in classes, and the lines along which they cross a level."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 #: A crossing: the corner of the grid where its edge starts, and the axis along which the edge runs.
 Edge = tuple[int, int, int]
+
+
+def classify(values: Floats, classes: int) -> npt.NDArray[np.int64]:
+    """Return the class 0, 1, ... of each value: equal parts from 0 to the largest."""
+    positive = np.maximum(values, 0.0)
+    parts = positive / (positive.max() or 1.0) * classes
+    return np.minimum(parts.astype(np.int64), classes - 1)
 
 
 def contour_lines(

@@ -56,6 +56,11 @@ def outside(record: Record) -> str:
     return f"about {max(beyond, 0):,.0f} outside" if beyond > record["band"] else ""
 
 
+def same(field: str) -> dict[str, Any]:
+    """Return the encoding of a number on an axis that another layer describes."""
+    return {"field": field, "type": "quantitative"}
+
+
 def words(*parts: str) -> list[str]:
     """Return the parts that say something."""
     return [p for p in parts if p]
@@ -92,8 +97,8 @@ def histogram(record: Record) -> Chart:
         {
             "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2},
             "encoding": {
-                "x": quantity("middle"),
-                "y": quantity("low"),
+                "x": same("middle"),
+                "y": same("low"),
                 "y2": {"field": "high"},
             },
         },
@@ -130,7 +135,7 @@ def normal_curve(edges: Sequence[float], values: Sequence[float]) -> dict[str, A
     return {
         "data": {"values": rows},
         "mark": {"type": "line", "color": PALETTE[1], "strokeWidth": 2},
-        "encoding": {"x": quantity("at"), "y": quantity("normal")},
+        "encoding": {"x": same("at"), "y": same("normal")},
     }
 
 
@@ -220,17 +225,23 @@ def boxes(record: Record) -> Chart:
             *(
                 {
                     "mark": {"type": "tick", "size": 12, "thickness": 1.4, "color": INK_SOFT},
-                    "encoding": {"x": quantity(end)},
+                    "encoding": {"x": same(end)},
                 }
                 for end in ("low", "high")
             ),
             {
-                "mark": {"type": "bar", "size": 24, "color": AFTER, "opacity": 0.85},
-                "encoding": {"x": quantity("q1"), "x2": {"field": "q3"}},
+                "mark": {"type": "bar", "size": 24, "color": AFTER, "opacity": 1},
+                "encoding": {"x": same("q1"), "x2": {"field": "q3"}},
             },
             {
-                "mark": {"type": "tick", "size": 24, "thickness": 2.4, "color": "white"},
-                "encoding": {"x": quantity("median")},
+                "mark": {
+                    "type": "tick",
+                    "size": 24,
+                    "thickness": 2.4,
+                    "color": "white",
+                    "opacity": 1,
+                },
+                "encoding": {"x": same("median")},
             },
         ],
     }
@@ -263,7 +274,7 @@ def qq(record: Record) -> Chart:
             {
                 "data": {"values": line},
                 "mark": {"type": "line", "color": BEFORE, "strokeDash": [5, 3]},
-                "encoding": {"x": quantity("x"), "y": quantity("y")},
+                "encoding": {"x": same("x"), "y": same("y")},
             },
             {
                 "data": {"values": rows},
@@ -291,7 +302,7 @@ def survival(record: Record) -> Chart:
         for t, s, low, high in zip(record["times"], curve, lows, highs, strict=True)
     ]
     several = len(names) > 1
-    legend = {"legend": {"symbolType": "stroke"} if several else None}
+    legend = {"legend": {"symbolType": "stroke", "symbolOpacity": 1} if several else None}
     colour = {"color": {**one_each("group", names), **legend}}
     dash = {"strokeDash": {**one_each("group", names, DASHES), **legend}}
     up = quantity("s", "still there", **SHARES)

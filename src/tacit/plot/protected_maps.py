@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.plot.chart import Chart
-from tacit.plot.outlines import contour_lines
+from tacit.plot.outlines import classify, contour_lines
 from tacit.plot.parts import category, heading, list_parts, quantity, short_number
-from tacit.plot.protected import HEIGHT, WIDTH, outside, subtitle, words
+from tacit.plot.protected import HEIGHT, WIDTH, outside, same, subtitle, words
 from tacit.plot.theme import AFTER, INK, INK_SOFT
 
 Floats = npt.NDArray[np.float64]
@@ -30,8 +30,7 @@ def contours(record: Record) -> Chart:
     values = np.asarray(record["values"])
     x, y = (np.asarray(g) for g in record["grid"])
     classes = record["classes"]
-    top = values.max() or 1.0
-    number = np.minimum((np.maximum(values, 0.0) / top * classes).astype(np.int64), classes - 1)
+    number = classify(values, classes)
     fields = list(runs(number, x, y))
     lines = [
         {"x": a, "y": b, "line": i, "order": k, "mass": f"{m:.0%}"}
@@ -61,16 +60,16 @@ def contours(record: Record) -> Chart:
                         "c", record["columns"][1], scale={"domain": [y[0], y[-1]], **flat}
                     ),
                     "y2": {"field": "d"},
-                    "color": colours("class", "class of density", [0, classes - 1], classes),
-                    "stroke": colours("class", "class of density", [0, classes - 1], classes),
+                    "color": colours("class of density", classes),
+                    "stroke": colours("class of density", classes),
                 },
             },
             {
                 "data": {"values": lines},
                 "mark": {"type": "line", "color": INK, "strokeWidth": 1.1, "clip": True},
                 "encoding": {
-                    "x": quantity("x"),
-                    "y": quantity("y"),
+                    "x": same("x"),
+                    "y": same("y"),
                     "order": {"field": "order"},
                     "detail": [{"field": "line"}, {"field": "mass"}],
                     "strokeDash": {
@@ -92,13 +91,13 @@ def contours(record: Record) -> Chart:
     return Chart(spec, f"Contour plot: {record['title']}, densest near {peak}.")
 
 
-def colours(field: str, title: str, domain: list[float], steps: int) -> dict[str, Any]:
+def colours(title: str, classes: int) -> dict[str, Any]:
     """Return the colours of classes, from light to dark."""
     return quantity(
-        field,
+        "class",
         title,
-        scale={"scheme": {"name": SCHEME, "extent": [0, 0.95]}, "domain": domain},
-        legend={"gradientLength": 140, "tickCount": min(steps, 5), "format": "d"},
+        scale={"scheme": {"name": SCHEME, "extent": [0, 0.95]}, "domain": [1, classes]},
+        legend={"gradientLength": 140, "values": list(range(2, classes + 1, 2)), "format": "d"},
     )
 
 
@@ -131,7 +130,7 @@ def runs(number: npt.NDArray[np.int64], x: Floats, y: Floats) -> Any:
                     "b": min(float(x[end] + half[0]), float(x[-1])),
                     "c": max(float(y[j] - half[1]), float(y[0])),
                     "d": min(float(y[j] + half[1]), float(y[-1])),
-                    "class": value,
+                    "class": value + 1,
                 }
             start = end + 1
 
@@ -179,7 +178,7 @@ def hexbin(record: Record) -> Chart:
                 "n",
                 "records",
                 scale={"scheme": {"name": SCHEME, "extent": [0.1, 0.95]}, "domainMin": 0},
-                legend={"gradientLength": 140, "tickCount": 4},
+                legend={"gradientLength": 160, "tickCount": 3},
             ),
         },
     }
@@ -275,7 +274,7 @@ def table_bars(record: Record, values: Floats, names: list[str]) -> Chart:
             },
             {
                 "mark": {"type": "rule", "color": INK_SOFT, "strokeWidth": 1.4},
-                "encoding": {"x": quantity("low"), "x2": {"field": "high"}},
+                "encoding": {"x": same("low"), "x2": {"field": "high"}},
             },
         ],
     }
