@@ -3,6 +3,7 @@
 from tacit import errors as errors
 from tacit import examples as examples
 from tacit import governance as governance
+from tacit import graphics as graphics
 from tacit import hierarchy as hierarchy
 from tacit import private as private
 from tacit import protect as protect
@@ -41,6 +42,7 @@ from tacit.graphics.protected_survival import ProtectedSurvival as ProtectedSurv
 from tacit.graphics.protected_table import ProtectedTable as ProtectedTable
 from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
+from tacit.plot_release import release_plots as release_plots
 from tacit.protect import channels as channels
 from tacit.protect import pram as pram
 from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
@@ -246,6 +248,7 @@ __all__ = [
     "Span",
     "verify",
     "compare",
+    "release_plots",
     "recommend",
     "AdditiveNoiseMap",
     "profile",
@@ -266,6 +269,7 @@ __all__ = [
     "examples",
     "framework",
     "governance",
+    "graphics",
     "hierarchy",
     "linkage",
     "microaggregation",

@@ -100,10 +100,15 @@ def test_the_ledger_adds_up_and_refuses(tmp_path):
         ledger.charge("d", "q4", 0.5, "plot", 1.2)
     mode = stat.S_IMODE(ledger.file.stat().st_mode)
     assert mode == 0o600
-    assert sorted(p.name for p in ledger.file.parent.iterdir()) == ["budget.json", "budget.json.lock"]
+    assert sorted(p.name for p in ledger.file.parent.iterdir()) == [
+        "budget.json",
+        "budget.json.lock",
+    ]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"datasets": {"d": {"limit": 1, "entries": [{}]}}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"datasets": {"d": {"limit": 1, "entries": [{}]}}}']
+)
 def test_a_damaged_ledger_is_not_started_anew(tmp_path, text):
     file = tmp_path / "budget.json"
     file.write_text(text)
