@@ -31,6 +31,7 @@ _HOMES = {
     "local_bandwidths": "tacit.graphics.kde",
     "mass_level": "tacit.graphics.curves",
     "presence_advantage": "tacit.graphics.attacks",
+    "presence_bound": "tacit.graphics.accounting",
     "publish": "tacit.graphics.jackknife",
     "rho_of": "tacit.graphics.accounting",
     "smooth": "tacit.graphics.curves",

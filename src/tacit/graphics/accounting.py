@@ -67,6 +67,16 @@ def epsilon_of(rho: float, delta: float = 1e-6) -> float:
     return max(0.0, bound((low + high) / 2))
 
 
+def presence_bound(rho: float) -> float:
+    """Return how often, at most, somebody who knows all else guesses rightly whether one unit is in the data.
+
+    Chance alone is 1/2. The total variation between the two answers is at most sqrt(rho / 2) (Pinsker) and
+    sqrt(1 - exp(-rho)) (Bretagnolle, Huber), as the divergence of Kullback and Leibler is at most rho.
+    """
+    apart = min(math.sqrt(rho / 2), math.sqrt(-math.expm1(-rho)))
+    return 0.5 + apart / 2
+
+
 def rho_of_choice(epsilon: float) -> float:
     """Return the zCDP parameter of an exponential mechanism: epsilon^2 / 8, as it has bounded range."""
     return epsilon**2 / 8

@@ -36,6 +36,7 @@ from tacit.graphics.accounting import (
     choice_for_rho,
     epsilon_of,
     likelihood_ratio,
+    presence_bound,
     rho_of,
 )
 from tacit.graphics.budget import Account, BudgetLedger
@@ -484,15 +485,23 @@ def make_claim(record: Mapping[str, Any]) -> Claim:
     size = f", of which {record['members']} records count" if unit == "household" else ""
     return Claim(
         "zcdp",
-        {"rho": record["rho"], "unit": unit, "members": record["members"]},
+        {"rho": round_up(record["rho"]), "unit": unit, "members": record["members"]},
         f"one {unit} more or less{size}",
         tuple(record["columns"]),
         (
             "Noise of other plots of the same data adds up: see the budget.",
             "Ranges, bins and bandwidths that were given do not come from the data.",
             f"All that a {unit} contributes is in these data once.",
+            "It is about the plot: data that are published beside it have claims of their own.",
         ),
     )
+
+
+def round_up(rho: float) -> float:
+    """Return what is spent to six digits, never less than it is."""
+    unit = 10.0 ** (math.floor(math.log10(rho)) - 5)
+    found = math.ceil(rho / unit - 1e-9) * unit
+    return max(float(f"{found:.6g}"), rho if found < rho else 0.0)
 
 
 def explain(record: Mapping[str, Any]) -> str:
@@ -507,10 +516,11 @@ def explain(record: Mapping[str, Any]) -> str:
     spread = (
         "twice" if all(q["bound"]["of"] == "counts" for q in record["queries"]) else "four times"
     )
+    guess = 100 * presence_bound(record["rho"])
     return (
-        f"Whoever knows all other data learns almost nothing of one {unit}{of}: with or without it, the whole plot is "
-        f"{record['rho']:.3g}-zCDP alike; for a {unit} that is changed and not left out, {spread} that. The noise lies on "
-        "a lattice that does not depend on the data."
+        f"Whoever knows all other data and this plot guesses rightly whether one {unit}{of} is in the data in at most "
+        f"{guess:.0f} of 100 cases (50 by chance): rho = {record['rho']:.3g}, zCDP. For a {unit} that is changed and not left "
+        f"out, rho is {spread} that. Noise lies on a lattice that does not depend on the data."
     )
 
 

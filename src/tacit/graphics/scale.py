@@ -32,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 SMALLEST, LARGEST = -40, 80
 #: Bins within the rough range.
 FINE_BINS = 256
+#: Share of the records between the ends that are found.
+NEARLY_ALL = 0.98
 #: Amplitudes above which a bin counts as filled.
 FILLED = 4.0
 
@@ -68,12 +70,8 @@ def find_scale(
     amplitude = desk.queries[-1]["amplitude"]
     counts = noisy[1:-1]
     if given is None:
-        filled = np.flatnonzero(counts > FILLED * amplitude)
-        if len(filled):
-            first, last = max(filled[0] - 1, 0), min(filled[-1] + 2, FINE_BINS)
-            low, high = float(edges[first]), float(edges[last])
-        else:
-            warn_of_few(desk)
+        first, last = filled_part(counts, amplitude)
+        low, high = float(edges[first]), float(edges[last])
     rising = cumulate(counts)
     q1, q3 = invert(edges, rising, np.array([0.25, 0.75]))
     centres = (edges[1:] + edges[:-1]) / 2
@@ -82,6 +80,27 @@ def find_scale(
     sd = math.sqrt(max(float(mass @ (centres - mean) ** 2), 0.0))
     n = max(float(noisy.sum()), 2.0)
     return Scale(low, high, n, float(q1), float(q3), max(sd, (high - low) / FINE_BINS))
+
+
+def filled_part(counts: Floats, amplitude: float) -> tuple[int, int]:
+    """Return the first and last border between which protected counts stand out of the noise.
+
+    Bins are joined by twos, fours, ... until nearly all that is there lies between joined bins that stand out: many
+    records tell the ends finely, few roughly.
+    """
+    total = counts.sum()
+    size = 1
+    while size < len(counts):
+        joined = counts.reshape(-1, size).sum(axis=1)
+        filled = np.flatnonzero(joined > FILLED * amplitude * math.sqrt(size))
+        if len(filled):
+            first, last = filled[0] * size, (filled[-1] + 1) * size
+            outside = total - counts[first:last].sum()
+            doubt = 2 * amplitude * math.sqrt(len(counts) - (last - first))
+            if outside <= (1 - NEARLY_ALL) * total + doubt:
+                return max(int(first) - 1, 0), min(int(last) + 1, len(counts))
+        size *= 2
+    return 0, len(counts)
 
 
 def count_bins(x: Floats, edges: Floats, weights: Floats | None = None) -> Floats:
