@@ -640,6 +640,7 @@ def experiment(
         "series",
         "dictionaries",
         "individual-risk",
+        "protected-plots",
     ],
     /,
     *,
@@ -659,6 +660,7 @@ def experiment(
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
         ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
+        ``protected-plots``: noise, attacks and efficiency of plots, Heitzig (2006), Figures 2, 3 and 5.
     out
         Folder for the tables (csv) and charts (svg).
     size
