@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from fuzz.judge import JUDGES
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, LowUtility, WeakProtection
 from tacit.graphics import attacks
 from tacit.graphics.budget import BudgetLedger
@@ -93,6 +94,7 @@ def test_claims_recompute_and_are_entered_in_the_budget(kind, tmp_path):
     plot = make(kind, GIVEN[kind], tmp_path).measure(data)
     assert plot.claim.holds(plot.record)
     assert plot.claim.holds(json.loads(json.dumps(plot.record)))
+    assert JUDGES["zcdp"](plot.record, plot.claim.to_dict())
     assert plot.rho == pytest.approx(0.5, rel=1e-5), "nothing was plugged in"
     (account,) = BudgetLedger(tmp_path / "budget.json").accounts().values()
     assert account.spent == pytest.approx(plot.rho)
@@ -100,6 +102,7 @@ def test_claims_recompute_and_are_entered_in_the_budget(kind, tmp_path):
     from tacit.graphics.base import make_claim
 
     assert not make_claim(less).holds(less)
+    assert not JUDGES["zcdp"](less, make_claim(less).to_dict())
     assert not plot.claim.holds({**plot.record, "study": True})
 
 

@@ -299,10 +299,9 @@ class Desk:
         return noisy
 
     def choose(self, what: str, scores: Floats, bound: float, rho: float) -> int:
-        """Return one of some candidates by the exponential mechanism, after entering what it spends."""
+        """Return one of some candidates by the exponential mechanism; what it spends was entered before."""
         epsilon = choice_for_rho(rho)
-        if not self.group:
-            self.charge(rho)
+        assert self.study or self.account is not None, "charge first"
         rng = self.ctx.block_rng(0, len(self.queries) + 1)
         place = choose(scores, epsilon, bound * self.reach, rng)
         self.queries.append(

@@ -112,6 +112,9 @@ def draw_quantiles(
     at = np.bincount(place[hit], shares, minlength=len(candidates))
     below = np.cumsum(counts)[: len(candidates)] - at / 2
     total = counts.sum()
+    # All at once: a budget that does not suffice for all is not spent on some. Later groups share no record.
+    if not desk.group:
+        desk.charge(rho * len(probabilities))
     found = [
         candidates[desk.choose(f"quantile {p:g}", -np.abs(below - p * total), max(p, 1 - p), rho)]
         for p in probabilities
