@@ -65,8 +65,8 @@ class Console:
         if release.plots:
             out.print("\n[bold]Protected plots[/bold]")
         for plot in release.plots:
-            claim = "for study, nothing is claimed" if plot.claim is None else plot.claim.sentence()
-            out.print(f"  {plot.title}: {claim}", markup=False)
+            told = "for study, nothing is claimed" if plot.claim is None else plot.claim.sentence()
+            out.print(f"  {plot.title}: {told}", markup=False)
         for panel in (release.risk, release.utility):
             if panel.after:
                 self.panel(panel)

@@ -45,6 +45,7 @@ from tacit.graphics.noise import FINE, Lattice, choose
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.streams import KeyedSequence, seed_of
+from tacit.treatment import OnStratum
 
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
@@ -64,7 +65,7 @@ class Protected(Measure):
     runs_on = "records"
     on_household = "used"
     on_weight = "option"
-    on_stratum = "unused"
+    on_stratum: ClassVar[OnStratum | None] = "unused"
     on_links = "unused"
     axis: ClassVar[str] = "rho"
     better: ClassVar[Literal["lower", "higher"] | None] = "lower"
@@ -499,8 +500,8 @@ def make_claim(record: Mapping[str, Any]) -> Claim:
 def round_up(rho: float) -> float:
     """Return what is spent to six digits, never less than it is."""
     unit = 10.0 ** (math.floor(math.log10(rho)) - 5)
-    found = math.ceil(rho / unit - 1e-9) * unit
-    return max(float(f"{found:.6g}"), rho if found < rho else 0.0)
+    # Less than a billionth too much is what sums of decimal numbers leave.
+    return float(f"{math.ceil(rho / unit * (1 - 1e-10)) * unit:.6g}")
 
 
 def explain(record: Mapping[str, Any]) -> str:

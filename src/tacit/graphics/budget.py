@@ -217,7 +217,7 @@ def try_lock(handle: int) -> bool:
         else:  # pragma: no cover - Windows
             import msvcrt
 
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
     except OSError:
         return False
     return True

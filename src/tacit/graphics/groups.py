@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, Protected
 from tacit.graphics.protected_table import find_places
+from tacit.treatment import OnStratum
 
 
 class Grouped(Protected):
@@ -28,7 +29,7 @@ class Grouped(Protected):
         description="the groups that are drawn, chosen without the data; others are left out",
     )
 
-    on_stratum = "by"
+    on_stratum: ClassVar[OnStratum | None] = "by"
 
     @model_validator(mode="after")
     def _groups_go_with_by(self) -> Grouped:

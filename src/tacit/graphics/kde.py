@@ -184,12 +184,12 @@ def count_cells(
     given = np.ones(len(cells)) if weights is None else weights[near]
     if not len(cells):
         return cells, given
-    low = cells.min(axis=0)
-    spread = cells.max(axis=0) - low + 1
+    low = np.asarray(cells.min(axis=0))
+    spread = np.asarray(cells.max(axis=0)) - low + 1
     if weights is not None:
         return cells, given
     codes = cells[:, 0] - low[0]
-    for j in range(1, cells.shape[1]):
+    for j in range(1, len(grids)):
         codes = codes * spread[j] + cells[:, j] - low[j]
     if np.prod(spread.astype(float)) < 5e7:
         every = np.bincount(codes)
@@ -198,8 +198,8 @@ def count_cells(
     else:
         kept, found = np.unique(codes, return_counts=True)
         counts = found.astype(np.float64)
-    places = np.empty((len(kept), cells.shape[1]), dtype=np.int64)
-    for j in range(cells.shape[1] - 1, -1, -1):
+    places = np.empty((len(kept), len(grids)), dtype=np.int64)
+    for j in range(len(grids) - 1, -1, -1):
         places[:, j] = kept % spread[j] + low[j] if j else kept + low[0]
         kept = kept // spread[j]
     return places, counts

@@ -15,6 +15,7 @@ from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.protected_density import as_list
 from tacit.registry import register
+from tacit.treatment import OnStratum
 
 #: The cell of values that are in no list.
 OTHER = "other"
@@ -44,7 +45,7 @@ class ProtectedTable(WithAmplitude):
     )
     nonneg: bool = Field(default=False, description="publish negative counts as 0")
 
-    on_stratum = "by"
+    on_stratum: ClassVar[OnStratum | None] = "by"
     example: ClassVar[dict[str, Any]] = {
         "columns": ["sex"],
         "categories": {"sex": ["f", "m"]},
@@ -82,15 +83,15 @@ class ProtectedTable(WithAmplitude):
         counts = np.bincount(chosen, weights, minlength=math.prod(shape)).astype(np.float64)
         noisy = desk.main_noise("counts", counts.reshape(shape), {"of": "counts"})
         values = np.maximum(noisy, 0.0) if self.nonneg else noisy
-        names = {c: [*map(str, v), OTHER] for c, v in lists.items()}
-        grid = np.meshgrid(*names.values(), indexing="ij")
+        listed = [[*map(str, v), OTHER] for v in lists.values()]
+        grid = np.meshgrid(*map(np.asarray, listed), indexing="ij")
         frame = {f"column {j + 1}": g.ravel() for j, g in enumerate(grid)}
         return desk.finish(
             f"Protected table of {' by '.join(self.columns)}",
             "table",
             self.columns,
             values,
-            {"categories": list(names.values()), "band": 2 * desk.queries[-1]["amplitude"]},
+            {"categories": listed, "band": 2 * desk.queries[-1]["amplitude"]},
             {**frame, "count": values.ravel()},
             {"cells": values.size},
         )

@@ -170,4 +170,4 @@ def bin_edges(scale: Scale, bins: int | None, rule: str) -> Floats:
     width = nice_step(min(max(width, span / 100), span / 4))
     first = math.floor(scale.low / width + 1e-9)
     last = math.ceil(scale.high / width - 1e-9)
-    return np.arange(first, max(last, first + 1) + 1) * width
+    return np.arange(first, max(last, first + 1) + 1, dtype=np.float64) * width
