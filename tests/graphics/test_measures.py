@@ -163,8 +163,9 @@ def test_one_record_changes_nothing_but_noisy_numbers(kind, case):
     # Equal noise, neighbouring data: what differs, differs by no more than one record's influence.
     if case == "given" and kind == "protected_histogram":
         assert np.linalg.norm(one.values - two.values) <= np.sqrt(2) + 1e-9
-    assert numbers.sub("#", a).count("{") > 3
-    assert b
+    # Numbers aside the specification is the same; contours and hexagons are as many as the noisy values make.
+    if case == "given" and one.record["chart"] not in ("contours", "hexbin"):
+        assert numbers.sub("#", a) == numbers.sub("#", b)
 
 
 def test_nothing_of_the_data_is_in_the_plot_object():
