@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ FOUNDATIONS = FIXTURES / "foundations-of-privacy"
 os.environ.setdefault("TACIT_SPARK_URL", "local[2]")
 os.environ.setdefault("TACIT_SPARK_MEMORY", "2g")
 os.environ.setdefault("SPARK_CONF_DIR", str(FIXTURES / "spark"))
+# Budgets of protected plots: never those of the person who runs the tests.
+os.environ["TACIT_BUDGET"] = str(Path(tempfile.mkdtemp(prefix="tacit-budget-")) / "budget.json")
 
 # Continuous integration judges a change and not the luck of a draw; everywhere else examples vary.
 settings.register_profile("ci", derandomize=True, deadline=None)

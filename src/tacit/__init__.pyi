@@ -3,6 +3,7 @@
 from tacit import errors as errors
 from tacit import examples as examples
 from tacit import governance as governance
+from tacit import graphics as graphics
 from tacit import hierarchy as hierarchy
 from tacit import private as private
 from tacit import protect as protect
@@ -30,8 +31,18 @@ from tacit.data.table import Table as Table
 from tacit.engine import get_engine as get_engine
 from tacit.errors import SdcError as SdcError
 from tacit.errors import SdcWarning as SdcWarning
+from tacit.graphics.protected_box_plot import ProtectedBoxPlot as ProtectedBoxPlot
+from tacit.graphics.protected_density import ProtectedDensity as ProtectedDensity
+from tacit.graphics.protected_hexbin import ProtectedHexbin as ProtectedHexbin
+from tacit.graphics.protected_histogram import ProtectedHistogram as ProtectedHistogram
+from tacit.graphics.protected_qq_plot import ProtectedQqPlot as ProtectedQqPlot
+from tacit.graphics.protected_quantiles import ProtectedQuantiles as ProtectedQuantiles
+from tacit.graphics.protected_roc import ProtectedRoc as ProtectedRoc
+from tacit.graphics.protected_survival import ProtectedSurvival as ProtectedSurvival
+from tacit.graphics.protected_table import ProtectedTable as ProtectedTable
 from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
+from tacit.plot_release import release_plots as release_plots
 from tacit.protect import channels as channels
 from tacit.protect import pram as pram
 from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
@@ -238,6 +249,7 @@ __all__ = [
     "Span",
     "verify",
     "compare",
+    "release_plots",
     "recommend",
     "AdditiveNoiseMap",
     "profile",
@@ -258,6 +270,7 @@ __all__ = [
     "examples",
     "framework",
     "governance",
+    "graphics",
     "hierarchy",
     "linkage",
     "microaggregation",

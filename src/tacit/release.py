@@ -134,6 +134,8 @@ class Release:
         Requirements of the plan that the release does not keep, in sentences; it is not written then.
     studied
         True when the seed was given and not drawn: whoever knows it can draw the same numbers.
+    plots
+        Protected plots of the source, which are published with the data.
     """
 
     plan: Plan
@@ -146,6 +148,7 @@ class Release:
     omitted: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
     studied: bool = False
+    plots: tuple[Any, ...] = ()
 
     @property
     def kind(self) -> Kind[Any]:
@@ -192,7 +195,7 @@ class Release:
     @property
     def random(self) -> bool:
         """Return True when a step depends on chance."""
-        return any(step.uses_chance for step in self.plan.steps)
+        return any(step.uses_chance for step in self.plan.steps) or bool(self.plots)
 
     @property
     def for_study(self) -> bool:
@@ -302,6 +305,10 @@ class Release:
         view = self.kind.read_back(self.data, folder, names)
         for claim in self.claims:
             claim.require(view, where="release")
+        if self.plots and not self.for_study:
+            from tacit.graphics.publish import write_plot_files
+
+            write_plot_files(self.plots, folder)
         write_papers(self, folder)
         return Manifest.of(folder, self.kind.name, names)
 
@@ -328,6 +335,7 @@ class Release:
             **self.ledger.to_dict(),
             "before": [r.to_dict() for r in self.before],
             "after": [r.to_dict() for r in self.after],
+            **({"plots": [r.to_dict() for r in self.plots]} if self.plots else {}),
         }
         text = json.dumps(as_json_number(ledger), indent=2, ensure_ascii=False, default=str)
         write_text(folder / "ledger.json", text)

@@ -375,6 +375,8 @@ class Measure(Spec, Generic[D]):
     compares: ClassVar[bool] = False
     #: True when the measure needs a population register.
     needs_register: ClassVar[bool] = False
+    #: True when the result itself may be published: a plan then takes it of the original data, once.
+    publishes: ClassVar[bool] = False
     #: Which values are better on a risk-utility map; by default lower for risk, higher for utility.
     better: ClassVar[Literal["lower", "higher"] | None] = None
 

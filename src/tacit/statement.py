@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit.governance import AccessClass
+from tacit.graphics.publish import plot_facts, plot_lines
 from tacit.kinds import kind_named, kind_of
 from tacit.result import as_json_number, format_number
 
@@ -33,6 +34,7 @@ def statement(release: Release) -> dict[str, Any]:
         ],
         "claims": [as_json_number(claim.to_dict(public=True)) for claim in release.claims],
         "attention": list(release.attention),
+        **({"plots": plot_facts(release.plots)} if release.plots else {}),
     }
 
 
@@ -48,6 +50,8 @@ def statement_text(facts: Mapping[str, Any]) -> str:
     if facts["attention"]:
         lines += ["", "## To be noted", "", *[f"- {sentence}." for sentence in facts["attention"]]]
     lines += ["", "## What is claimed", "", *claim_lines(facts["claims"])]
+    if facts.get("plots"):
+        lines += ["", "## Protected plots", "", *plot_lines(facts["plots"])]
     lines += ["", "## What was done", ""]
     lines += [f"{i}. {step_line(step)}" for i, step in enumerate(facts["steps"], 1)]
     return "\n".join([*lines, "", f"Made with tacit {facts['tacit']}.", ""])

@@ -25,6 +25,8 @@ ON_ENGINES = [
     if specs()[k].runs_on != "records"
     or k in ("mdav", "rank_swap", "shuffle", "distance_linkage", "information_loss")
 ]
+# A dozen records are fewer than some measures advise, and they say so.
+pytestmark = pytest.mark.filterwarnings("ignore::tacit.errors.LowUtility")
 DOCS = Path(__file__).parents[2] / "docs" / "methods"
 
 

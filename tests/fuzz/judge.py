@@ -822,3 +822,39 @@ def reach_apart(m, unknown, down, up, total, part):
     bounds = [(None if lo < -1e7 else lo, hi) for lo, hi in bounds]
     found = linprog(cost, A_eq=m[:, cells], b_eq=np.zeros(len(m)), bounds=bounds, method="highs")
     return np.inf if found.status == 3 else -found.fun
+
+
+@judges("zcdp")
+def zcdp(record, claim):
+    """One unit's records are put at random places; what they move at most decides what is spent."""
+    rng = np.random.default_rng(1)
+    p = claim["parameters"]
+    units = p["members"] * (record["weight_limit"] or 1)
+    shared, apart = 0.0, Counter()
+    for q in record["queries"]:
+        if q["mechanism"] == "exponential":
+            spent = (
+                q["epsilon"] * max(q["bound"]["norm"], 0.5) * units / q["sensitivity"]
+            ) ** 2 / 8
+        else:
+            spent = (units * moved(q["bound"], rng)) ** 2 / (2 * q["amplitude"] ** 2)
+        if q.get("group") is None:
+            shared += spent
+        else:
+            apart[q["group"]] += spent
+    if record["study"] or (p["unit"] == "record" and p["members"] != 1):
+        return False
+    return shared + max(apart.values(), default=0.0) <= p["rho"] * (1 + NEAR)
+
+
+def moved(bound, rng):
+    """The largest norm of what one record adds, over places of it on a long grid."""
+    if bound["of"] == "counts":
+        return 1.0
+    found = 1.0
+    for step, h in zip(bound["steps"], bound["bandwidth"], strict=True):
+        grid = np.arange(-int(12 * h / step) - 2, int(12 * h / step) + 3) * step
+        places = np.append(rng.uniform(0, step, 100), 0.0)
+        kernels = stats.norm.pdf(grid[None, :], places[:, None], h)
+        found *= np.sqrt((kernels**2).sum(axis=1)).max()
+    return found * (1 + np.sqrt(2) * bound["affected"])

@@ -311,6 +311,43 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
 
 
 @app.command
+def budget(
+    dataset: str | None = None, /, *, limit: float | None = None, ledger: Path | None = None
+) -> int:
+    """Show what protected plots have spent of each data set, or set what one may spend in all.
+
+    Parameters
+    ----------
+    dataset
+        The name of the data set, or the beginning of its fingerprint; by default all.
+    limit
+        What it may spend in all (rho). An act of the data holder.
+    ledger
+        The confidential file of the budgets; by default that of TACIT_BUDGET, or the user's own.
+    """
+    from tacit.graphics.budget import BudgetLedger
+
+    book = BudgetLedger.open(ledger)
+    known = book.accounts()
+    named = [d for d in known if dataset is not None and d.startswith(dataset)]
+    if dataset is not None and len(named) > 1 and dataset not in named:
+        raise InvalidParameter("several data sets begin so; give more of the fingerprint")
+    if limit is not None:
+        if dataset is None:
+            raise InvalidParameter("a limit needs the name of the data set")
+        chosen = dataset if dataset in named or not named else named[0]
+        known = {chosen: book.set_limit(chosen, limit)}
+    elif dataset is not None:
+        known = {d: known[d] for d in named}
+    for name, account in known.items():
+        short = name[:16] + "..." if len(name) == 64 else name
+        console.say(f"{short}: {account.spent:.4g} of {account.limit:.4g} spent")
+    if not known:
+        console.say("no data set of that name" if dataset else "no data set has spent anything")
+    return 0
+
+
+@app.command
 def profile(
     file: Path,
     /,
@@ -615,6 +652,7 @@ def experiment(
         "series",
         "dictionaries",
         "individual-risk",
+        "protected-plots",
     ],
     /,
     *,
@@ -634,6 +672,7 @@ def experiment(
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
         ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
+        ``protected-plots``: noise, attacks and efficiency of plots, Heitzig (2006), Figures 2, 3 and 5.
     out
         Folder for the tables (csv) and charts (svg).
     size

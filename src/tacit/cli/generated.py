@@ -115,6 +115,12 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
         if common is COMMON:
             extra["register"] = (Path | None, "a population register, for measures that need one")
         extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
+        if issubclass(cls, Measure) and cls.publishes:
+            extra["release"] = (
+                Path | None,
+                "write the protected plot as a release, into this folder",
+            )
+            extra["force"] = (bool, "replace a release that is there already")
     for name, (annotation, text) in extra.items():
         required = name == "out"
         default = (
@@ -139,7 +145,17 @@ def option_name(field: str) -> str:
     return (
         f"with_{field}"
         if field
-        in {*COMMON, *TABLE_COMMON, "out", "force", "original", "register", "plot", "source"}
+        in {
+            *COMMON,
+            *TABLE_COMMON,
+            "out",
+            "force",
+            "original",
+            "register",
+            "plot",
+            "release",
+            "source",
+        }
         else field
     )
 
@@ -232,6 +248,14 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         console.result(found)
         if options.get("plot"):
             found.plot().save(options["plot"])
+        if options.get("release"):
+            from tacit.graphics.base import ProtectedPlot
+            from tacit.plot_release import PlotRelease
+
+            assert isinstance(found, ProtectedPlot)
+            made = PlotRelease((found,), found.title, str(source))
+            made.write(options["release"], force=bool(options.get("force")))
+            console.say(f"wrote the release {options['release']}")
     return 0
 
 

@@ -62,6 +62,11 @@ class Console:
             out.print(f"  holds: {claim.sentence()}", markup=False)
         if not release.claims:
             out.print("  no protection model is claimed")
+        if release.plots:
+            out.print("\n[bold]Protected plots[/bold]")
+        for plot in release.plots:
+            told = "for study, nothing is claimed" if plot.claim is None else plot.claim.sentence()
+            out.print(f"  {plot.title}: {told}", markup=False)
         for panel in (release.risk, release.utility):
             if panel.after:
                 self.panel(panel)

@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "series": "series_distances",
     "dictionaries": "dictionary_size",
     "individual-risk": "individual_risk",
+    "protected-plots": "protected_plots",
 }
 
 

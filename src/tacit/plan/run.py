@@ -23,6 +23,8 @@ from tacit.streams import fresh_seed
 
 #: Measures draw from the children of the seed from here on; steps from those below.
 MEASURES = 10_000
+#: Protected plots draw from the children of the seed from here on.
+PLOTS = 30_000
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,11 @@ def measure_release(
     wanted = plan.measures or kind.measures(baseline)
     usable, omitted = [], []
     for measure in wanted:
-        reason = why_left_out(measure, released, asked=bool(plan.measures))
+        reason = (
+            None
+            if measure.publishes
+            else why_left_out(measure, released, asked=bool(plan.measures))
+        )
         if reason is None:
             usable.append(measure)
         elif reason:
@@ -218,8 +224,10 @@ def measure_release(
             )
         return results
 
-    before = [] if prepared_only else take(usable, baseline, "before", 0)
-    after = take(usable, released, "after", 0)
+    looking = [m for m in usable if not m.publishes]
+    plots = take_plots([m for m in usable if m.publishes], source, desk, studied=studied)
+    before = [] if prepared_only else take(looking, baseline, "before", 0)
+    after = take(looking, released, "after", 0)
     needed = take([r.measure for r in plan.require], released, "after", len(usable))
     unmet = [s for r, found in zip(plan.require, needed, strict=True) if (s := r.shortfall(found))]
     return Release(
@@ -233,7 +241,20 @@ def measure_release(
         omitted=tuple(omitted),
         unmet=tuple(unmet),
         studied=studied,
+        plots=tuple(plots),
     )
+
+
+def take_plots(
+    measures: Sequence[Measure[Any]], source: Data, desk: Desk, *, studied: bool
+) -> list[Any]:
+    """Take what is published by itself, of the source: its noise protects, and its budget is that of the source."""
+    found: list[Any] = []
+    for i, measure in enumerate(measures):
+        desk.progress(f"drawing {measure.kind}", None)
+        plot: Any = measure.measure(source, context=desk.context(PLOTS + i, measure))
+        found.append(plot.for_study() if studied else plot)
+    return found
 
 
 def why_left_out(measure: Measure[Any], released: Data, *, asked: bool) -> str | None:

@@ -27,6 +27,7 @@ from tacit.report.document import (
     Words,
 )
 from tacit.report.for_public import limits_section, list_release_facts
+from tacit.report.plots import plots_section
 from tacit.report.view import View, judge, view_of
 
 #: What is open is told in this many points on the first page; the rest stands further down.
@@ -43,6 +44,7 @@ def board_document(release: Any) -> Document:
         PageBreak(),
         parameters_section(view),
         *view.board_blocks(),
+        plots_section(release.plots),
         warnings_section(release),
         limits_section(view),
         build_made_section(release),

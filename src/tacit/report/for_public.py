@@ -25,6 +25,7 @@ from tacit.report.document import (
     Words,
     section,
 )
+from tacit.report.plots import plots_section
 from tacit.report.view import View, judge, view_of
 
 
@@ -37,6 +38,7 @@ def build_public_report(release: Any) -> Document:
         *view.opening(),
         steps_section(view),
         *view.public_blocks(),
+        plots_section(release.plots),
         limits_section(view),
         section("How to verify", *view.check_blocks(), key="verify"),
         section("Terms", terms(view), key="glossary"),

@@ -1,0 +1,229 @@
+"""The budget of a data set: what all protected queries together may spend, kept in a confidential file.
+
+Answers to several questions about the same people add up, and the average of repeated answers has little noise
+left. Every query is therefore entered in a ledger before its noise is drawn, under the fingerprint of the data or
+a name that the data holder gives, and refused where the sum would pass the limit. The file belongs to its
+owner alone (mode 0600), is replaced in one step, and is locked while it is read and written, so that two
+processes cannot spend the same remainder.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import DisclosureRefused, InputError, InvalidParameter, SdcError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    fcntl = None  # type: ignore[assignment]
+
+#: The environment variable that names the ledger, for whole projects.
+VARIABLE = "TACIT_BUDGET"
+#: What a data set may spend in all where its holder has not said: six plots with noise of one whole unit.
+DEFAULT_LIMIT = 3.0
+#: Sums of decimal numbers end a little above what they should.
+ROUNDING = 1e-9
+#: Seconds to wait for another process.
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Account:
+    """What one data set has spent."""
+
+    spent: float
+    limit: float
+
+    @property
+    def left(self) -> float:
+        """Return what may still be spent."""
+        return max(0.0, self.limit - self.spent)
+
+
+@dataclass(frozen=True)
+class BudgetLedger:
+    """The ledger file.
+
+    Attributes
+    ----------
+    file
+        Its path. Confidential: it tells which data were looked at, how often and how.
+    """
+
+    file: Path
+
+    @classmethod
+    def open(cls, path: str | Path | None = None) -> BudgetLedger:
+        """Return the ledger at a path; else the one of TACIT_BUDGET, else the user's own."""
+        named = path or os.environ.get(VARIABLE)
+        return cls(Path(named).absolute() if named else default_file())
+
+    def account(self, dataset: str, limit: float | None = None) -> Account:
+        """Return what a data set has spent and may spend."""
+        with self.locked():
+            return read_account(self.read(), dataset, limit)
+
+    def charge(
+        self, dataset: str, query: str, rho: float, kind: str, limit: float | None = None
+    ) -> Account:
+        """Enter a query, or refuse it; the same query with the same noise is entered once.
+
+        Parameters
+        ----------
+        dataset
+            Fingerprint or name of the data.
+        query
+            What tells this query from all others, its noise included.
+        rho
+            What it spends.
+        kind
+            The measure's kind, for whoever reads the ledger.
+        limit
+            The budget that the query names: the limit of new data, and a lower one for data that have one.
+        """
+        if not (rho > 0 and math.isfinite(rho)):
+            raise InvalidParameter("a protected query must spend something: rho is above 0")
+        with self.locked():
+            book = self.read()
+            held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+            if held["limit"] is None:
+                held["limit"] = DEFAULT_LIMIT if limit is None else float(limit)
+            account = read_account(book, dataset, limit)
+            if any(e["query"] == query for e in held["entries"]):
+                return account
+            if account.spent + rho > account.limit * (1 + ROUNDING):
+                raise DisclosureRefused(
+                    f"{kind}: the budget of these data does not suffice: rho = {rho:.4g} is asked for, "
+                    f"{account.spent:.4g} of {account.limit:.4g} is spent. Use more noise, publish what was drawn before, or "
+                    "have the data holder raise the limit (tacit budget)."
+                )
+            now = dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds")
+            held["entries"].append({"when": now, "kind": kind, "rho": rho, "query": query})
+            self.write(book)
+            return Account(account.spent + rho, account.limit)
+
+    def set_limit(self, dataset: str, limit: float) -> Account:
+        """Set what a data set may spend in all: an act of the data holder, and entered as such."""
+        if not (limit > 0 and math.isfinite(limit)):
+            raise InvalidParameter("limit must be greater than 0")
+        with self.locked():
+            book = self.read()
+            held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+            held["limit"] = float(limit)
+            self.write(book)
+            return read_account(book, dataset, None)
+
+    def accounts(self) -> dict[str, Account]:
+        """Return every data set with what it has spent."""
+        with self.locked():
+            book = self.read()
+        return {name: read_account(book, name, None) for name in book["datasets"]}
+
+    # -- the file ----------------------------------------------------------------------------
+
+    def read(self) -> dict[str, Any]:
+        """Return the book; refuse a damaged one rather than start from nothing."""
+        try:
+            text = self.file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return {"version": 1, "datasets": {}}
+        book = parse_book(text)
+        if book is None:
+            raise InputError(
+                f"the budget ledger {self.file.name!r} is damaged, so that nobody can tell what was spent; restore it from a copy"
+            )
+        return book
+
+    def write(self, book: dict[str, Any]) -> None:
+        """Replace the file in one step; only its owner may read it."""
+        handle, draft = tempfile.mkstemp(prefix=f".{self.file.name}-", dir=self.file.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                json.dump(book, out, indent=1)
+                out.flush()
+                os.fsync(out.fileno())
+            Path(draft).chmod(0o600)
+            Path(draft).replace(self.file)
+        except BaseException:
+            with suppress(OSError):
+                Path(draft).unlink()
+            raise
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the ledger alone; other processes and threads wait."""
+        mark = self.file.with_name(self.file.name + ".lock")
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(mark, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise SdcError(
+                f"the budget ledger {self.file.name!r} cannot be kept: {error.strerror}. Name another file with ledger= or in {VARIABLE}."
+            ) from None
+        try:
+            take_lock(handle)
+            yield
+        finally:
+            os.close(handle)
+
+
+def parse_book(text: str) -> dict[str, Any] | None:
+    """Return the book that a text holds; None where it is not one."""
+    try:
+        book: dict[str, Any] = json.loads(text)
+        whole = all(
+            (held["limit"] is None or held["limit"] > 0)
+            and all(e["rho"] > 0 and isinstance(e["query"], str) for e in held["entries"])
+            for held in book["datasets"].values()
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return book if whole else None
+
+
+def read_account(book: dict[str, Any], dataset: str, limit: float | None) -> Account:
+    """Return the account of a data set; a lower limit that the query names holds for the query."""
+    held = book["datasets"].get(dataset, {"limit": None, "entries": []})
+    most = held["limit"]
+    known = [x for x in (most, limit) if x is not None] or [DEFAULT_LIMIT]
+    return Account(math.fsum(e["rho"] for e in held["entries"]), min(known))
+
+
+def take_lock(handle: int) -> None:
+    """Wait for the lock, which the operating system lets go with the process."""
+    end = time.monotonic() + PATIENCE
+    while not try_lock(handle):
+        if time.monotonic() > end:
+            raise SdcError("the budget ledger is in use by another process for too long; try again")
+        time.sleep(0.01)
+
+
+def try_lock(handle: int) -> bool:
+    """Return True when the lock is ours."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:  # pragma: no cover - Windows
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        return False
+    return True
+
+
+def default_file() -> Path:
+    """Return the user's own ledger, by the custom of the system."""
+    home = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(home) if home else Path.home() / ".local" / "state") / "tacit" / "budget.json"

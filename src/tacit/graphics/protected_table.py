@@ -1,0 +1,122 @@
+"""Protected table: counts of categories with noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BeforeValidator, Field, model_validator
+
+from tacit.errors import InputError
+from tacit.fields import ColumnName
+from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
+from tacit.graphics.protected_density import as_list
+from tacit.registry import register
+from tacit.treatment import OnStratum
+
+#: The cell of values that are in no list.
+OTHER = "other"
+MOST_CELLS = 100_000
+
+
+@register
+class ProtectedTable(WithAmplitude):
+    """A frequency table that may be published: noise on every cell, empty ones too.
+
+    f'_c = f_c + eps_c as in a protected histogram. The categories are given, as those of the data would tell which
+    values occur; what is in no list counts under "other". Margins are sums of published cells.
+
+    References
+    ----------
+    Heitzig (2006), Using the jackknife method to produce safe plots of microdata, PSD 2006, section 3.
+    Canonne, Kamath, Steinke (2020), The discrete Gaussian for differential privacy, NeurIPS 33.
+    """
+
+    kind: Literal["protected_table"] = "protected_table"
+    columns: Annotated[
+        tuple[ColumnName, ...], Field(min_length=1, max_length=3), BeforeValidator(as_list)
+    ] = Field(description="one to three columns of categories")
+    categories: dict[str, tuple[Any, ...]] = Field(
+        default={},
+        description="the categories of each column, chosen without the data; by default the value labels of the file",
+    )
+    nonneg: bool = Field(default=False, description="publish negative counts as 0")
+
+    on_stratum: ClassVar[OnStratum | None] = "by"
+    example: ClassVar[dict[str, Any]] = {
+        "columns": ["sex"],
+        "categories": {"sex": ["f", "m"]},
+    }
+
+    @model_validator(mode="after")
+    def _names_its_columns(self) -> ProtectedTable:
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must be different")
+        strange = [c for c in self.categories if c not in self.columns]
+        if strange:
+            raise ValueError(
+                f"categories are given of {strange[0]!r}, which is not among the columns"
+            )
+        if any(not v or len({str(x) for x in v}) < len(v) for v in self.categories.values()):
+            raise ValueError("categories must be different, and at least one a column")
+        return self
+
+    def numeric_columns(self) -> tuple[str, ...]:
+        """Return the columns that must hold numbers: none."""
+        return ()
+
+    def _draw(self, desk: Desk) -> ProtectedPlot:
+        lists = {c: self.listed(desk, c) for c in self.columns}
+        shape = tuple(len(v) + 1 for v in lists.values())
+        if math.prod(shape) > MOST_CELLS:
+            raise InputError(f"{self.kind}: more than {MOST_CELLS:,} cells; use fewer categories")
+        places = np.zeros(len(desk.keep), dtype=np.int64)
+        known = np.ones(len(desk.keep), dtype=bool)
+        for (column, names), size in zip(lists.items(), shape, strict=True):
+            place, there = find_places(desk, column, names)
+            desk.require_known(there, column)
+            places, known = places * size + place, known & there
+        chosen, weights = desk.counted(places, known)
+        counts = np.bincount(chosen, weights, minlength=math.prod(shape)).astype(np.float64)
+        noisy = desk.main_noise("counts", counts.reshape(shape), {"of": "counts"})
+        values = np.maximum(noisy, 0.0) if self.nonneg else noisy
+        listed = [[*map(str, v), OTHER] for v in lists.values()]
+        grid = np.meshgrid(*map(np.asarray, listed), indexing="ij")
+        frame = {f"column {j + 1}": g.ravel() for j, g in enumerate(grid)}
+        return desk.finish(
+            f"Protected table of {' by '.join(self.columns)}",
+            "table",
+            self.columns,
+            values,
+            {"categories": listed, "band": 2 * desk.queries[-1]["amplitude"]},
+            {**frame, "count": values.ravel()},
+            {"cells": values.size},
+        )
+
+    def listed(self, desk: Desk, column: str) -> tuple[Any, ...]:
+        """Return the categories of a column: given, or the labels of the file."""
+        found = self.categories.get(column) or tuple(desk.data.columns[column].labels)
+        if not found:
+            raise InputError(
+                f"{self.kind}: name the categories of {column!r} with categories=; those of the data would tell which values occur"
+            )
+        return found
+
+
+def find_places(
+    desk: Desk, column: str, names: tuple[Any, ...]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Return each record's place in a list of categories (the last for others), and whether it has a value."""
+    coded = desk.data.codes(column)
+    where: Mapping[str, int] = {str(v): i for i, v in enumerate(names)}
+    place = np.array([where.get(as_text(v), len(names)) for v in [*coded.values.to_pylist(), None]])
+    codes = np.asarray(coded.codes)
+    return place[codes].astype(np.int64), codes != coded.null
+
+
+def as_text(value: Any) -> str:
+    """Return a value as it is named in a list: 1.0 and 1 are the same."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
