@@ -171,7 +171,7 @@ class Plan(BaseModel):
         ]
         given = {k: v for k, v in document.items() if k in SECTIONS and v is not None}
         built: dict[str, Any] = {
-            "steps": collect(given.pop("steps", None), Method, "step", faults),
+            "steps": located(collect(given.pop("steps", None), Method, "step", faults), base),
             "measures": collect(given.pop("measures", None), Measure, "measure", faults),
             "require": requirements(given.pop("require", None), faults),
         }
@@ -271,6 +271,7 @@ class Plan(BaseModel):
             if self.table.metadata:
                 table["metadata"] = str(self.locate(self.table.metadata))
             changes["table"] = self.table.model_copy(update=table)
+        changes["steps"] = tuple(located(self.steps, self.base.resolve()))
         return self.model_copy(update=changes)
 
     def locate(self, path: str) -> str | Path:
@@ -449,6 +450,11 @@ def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
         return frozenset()
     others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
     return frozenset(c for step in others for c in step.targets(data))
+
+
+def located(steps: Sequence[Any], base: Path) -> list[Any]:
+    """Return steps with the files that they name found from the plan's folder."""
+    return [step.located(base) if base != Path() else step for step in steps]
 
 
 WORDS = {"records": "records", "table": "a table"}
