@@ -348,6 +348,11 @@ class Method(Spec, Generic[D]):
         named = Spec.columns_named(self)
         return named or (data.keys if "keys" in self.needs else ())
 
+    def adds(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns that the result has and the data have not; later steps of a plan may name them."""
+        del data
+        return ()
+
     def _apply(self, data: D, ctx: Context) -> D:
         raise NotImplementedError
 

@@ -90,6 +90,7 @@ GROUPS = {
     "apply": "Apply one method to a file and write the result. KIND is one of 'tacit methods'.",
     "measure": "Take one measure of a file. KIND is one of 'tacit methods'.",
     "table": "Build, judge, protect, audit and convert tables.",
+    "census": "Census samples for trusted users: profiles, vetting, licences, extracts.",
 }
 
 
@@ -104,6 +105,10 @@ def add_groups(tokens: list[str]) -> None:
             app.command(App(name=name, help=text))
     if asked == "table":
         from tacit.cli.tables import group
+
+        app.command(group)
+    elif asked == "census":
+        from tacit.cli.census import group
 
         app.command(group)
     elif asked in GROUPS:
@@ -378,24 +383,32 @@ def example(
     folder: Path,
     /,
     *,
-    of: Literal["hospital", "firms"] = "hospital",
+    of: Literal["hospital", "firms", "census"] | None = None,
     records: int | None = None,
     seed: int = 1,
 ) -> int:
-    """Write example data: a generated hospital file, or enterprises for a table; with a plan.
+    """Write example data: a generated hospital file, enterprises for a table, or a census; with a plan.
 
     Parameters
     ----------
     folder
-        Where to write; made when it does not exist.
+        Where to write; made when it does not exist. A folder called census or firms gets that example.
     of
-        ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies.
+        ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies. ``census``:
+        half a million persons in households and three levels of geography. By default the name of the folder says it,
+        or else hospital.
     records
-        Number of patients or enterprises.
+        Number of patients, enterprises or persons.
     seed
         Seed of the generator.
     """
-    if of == "firms":
+    named = folder.name if folder.name in ("firms", "census") else "hospital"
+    of = of or named  # type: ignore[assignment]
+    if of == "census":
+        from tacit.examples.census import write_census
+
+        plan = write_census(folder, n=records or 500_000, seed=seed)
+    elif of == "firms":
         from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)

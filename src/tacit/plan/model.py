@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -356,9 +356,9 @@ class Plan(BaseModel):
         name = kind_of(data).name
         found = [
             f"step {i} ({s.kind}): {f}"
-            for i, s in enumerate(self.steps, 1)
+            for i, s, known in self.seen(data)
             if s.data_type().kind == name
-            for f in s.faults(data)
+            for f in s.faults(known)
         ]
         out = self.released_kind(name)
         if out != name:
@@ -407,10 +407,18 @@ class Plan(BaseModel):
         known = self.read() if data is None else data
         return [
             f"step {i} ({step.kind}): {sentence}"
-            for i, step in enumerate(self.steps, 1)
+            for i, step, seen in self.seen(known)
             if step.data_type() is type(known)
-            for sentence in step.cautions(known, changed_elsewhere(self, i, known))
+            for sentence in step.cautions(seen, changed_elsewhere(self, i, known))
         ]
+
+    def seen(self, data: Data) -> Iterator[tuple[int, Method[Any], Any]]:
+        """Yield each step with its number and the data as it will find them: with the columns that earlier steps add."""
+        known: Any = data
+        for i, step in enumerate(self.steps, 1):
+            yield i, step, known
+            if step.data_type() is type(known) and (new := step.adds(known)):
+                known = known.with_stand_ins(new)
 
     def check(self, data: Data | None = None) -> None:
         """Raise one error that lists everything that is wrong."""

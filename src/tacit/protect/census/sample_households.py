@@ -136,6 +136,11 @@ class SampleHouseholds(Method):
         """Return the weight, which is raised."""
         return data.with_role("weight")
 
+    def adds(self, data: Microdata) -> tuple[str, ...]:
+        """Return the weight, where none is declared, and the pseudo-strata."""
+        weight = (self.weight,) if data.weight is None else ()
+        return (*weight, *(() if self.group is None else (self.pseudo_stratum,)))
+
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no households, columns that exist already."""
         found = super().faults(data)
@@ -148,14 +153,12 @@ class SampleHouseholds(Method):
                     "tacit.read(..., household=...), or name the column."
                 )
             )
-        new = [self.weight] if data.weight is None else []
-        new += [] if self.group is None else [self.pseudo_stratum]
         found += [
             InputError(
                 f"sample_households: column {c!r} exists. Name another with weight= or pseudo_stratum=, or "
                 "declare it as the weight."
             )
-            for c in new
+            for c in self.adds(data)
             if c in data.columns
         ]
         weights = [] if data.weight is None else [data.weight]
