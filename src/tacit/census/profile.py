@@ -141,24 +141,24 @@ class Profile(Section):
         found: list[str] = []
         if self.age(today) < 0:
             found.append(f"census: {self.census} lies in the future")
-        lacking = [name for name in EXPLICIT if not getattr(self, name)]
+        spared = () if self.is_recent(today) or self.controls == "full" else ("swap",)
+        lacking = [n for n in EXPLICIT if not getattr(self, n) and n not in spared]
         if self.is_recent(today):
             if self.controls == "light":
                 found.append(
                     f"controls: the census is younger than {RECENT} years, so that light controls are not enough"
                 )
-            if lacking:
-                found.append(
-                    f"a census younger than {RECENT} years must say how it is controlled: {', '.join(lacking)} is missing"
-                )
             if self.geography.get("at_least") == 0:
-                found.append("geography: a recent census shows no units of any size; give at_least")
-        elif lacking and (self.controls == "full" or lacking != ["swap"]):
-            found.append(
-                f"{', '.join(lacking)} is missing; say controls: light to leave out swap"
-                if lacking == ["swap"]
-                else f"{', '.join(lacking)} is missing"
-            )
+                found.append(
+                    "geography: a recent census does not show units of any size; give at_least"
+                )
+            found += [
+                f"{name} is missing: a census younger than {RECENT} years must say itself how it is controlled"
+                for name in lacking
+            ]
+        else:
+            hint = "; say controls: light to do without"
+            found += [f"{n} is missing{hint if n == 'swap' else ''}" for n in lacking]
         if not self.roles.household:
             found.append("roles: name the household column, which keeps persons together")
         if not self.roles.identifiers:

@@ -85,30 +85,31 @@ def licence(
     )
 
 
-#: Families of techniques that a report answers for, and the kinds of steps that belong to them.
+#: Families of techniques that a report answers for: packages of methods, or kinds.
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "sampling": ("sample", "sample_households"),
     "recoding": (
-        *("recode", "generalise", "delete_digits", "top_bottom_code", "geography_threshold"),
-        *("round_values", "datafly", "mu_argus", "anonymise", "local_recode"),
+        *("tacit.protect.generalise.", "tacit.protect.anonymise."),
+        *("delete_digits", "geography_threshold", "mu_argus"),
     ),
     "swapping": ("swap_households", "swap_records", "swap", "rank_swap", "microaggregated_swap"),
-    "microaggregation": ("microaggregat", "mdav", "ranking", "groups", "sort_by", "approximation"),
-    "PRAM": ("pram",),
+    "microaggregation": ("tacit.protect.microaggregate.", "microaggregated_swap"),
+    "PRAM": ("tacit.protect.pram.",),
 }
 
 
 def techniques_used(plan: Plan) -> dict[str, bool]:
     """Return which of sampling, recoding, swapping, microaggregation and PRAM the steps use."""
-    kinds = [step.kind for step in plan.steps]
-    exact = ("sampling", "recoding", "swapping", "PRAM")
     return {
-        name: any(
-            k in listed if name in exact else any(part in k for part in listed) and "swap" not in k
-            for k in kinds
-        )
+        name: any(belongs(step, family) for step in plan.steps for family in listed)
         for name, listed in FAMILIES.items()
     }
+
+
+def belongs(step: Any, family: str) -> bool:
+    """Return True when a step is of a kind, or lives in a package."""
+    home = type(step).__module__
+    return home.startswith(family) if family.endswith(".") else step.kind == family
 
 
 def describe_controls(plan: Plan) -> str:

@@ -18,7 +18,7 @@ def has_numbers_in_order(frame: Frame, claim: Claim) -> bool:
 
     Nobody can read a number where the column is gone.
     """
-    home = claim.parameters["household"]
+    (home,) = claim.columns
     schema = frame.collect_schema()
     if home not in schema.names():
         return True

@@ -18,7 +18,7 @@ def has_whole_households(frame: Frame, claim: Claim) -> bool:
 
     Nobody can tell households any more where their column is gone.
     """
-    home = claim.parameters["household"]
+    (home,) = claim.columns
     if home not in frame.collect_schema().names():
         return True
     known = frame.select(home).filter(~nw.col(home).is_null())

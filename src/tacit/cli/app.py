@@ -405,7 +405,7 @@ def example(
     named = folder.name if folder.name in ("firms", "census") else "hospital"
     of = of or named  # type: ignore[assignment]
     if of == "census":
-        from tacit.examples.census import write_census
+        from tacit.examples.country import write_census
 
         plan = write_census(folder, n=records or 500_000, seed=seed)
     elif of == "firms":

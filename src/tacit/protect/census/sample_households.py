@@ -249,9 +249,9 @@ class SampleHouseholds(Method):
         whole = data.frame.select(home).join(chosen, on=home, how="semi")
         yield Claim(
             "whole-households",
-            {"household": home, "sizes": sizes_of(whole, home)},
+            {"sizes": sizes_of(whole, home)},
             "households",
-            (),
+            (home,),
             ("Records of one household carry the same value of the household column.",),
         )
         if data.weight is None and not self.restart:

@@ -104,7 +104,7 @@ class ShuffleHouseholds(Method):
         del result
         home = self.household or data.household
         assert home is not None
-        yield Claim("numbered-in-order", {"household": home}, "households", ())
+        yield Claim("numbered-in-order", {}, "households", (home,))
 
 
 def shuffled(homes: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -18,10 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from tacit.data.microdata import Microdata
-from tacit.engine.base import Engine
 from tacit.errors import InputError
-from tacit.io.read import read
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,25 +42,6 @@ ROLES: Mapping[str, object] = {
     "sensitive": ["religion"],
     "household": "household",
 }
-
-
-def census(n: int = 500_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
-    """Return a full-count census of ``n`` persons in enumeration order, with roles.
-
-    Columns: region, district, area, household, person, name, address, relation, sex, age, birthplace, education,
-    occupation, religion, income. Age, sex, relation to the head, education, birthplace, region and district are the keys, religion is
-    sensitive, and the household column tells who lives together.
-
-    Parameters
-    ----------
-    n
-        Number of persons, at least 1,000.
-    seed
-        Equal seeds give equal data.
-    engine
-        Where the data should live.
-    """
-    return read(census_table(n, seed), engine=engine, **ROLES)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
