@@ -27,16 +27,18 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("sizes", type=int, nargs="+")
     options.add_argument("--memory", default="1GB")
+    options.add_argument("--interval", type=float, default=20)
     options.add_argument("--inside", type=Path)
     given = options.parse_args()
     if given.inside:
-        measure(given.inside)
+        measure(given.inside, given.interval)
         return
     for n in given.sizes:
         folder = Path(tempfile.mkdtemp(prefix="tacit-census-"))
         try:
             generate(n, folder)
             command = [sys.executable, __file__, str(n), "--inside", str(folder)]
+            command += ["--interval", str(given.interval)]
             env = {**os.environ, "TACIT_DUCKDB_MEMORY": given.memory, "TACIT_SCRATCH": str(folder)}
             subprocess.run(command, check=True, env=env)
         finally:
@@ -66,7 +68,7 @@ def generate(n: int, folder: Path) -> None:
     pa_csv.write_csv(pa.concat_tables(people), folder / "population.csv")
 
 
-def measure(folder: Path) -> None:
+def measure(folder: Path, interval: float) -> None:
     """Run the steps of a sample on the engine, write it, and print what it took."""
     import tacit
     from tacit.engine import get_engine
@@ -80,7 +82,7 @@ def measure(folder: Path) -> None:
     )
     steps = [
         tacit.Deidentify(),
-        tacit.SampleHouseholds(interval=20, sort_by=["region", "district", "area"]),
+        tacit.SampleHouseholds(interval=interval, sort_by=["region", "district", "area"]),
         tacit.DeleteDigits(keep={"occupation": 3}),
         tacit.GeographyThreshold(
             columns=["region", "district"],
@@ -99,13 +101,17 @@ def measure(folder: Path) -> None:
         data = step.apply(data, seed=1)
         spent = time.process_time() - begun
         total += spent
-        print(f"  {step.kind:<22} {spent:7.1f} CPU s")
+        print(f"  {step.kind:<22} {spent:7.1f} CPU s, peak {peak_memory():,.0f} MB")
     tacit.io.write(data, folder / "sample.parquet")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{rows:,} persons -> {len(data):,}: {total:.1f} CPU s, {rows / total / 1e6:.2f} million a CPU second, "
-        f"{total / base:.1f} times one grouped count of the file; peak memory {peak:,.0f} MB"
+        f"{total / base:.1f} times one grouped count of the file; peak memory {peak_memory():,.0f} MB"
     )
+
+
+def peak_memory() -> float:
+    """Return the peak memory of the process in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def count_by_area(connection: object, folder: Path) -> None:
