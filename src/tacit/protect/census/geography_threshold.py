@@ -186,7 +186,7 @@ class GeographyThreshold(Method):
         labels, told = geography.labels(self.threshold, self.residual)
         if self.threshold:
             people = {codes for codes in geography.known() if codes} - empty_units(geography)
-            refuse_strangers(u[: known_depth(u)] for u in units if cut(u) not in people and cut(u))
+            refuse_strangers(cut(u) for u in units if cut(u) not in people and cut(u))
         ctx.note(
             at_least=self.threshold,
             units=told,

@@ -234,7 +234,8 @@ class SampleHouseholds(Method):
             interval=float(self.step),
             sampling_fraction=1 / float(self.step),
             sorted_by=list(self.sort_by),
-            weight="households of a unit over those taken" if self.restart else "the interval",
+            weight=("" if data.weight is None else "multiplied by ")
+            + ("households of a unit over those taken" if self.restart else "the interval"),
             pseudo_strata=0 if self.group is None else draw.strata.total,
         )
         described = {} if data.weight else {weight: Column(weight, frozenset({"weight"}))}

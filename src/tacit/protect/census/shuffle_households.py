@@ -94,7 +94,7 @@ class ShuffleHouseholds(Method):
             raise InputError(
                 f"shuffle_households: some records have no household in column {home!r}. Give every record one, or drop them first."
             )
-        order, number = shuffled(coded.codes, ctx.rng)
+        order, number = shuffled(coded.codes.astype(np.int64), ctx.rng)
         ctx.note(links_lost=True, new_numbers=[home], households=int(number.max(initial=0)))
         result = renumbered(data, home, order, number)
         lose = "identifiers" if home in data.identifiers else None

@@ -139,7 +139,7 @@ class Sampled:
     def of(cls, data: Microdata, home: str | None) -> Sampled:
         """Read the design; each record is a household where none is declared."""
         n = len(data)
-        unit = np.arange(n) if home is None else appearance(data.codes(home).codes)
+        unit = np.arange(n) if home is None else appearance(data.codes(home).codes.astype(np.int64))
         weight = np.ones(n)
         if data.weight is not None:
             found = read_numeric_column(data, data.weight)
@@ -167,11 +167,11 @@ class Sampled:
         """Return mean, standard error, and variances against those of two simple random samples."""
         n = self.units
         w = self.weight * known
-        totals = np.bincount(self.unit, w * y, minlength=n)
-        people = np.bincount(self.unit, w, minlength=n)
+        totals: Floats = np.bincount(self.unit, w * y, minlength=n).astype(np.float64)
+        people: Floats = np.bincount(self.unit, w, minlength=n).astype(np.float64)
         mean, z = linearise_ratio(totals, people)
         if n < 2 or not people.sum():
-            return mean, *[float("nan")] * 3
+            return mean, float("nan"), float("nan"), float("nan")
         rest = 1 - self.fraction
         if by == "order":
             variance = float(rest * n / (2 * (n - 1)) * np.square(np.diff(z)).sum())
