@@ -88,8 +88,10 @@ class SwapHouseholds(Method):
 
     @model_validator(mode="after")
     def _consistent(self) -> SwapHouseholds:
-        if set(self.moved) & {*self.within, *self.match} or set(self.columns) & set(self.along):
-            raise ValueError("within, match and along must not hold a column that is exchanged")
+        if set(self.moved) & {*self.within, *self.match}:
+            raise ValueError("within and match must not hold a column that is exchanged")
+        if set(self.columns) & set(self.along):
+            raise ValueError("along must not hold a column that is exchanged already")
         return self
 
     @property
