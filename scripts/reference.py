@@ -187,9 +187,12 @@ def bounds(schema: Mapping[str, Any]) -> Iterator[str]:
 def command_line_page() -> str:
     """Return the commands with their options, and the exit codes."""
     from tacit.cli import app as cli
+    from tacit.cli.census import group as census
     from tacit.cli.generated import COMMON
 
     cli.add_groups(["table"])
+    del cli.app["census"]
+    cli.app.command(census)
     text = cli.app.generate_docs(heading_level=1).replace("```console", "```text")
     text = re.sub(r"^# tacit$", "# Command line", text, count=1, flags=re.MULTILINE)
     text = re.sub(r"^## Table of Contents\n\n(?:- .*\n)+\n", "", text, flags=re.MULTILINE)

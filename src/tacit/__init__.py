@@ -50,6 +50,7 @@ _HOMES = {
     "SdcWarning": "tacit.errors",
 }
 _MODULES = {
+    "census": "tacit.census",
     "channels": "tacit.protect.channels",
     "errors": "tacit.errors",
     "estimate": "tacit.stats.correction",

@@ -1,5 +1,6 @@
 # Made by scripts/stubs.py from the registry and the public names: do not edit.
 
+from tacit import census as census
 from tacit import errors as errors
 from tacit import examples as examples
 from tacit import governance as governance
@@ -47,6 +48,11 @@ from tacit.protect import channels as channels
 from tacit.protect import pram as pram
 from tacit.protect.anonymise.anonymise import Anonymise as Anonymise
 from tacit.protect.anonymise.local_recode import LocalRecode as LocalRecode
+from tacit.protect.census.delete_digits import DeleteDigits as DeleteDigits
+from tacit.protect.census.geography_threshold import GeographyThreshold as GeographyThreshold
+from tacit.protect.census.remove_columns import RemoveColumns as RemoveColumns
+from tacit.protect.census.sample_households import SampleHouseholds as SampleHouseholds
+from tacit.protect.census.shuffle_households import ShuffleHouseholds as ShuffleHouseholds
 from tacit.protect.channels.channel_expansion import ChannelExpansion as ChannelExpansion
 from tacit.protect.decision.min_risk import MinRisk as MinRisk
 from tacit.protect.generalise.datafly import Datafly as Datafly
@@ -136,6 +142,7 @@ from tacit.risk.classes.suda import Suda as Suda
 from tacit.risk.classes.summaries import Summaries as Summaries
 from tacit.risk.classes.t_closeness import TCloseness as TCloseness
 from tacit.risk.classes.uniqueness import Uniqueness as Uniqueness
+from tacit.risk.columns.direct_identifiers import DirectIdentifiers as DirectIdentifiers
 from tacit.risk.columns.quasi_identifier_search import QuasiIdentifierSearch as QuasiIdentifierSearch
 from tacit.risk.columns.safe_harbor import SafeHarbor as SafeHarbor
 from tacit.risk.decision.decision_risk import DecisionRisk as DecisionRisk
@@ -150,6 +157,7 @@ from tacit.risk.disclosure.swap_audit import SwapAudit as SwapAudit
 from tacit.risk.disclosure.value_disclosure import ValueDisclosure as ValueDisclosure
 from tacit.risk.linkage.conditional_linkage import ConditionalLinkage as ConditionalLinkage
 from tacit.risk.linkage.distance_linkage import DistanceLinkage as DistanceLinkage
+from tacit.risk.linkage.linkage_futility import LinkageFutility as LinkageFutility
 from tacit.risk.linkage.probabilistic_linkage import ProbabilisticLinkage as ProbabilisticLinkage
 from tacit.risk.linkage.reidentification import Reidentification as Reidentification
 from tacit.risk.linkage.series_linkage import SeriesLinkage as SeriesLinkage
@@ -165,6 +173,7 @@ from tacit.risk.register.wrong_map import WrongMap as WrongMap
 from tacit.risk.sample.individual_risk import IndividualRisk as IndividualRisk
 from tacit.risk.sample.population_uniqueness import PopulationUniqueness as PopulationUniqueness
 from tacit.risk.sample.sample_risk import SampleRisk as SampleRisk
+from tacit.risk.sample.sampling_uniqueness import SamplingUniqueness as SamplingUniqueness
 from tacit.rumap import RUMap as RUMap
 from tacit.rumap.additive_noise import AdditiveNoiseMap as AdditiveNoiseMap
 from tacit.spec import Measure as Measure
@@ -214,6 +223,7 @@ from tacit.tiers import UserGroup as UserGroup
 from tacit.utility.levels.entropy_distortion import EntropyDistortion as EntropyDistortion
 from tacit.utility.levels.precision import Precision as Precision
 from tacit.utility.models.analytic_validity import AnalyticValidity as AnalyticValidity
+from tacit.utility.models.design_effect import DesignEffect as DesignEffect
 from tacit.utility.models.estimate_change import EstimateChange as EstimateChange
 from tacit.utility.models.estimate_precision import EstimatePrecision as EstimatePrecision
 from tacit.utility.models.pram_estimate import PramEstimate as PramEstimate
@@ -264,6 +274,7 @@ __all__ = [
     "Result",
     "SdcError",
     "SdcWarning",
+    "census",
     "channels",
     "errors",
     "estimate",

@@ -205,6 +205,8 @@ class Release:
     @property
     def order_drawn(self) -> bool:
         """Return True when the records are published in a drawn order and not in that of the source."""
+        if any(getattr(step, "draws_order", False) for step in self.plan.steps):
+            return False
         dropped = any(e.changes.get("dropped") for e in self.ledger.entries)
         return self.plan.output.order == "drawn" and (self.random or dropped)
 

@@ -16,7 +16,19 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Generic, Literal, Union, cast, get_args, get_origin
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -147,6 +159,11 @@ class Spec(BaseModel):
                 names.extend(value)
         return tuple(names)
 
+    def located(self, base: Path) -> Self:
+        """Return the same with the files that its parameters name found from a folder: that of the plan."""
+        del base
+        return self
+
     def faults(self, data: Any) -> list[SdcError]:
         """Return everything that is wrong with using this on ``data``, before any work.
 
@@ -184,6 +201,8 @@ class Method(Spec, Generic[D]):
     random: ClassVar[bool] = False
     #: True for a step that prepares data for protection and is itself none, such as a sensitivity rule.
     prepares: ClassVar[bool] = False
+    #: True when records come out in a drawn order, which the release then keeps.
+    draws_order: ClassVar[bool] = False
     #: The disclosure limitation techniques used, in the words of Sweeney's Figure 14.
     techniques: ClassVar[tuple[str, ...]] = ()
 
@@ -328,6 +347,11 @@ class Method(Spec, Generic[D]):
         """Return the columns whose values this may change: its ``columns``, or else the keys it needs."""
         named = Spec.columns_named(self)
         return named or (data.keys if "keys" in self.needs else ())
+
+    def adds(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns that the result has and the data have not; later steps of a plan may name them."""
+        del data
+        return ()
 
     def _apply(self, data: D, ctx: Context) -> D:
         raise NotImplementedError

@@ -29,7 +29,7 @@ ON_ENGINE = [k for k in ON_DATA if specs()[k].runs_on == "engine"]
 #: Steps that take records out, or put others in their place, and say so.
 CHANGES_LENGTH = {
     *("add_tuples", "anonymise", "blank", "channel_expansion", "datafly"),
-    *("local_recode", "sample"),
+    *("local_recode", "sample", "sample_households"),
 }
 #: The name of the column is part of what is drawn: pseudonyms of one column say nothing of another's.
 NAMED_DRAW = {"pseudonymise"}

@@ -13,7 +13,7 @@ from tacit.cli import main
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, PartyMissing
 from tacit.private.example import HOSPITALS, free_ports, run_trial, write_parties
 from tacit.private.parties.certificates import make_certificates
-from tacit.private.party import read_table, run_party
+from tacit.private.party import run_party
 from tacit.private.settings import read_party
 
 
@@ -31,9 +31,6 @@ def edit(file, **changes):
 def run_threads(files):
     """Run parties in threads of this process; return their results, or what they raised."""
     found = {}
-    # Imports are not made for threads that all come first; parties of the real world are processes.
-    own, _ = read_party(files[0])
-    read_table(own, files[0].parent)
 
     def run(file):
         try:

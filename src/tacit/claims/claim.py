@@ -12,7 +12,10 @@ from tacit.claims.registry import data_of, find_check
 from tacit.errors import DisclosureRefused
 
 #: Models whose checks say themselves what it means that a column is not there.
-JUDGE_ABSENCE = ("absent-columns", "constant-in-households", "suppressed-together")
+JUDGE_ABSENCE = (
+    *("absent-columns", "constant-in-households", "suppressed-together"),
+    *("whole-households", "numbered-in-order"),
+)
 
 
 @dataclass(frozen=True)

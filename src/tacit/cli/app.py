@@ -91,6 +91,7 @@ GROUPS = {
     "measure": "Take one measure of a file. KIND is one of 'tacit methods'.",
     "table": "Build, judge, protect, audit and convert tables.",
     "party": "Compute on data that may not meet: run one party of an agreement over mutual TLS.",
+    "census": "Census samples for trusted users: profiles, vetting, licences, extracts.",
 }
 
 
@@ -109,6 +110,10 @@ def add_groups(tokens: list[str]) -> None:
         app.command(group)
     elif asked == "party":
         from tacit.cli.parties import group
+
+        app.command(group)
+    elif asked == "census":
+        from tacit.cli.census import group
 
         app.command(group)
     elif asked in GROUPS:
@@ -420,31 +425,38 @@ def example(
     folder: Path,
     /,
     *,
-    of: Literal["hospital", "firms", "parties"] = "hospital",
+    of: Literal["hospital", "firms", "census", "parties"] | None = None,
     records: int | None = None,
     seed: int = 1,
 ) -> int:
-    """Write example data: a generated hospital file, or enterprises for a table; with a plan.
+    """Write example data: a generated hospital file, enterprises for a table, or a census; with a plan.
 
     Parameters
     ----------
     folder
-        Where to write; made when it does not exist.
+        Where to write; made when it does not exist. A folder called census or firms gets that example.
     of
-        ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies.
-        ``parties``: three hospitals that may not pool their files, for a joint fit.
+        ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies. ``census``:
+        half a million persons in households and three levels of geography. ``parties``: three hospitals that may not
+        pool their files, for a joint fit. By default the name of the folder says it, or else hospital.
     records
-        Number of patients or enterprises.
+        Number of patients, enterprises or persons.
     seed
         Seed of the generator.
     """
+    named = folder.name if folder.name in ("firms", "census", "parties") else "hospital"
+    of = of or named  # type: ignore[assignment]
     if of == "parties":
         from tacit.private.example import write_parties
 
         write_parties(folder, n=records or 600, seed=seed)
         console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
         return 0
-    if of == "firms":
+    if of == "census":
+        from tacit.examples.country import write_census
+
+        plan = write_census(folder, n=records or 500_000, seed=seed)
+    elif of == "firms":
         from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)

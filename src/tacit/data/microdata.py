@@ -269,6 +269,11 @@ class Microdata:
         rest = self.frame.select(*[n for n in self.columns if n not in given], ROW)
         return self.with_frame(rest.join(new, on=ROW, how="left").select(*order, ROW))
 
+    def with_stand_ins(self, columns: Iterable[str]) -> Microdata:
+        """Return the data with columns that are still to come, one number in all of them: to check a plan by."""
+        new = [nw.lit(1).alias(c) for c in columns if c not in self.columns]
+        return self.with_frame(self.frame.with_columns(*new)) if new else self
+
     def drop(self, columns: Iterable[str]) -> Microdata:
         """Return the data without some columns."""
         gone = set(columns)

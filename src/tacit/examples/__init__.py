@@ -25,8 +25,8 @@ from tacit.data.hierarchies.rules import dates, digits, flat
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
 from tacit.engine.base import Engine
+from tacit.examples import country, town
 from tacit.examples import firms as trade
-from tacit.examples import town
 from tacit.io.read import read
 
 IDENTIFIERS = ("patient_id", "name")
@@ -98,6 +98,25 @@ def firms(n: int = 2_600, seed: int = 1, engine: str | Engine = "duckdb") -> Mic
 def firm_dimensions() -> dict[str, Dimension]:
     """Return the trees of the enterprises' regions and activities."""
     return {"region": trade.region_tree(), "activity": trade.activity_tree()}
+
+
+def census(n: int = 500_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:
+    """Return a full-count census of ``n`` persons in enumeration order, with roles.
+
+    Columns: region, district, area, household, person, name, address, relation, sex, age, birthplace, education,
+    occupation, religion, income. Age, sex, relation to the head, education, birthplace, region and district are the keys, religion is
+    sensitive, and the household column tells who lives together.
+
+    Parameters
+    ----------
+    n
+        Number of persons, at least 1,000.
+    seed
+        Equal seeds give equal data.
+    engine
+        Where the data should live.
+    """
+    return read(country.census_table(n, seed), engine=engine, **country.ROLES)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -171,7 +171,7 @@ class Plan(BaseModel):
         ]
         given = {k: v for k, v in document.items() if k in SECTIONS and v is not None}
         built: dict[str, Any] = {
-            "steps": collect(given.pop("steps", None), Method, "step", faults),
+            "steps": located(collect(given.pop("steps", None), Method, "step", faults), base),
             "measures": collect(given.pop("measures", None), Measure, "measure", faults),
             "require": requirements(given.pop("require", None), faults),
         }
@@ -271,6 +271,7 @@ class Plan(BaseModel):
             if self.table.metadata:
                 table["metadata"] = str(self.locate(self.table.metadata))
             changes["table"] = self.table.model_copy(update=table)
+        changes["steps"] = tuple(located(self.steps, self.base.resolve()))
         return self.model_copy(update=changes)
 
     def locate(self, path: str) -> str | Path:
@@ -355,9 +356,9 @@ class Plan(BaseModel):
         name = kind_of(data).name
         found = [
             f"step {i} ({s.kind}): {f}"
-            for i, s in enumerate(self.steps, 1)
+            for i, s, known in self.seen(data)
             if s.data_type().kind == name
-            for f in s.faults(data)
+            for f in s.faults(known)
         ]
         out = self.released_kind(name)
         if out != name:
@@ -406,10 +407,18 @@ class Plan(BaseModel):
         known = self.read() if data is None else data
         return [
             f"step {i} ({step.kind}): {sentence}"
-            for i, step in enumerate(self.steps, 1)
+            for i, step, seen in self.seen(known)
             if step.data_type() is type(known)
-            for sentence in step.cautions(known, changed_elsewhere(self, i, known))
+            for sentence in step.cautions(seen, changed_elsewhere(self, i, known))
         ]
+
+    def seen(self, data: Data) -> Iterator[tuple[int, Method[Any], Any]]:
+        """Yield each step with its number and the data as it will find them: with the columns that earlier steps add."""
+        known: Any = data
+        for i, step in enumerate(self.steps, 1):
+            yield i, step, known
+            if step.data_type() is type(known) and (new := step.adds(known)):
+                known = known.with_stand_ins(new)
 
     def check(self, data: Data | None = None) -> None:
         """Raise one error that lists everything that is wrong."""
@@ -449,6 +458,11 @@ def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
         return frozenset()
     others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
     return frozenset(c for step in others for c in step.targets(data))
+
+
+def located(steps: Sequence[Any], base: Path) -> list[Any]:
+    """Return steps with the files that they name found from the plan's folder."""
+    return [step.located(base) if base != Path() else step for step in steps]
 
 
 WORDS = {"records": "records", "table": "a table"}

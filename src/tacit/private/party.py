@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +23,8 @@ from tacit.result import Result
 
 MakeRole = Callable[[Randomness], Role[Any]]
 Describe = Callable[[Played], Result]
+#: Parties that run as threads of one process take turns with the engine.
+READING = threading.Lock()
 
 
 def run_party(path: str | Path) -> Result:
@@ -33,8 +36,7 @@ def run_party(path: str | Path) -> Result:
     if out.exists() and any(out.iterdir()):
         raise DisclosureRefused(f"the folder {out.name!r} holds a result already; name another one")
     require_writable(out)
-    table = read_table(own, base)
-    fingerprint = table_fingerprint(table)
+    table, fingerprint = read_table(own, base)
     make_role, describe = make_task(own, agreed, table)
     peers = [p for p in agreed.parties if p != own.name]
     log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
@@ -56,20 +58,17 @@ def run_party(path: str | Path) -> Result:
     return result
 
 
-def read_table(own: PartySettings, base: Path) -> Any:
-    """Read the party's data."""
+def read_table(own: PartySettings, base: Path) -> tuple[Any, str]:
+    """Read the party's data into memory, with their fingerprint; one party at a time, as engines serve one caller."""
     from tacit.io.read import read
-
-    if own.separator is None:
-        return read(base / own.file, encoding=own.encoding)
-    return read(base / own.file, encoding=own.encoding, separator=own.separator)
-
-
-def table_fingerprint(table: Any) -> str:
-    """Return the fingerprint of the party's data."""
     from tacit.kinds import kind_of
 
-    return kind_of(table).fingerprint(table)
+    with READING:
+        if own.separator is None:
+            data = read(base / own.file, encoding=own.encoding)
+        else:
+            data = read(base / own.file, encoding=own.encoding, separator=own.separator)
+        return data.frame.collect("pyarrow"), kind_of(data).fingerprint(data)
 
 
 def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:

@@ -253,7 +253,12 @@ def judge(view: View) -> Callout:
 
 
 #: Claims that keep others from being undone, and protect nobody by themselves.
-SUPPORTING = frozenset({"absent-columns", "suppressed-together", "constant-in-households"})
+SUPPORTING = frozenset(
+    {
+        *("absent-columns", "suppressed-together", "constant-in-households"),
+        *("whole-households", "constant-value", "numbered-in-order"),
+    }
+)
 
 
 def choose_verdict(view: View) -> tuple[Any, str]:

@@ -117,6 +117,37 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "what was there before."
         ),
     ),
+    "whole-households": (
+        "Whole households",
+        lambda _: (
+            "Every household in the file has all its members: none was torn apart by the sampling."
+        ),
+    ),
+    "constant-value": (
+        "One value for all",
+        lambda c: (
+            f"Every record has the same {join_column_names(c.columns)}, {format_number(c.parameters['value'])}, which tells nothing of where it comes from."
+        ),
+    ),
+    "geography-threshold": (
+        "No small places",
+        lambda c: (
+            f"No place with fewer than {format_number(c.parameters['at_least'])} inhabitants can be told by {join_column_names(c.columns)}, also not by "
+            "subtracting the places that are shown from those that hold them."
+        ),
+    ),
+    "absent-digits": (
+        "Digits cut off",
+        lambda c: (
+            f"Codes in {join_column_names(c.columns)} have at most {format_number(c.parameters['keep'])} of their leading digits."
+        ),
+    ),
+    "numbered-in-order": (
+        "New numbers",
+        lambda c: (
+            f"Values of {join_column_names(c.columns)} are 1, 2, ... in the order of the file and tell nothing of older numbers."
+        ),
+    ),
     "within-limits": (
         "Values within limits",
         lambda c: (

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.engine.blocks import ROW
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter
 from tacit.private.union.records import rows_of
 
@@ -140,7 +141,7 @@ def arrays_of(table: Any) -> dict[str, Values]:
         raise InputError(
             "a table must be a frame, microdata, a mapping of columns or a list of rows"
         )
-    return {c: frame.get_column(c).to_numpy() for c in frame.columns if not c.startswith("__tacit")}
+    return {c: frame.get_column(c).to_numpy() for c in frame.columns if c != ROW}
 
 
 def has_none(values: Values) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from tacit.engine.blocks import ROW
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, near_match
 from tacit.private.retrieval.service import Server
 
@@ -95,7 +96,7 @@ def released_lines(folder: Path, columns: Sequence[str] | None) -> list[bytes]:
     if name is None:
         raise InputError("only releases of records can be served record by record")
     frame = read(folder / name).frame.collect("pyarrow")
-    public = [c for c in frame.columns if not c.startswith("__tacit")]
+    public = [c for c in frame.columns if c != ROW]
     wanted = list(columns) if columns is not None else public
     missing = [c for c in wanted if c not in public]
     if missing:

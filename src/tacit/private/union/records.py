@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tacit.engine.blocks import ROW
 from tacit.errors import ColumnNotFound, InputError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.union.groups import Group
@@ -102,7 +103,7 @@ def rows_of(table: Any) -> list[dict[str, Any]]:
         raise InputError(
             "a table must be a frame, microdata, a mapping of columns or a list of rows"
         )
-    public = [c for c in frame.columns if not c.startswith("__tacit")]
+    public = [c for c in frame.columns if c != ROW]
     return [plain_row(row) for row in frame.select(public).rows(named=True)]
 
 

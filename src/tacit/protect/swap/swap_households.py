@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import dense_ids, densify
-from tacit.errors import InputError, RoleMissing, SdcError, WeakProtection
+from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability, Secret
 from tacit.registry import register
 from tacit.spec import Method
@@ -49,6 +49,10 @@ class SwapHouseholds(Method):
     columns: ColumnNames = Field(description="the geography that is exchanged, all of it together")
     within: tuple[ColumnName, ...] = Field(
         default=(), description="the broad areas inside which households exchange places"
+    )
+    along: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="what belongs to a place and moves with it, such as finer geography or pseudo-strata; it does not count when partners are looked for in another place",
     )
     match: tuple[ColumnName, ...] = Field(
         default=(),
@@ -84,9 +88,21 @@ class SwapHouseholds(Method):
 
     @model_validator(mode="after")
     def _consistent(self) -> SwapHouseholds:
-        if set(self.columns) & {*self.within, *self.match}:
+        if set(self.moved) & {*self.within, *self.match}:
             raise ValueError("within and match must not hold a column that is exchanged")
+        if set(self.columns) & set(self.along):
+            raise ValueError("along must not hold a column that is exchanged already")
         return self
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Return all columns whose values are exchanged."""
+        return (*self.columns, *self.along)
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns that are exchanged."""
+        del data
+        return self.moved
 
     def treats_household(self, data: Microdata) -> OnHousehold:
         """Return that the declared households are the units, unless others are named."""
@@ -95,7 +111,7 @@ class SwapHouseholds(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""
         own = () if self.household is None else (self.household,)
-        return (*self.columns, *self.within, *self.match, *own)
+        return (*self.moved, *self.within, *self.match, *own)
 
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: no households, no keys to target by."""
@@ -121,6 +137,7 @@ class SwapHouseholds(Method):
             columns=list(self.columns),
             within=list(self.within),
             match=list(self.match),
+            **({"along": list(self.along)} if self.along else {}),
             targeted=self.targeted,
         )
         home = self.household or data.household
@@ -132,7 +149,9 @@ class SwapHouseholds(Method):
         broad = constant(code_tuples(data, self.within)[0], homes, "within")
         make_up = composition(homes, code_tuples(data, self.match)[0], self.size_band)
         group, _ = dense_ids([broad, make_up], [int(broad.max()) + 1, int(make_up.max()) + 1])
+        constant(code_tuples(data, self.along)[0], homes, "along")
         partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng)
+        check_exchange(partner, group, place)
         wanted = int(self.share * homes.n) // 2 * 2
         if (partner != np.arange(homes.n)).sum() < wanted:
             warnings.warn(
@@ -146,8 +165,8 @@ class SwapHouseholds(Method):
             np.arange(len(homes.of)),
             homes.first[partner[homes.of]],
         )
-        table = data.to_arrow(self.columns)
-        return data.replace({c: table.column(c).take(pa.array(source)) for c in self.columns})
+        table = data.to_arrow(self.moved)
+        return data.replace({c: table.column(c).take(pa.array(source)) for c in self.moved})
 
     def risky(self, data: Microdata, homes: Households) -> Flags:
         """Return which households have a member in a small class on the keys."""
@@ -247,6 +266,23 @@ def partners(
         first, second = pairs(group[free], place[free], short, risky[free], rng)
         result[free[first]], result[free[second]] = free[second], free[first]
     return result
+
+
+def check_exchange(partner: Ints, group: Ints, place: Ints) -> None:
+    """Make sure of what swapping promises: pairs, of equal make-up, from different places, and every count unchanged."""
+    n = len(partner)
+    moves = partner != np.arange(n)
+    key = group * (int(place.max(initial=0)) + 1)
+    kept = (
+        bool((partner[partner] == np.arange(n)).all())
+        and bool((group[partner] == group).all())
+        and bool((place[partner] != place)[moves].all())
+        and np.array_equal(np.sort(key + place), np.sort(key + place[partner]))
+    )
+    if not kept:
+        raise Infeasible(
+            "swap_households: the exchange would not keep the number of households by place and make-up. Nothing was changed."
+        )
 
 
 def has_two_places(group: Ints, place: Ints) -> Flags:

@@ -1,0 +1,23 @@
+"""Census and survey files for trusted users: control profiles, vetting and licences, extracts with a log."""
+
+from __future__ import annotations
+
+from tacit.census.access import Application, Decision, Grant, vet
+from tacit.census.extract import Request, build_extract, check_log
+from tacit.census.profile import Profile, same_units
+from tacit.census.texts import describe_controls, licence, techniques_used
+
+__all__ = [
+    "Application",
+    "Decision",
+    "Grant",
+    "Profile",
+    "Request",
+    "build_extract",
+    "check_log",
+    "describe_controls",
+    "licence",
+    "same_units",
+    "techniques_used",
+    "vet",
+]

@@ -1,0 +1,192 @@
+"""Who may have an extract: applications vetted by rules, grants for a year."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from tacit.errors import DisclosureRefused, InputError
+from tacit.plan.files import read_document, write_document
+from tacit.plan.sections import Section
+
+#: The conditions that an applicant accepts, with their words.
+CONDITIONS: Mapping[str, str] = {
+    "no_redistribution": "The data are not given to anybody else, in whole or in part.",
+    "scholarly_use_only": "The data serve research and teaching, as the application states.",
+    "no_commercial_use": "The data are not used for commercial gain.",
+    "confidentiality": "Nobody tries to identify a person, household or establishment. Saying that one has been identified is prohibited as well.",
+    "data_security": "The data are kept so that nobody else has access, and destroyed when the licence ends.",
+    "citation": "Publications cite the data as asked, and are reported.",
+    "error_notification": "Errors in the data are reported to the archive.",
+}
+#: Days for which a grant holds.
+YEAR = 365
+
+
+def as_day(value: Any) -> Any:
+    """Return text as a date."""
+    return dt.date.fromisoformat(value) if isinstance(value, str) and value else value
+
+
+def today_here() -> dt.date:
+    """Return the day of the office's own clock."""
+    return dt.datetime.now().astimezone().date()
+
+
+class Application(Section):
+    """An application for access."""
+
+    name: str | None = Field(default=None, description="who applies")
+    institution: str | None = Field(default=None, description="where the applicant works")
+    institution_verified: bool = Field(
+        default=False, description="the affiliation was checked with the institution"
+    )
+    ethics_committee: str | None = Field(
+        default=None, description="the committee that oversees the research"
+    )
+    research_statement: str | None = Field(
+        default=None, description="what is studied, with which data and why"
+    )
+    data_requested: tuple[str, ...] = Field(default=(), description="countries and censuses")
+    purpose: str = Field(default="scholarly", description="scholarly, or what else")
+    needs_microdata: bool = Field(
+        default=False, description="tables would not do; the statement shows why"
+    )
+    accepts: tuple[str, ...] = Field(default=(), description="the conditions accepted")
+    granted: Annotated[dt.date | None, BeforeValidator(as_day)] = Field(
+        default=None, description="day of an earlier grant"
+    )
+    days_since_grant: int | None = Field(
+        default=None, ge=0, description="days since an earlier grant, where its day is not given"
+    )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Application:
+        """Read an application from YAML or TOML."""
+        return cls(**{str(k): v for k, v in read_document(Path(path)).items()})
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the rules say about an application: grant, deny, or deny until renewed; with reasons."""
+
+    decision: str
+    reasons: tuple[str, ...] = ()
+    expires_after_days: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.decision == "grant"
+
+    def __str__(self) -> str:
+        head = f"decision: {self.decision}"
+        if self.expires_after_days:
+            head += f" (for {self.expires_after_days} days)"
+        return "\n".join([head, *(f"- {reason}" for reason in self.reasons)])
+
+
+def vet(application: Application | Mapping[str, Any], today: dt.date | None = None) -> Decision:
+    """Decide by the rules; a person may still refuse what the rules would grant.
+
+    About a third of the applications to IPUMS-International were denied; each reason is a sentence that the applicant may see.
+    """
+    asked = (
+        application if isinstance(application, Application) else Application(**dict(application))
+    )
+    reasons = list(refusals(asked))
+    if reasons:
+        return Decision("deny", tuple(reasons))
+    days = asked.days_since_grant
+    if asked.granted is not None:
+        days = ((today or today_here()) - asked.granted).days
+    if days is not None and days > YEAR:
+        return Decision("deny until renewed", ("the grant was for one year, which is over",))
+    return Decision("grant", (), YEAR)
+
+
+def refusals(asked: Application) -> list[str]:
+    """Return why an application is denied."""
+    blank = [
+        (asked.name, "the applicant is not named"),
+        (asked.institution, "no institution is named"),
+        (asked.institution_verified, "the affiliation has not been verified"),
+        (asked.ethics_committee, "no ethics committee or office for human subjects is named"),
+        (asked.research_statement, "there is no statement of the research"),
+        (asked.data_requested, "the data asked for are not named"),
+        (asked.needs_microdata, "it is not shown that microdata are needed"),
+    ]
+    found = [reason for value, reason in blank if not value]
+    if asked.purpose != "scholarly":
+        found.append("the purpose is not scholarly")
+    refused = [name for name in CONDITIONS if name not in asked.accepts]
+    found += [f"the condition {name} is not accepted" for name in refused]
+    unknown = [name for name in asked.accepts if name not in CONDITIONS]
+    found += [f"there is no condition {name}" for name in unknown]
+    return found
+
+
+@dataclass(frozen=True)
+class Grant:
+    """A licence that was granted: to whom, for which data, until when."""
+
+    name: str
+    institution: str
+    data: tuple[str, ...]
+    granted: dt.date
+    expires: dt.date
+    conditions: tuple[str, ...] = field(default=tuple(CONDITIONS))
+
+    @classmethod
+    def of(cls, application: Application, today: dt.date | None = None) -> Grant:
+        """Grant what the rules allow, for a year; refuse in a sentence otherwise."""
+        day = today or today_here()
+        told = vet(application, day)
+        if not told:
+            raise DisclosureRefused(f"access is not granted: {'; '.join(told.reasons)}.")
+        start = application.granted or day
+        return cls(
+            str(application.name),
+            str(application.institution),
+            application.data_requested,
+            start,
+            start + dt.timedelta(days=YEAR),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Grant:
+        """Read a grant."""
+        entry = read_document(Path(path))
+        try:
+            return cls(
+                entry["name"],
+                entry["institution"],
+                tuple(entry["data"]),
+                as_day(entry["granted"]),
+                as_day(entry["expires"]),
+                tuple(entry["conditions"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise InputError(
+                f"{Path(path).name!r} is no grant; make one with: tacit census vet"
+            ) from None
+
+    def save(self, path: str | Path) -> None:
+        """Write the grant as YAML."""
+        entry = asdict(self) | {"granted": self.granted.isoformat(), "expires": self.expires.isoformat()}  # fmt: skip
+        write_document({k: list(v) if isinstance(v, tuple) else v for k, v in entry.items()}, Path(path))  # fmt: skip
+
+    def require(self, wanted: str, today: dt.date | None = None) -> None:
+        """Refuse when the grant is over, or is for other data."""
+        day = today or today_here()
+        if day > self.expires:
+            raise DisclosureRefused(
+                f"the grant ended on {self.expires.isoformat()}; it must be renewed first."
+            )
+        if wanted not in self.data:
+            raise DisclosureRefused(
+                f"the grant is not for {wanted}; it is for {', '.join(self.data)}."
+            )

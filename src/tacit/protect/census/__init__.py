@@ -1,0 +1,1 @@
+"""Samples of census and survey files for trusted users: whole households, safe geography, codes, order."""

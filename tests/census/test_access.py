@@ -1,0 +1,151 @@
+"""Vetting, licences and extracts with a log."""
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit.census import Application, Grant, Request, build_extract, check_log, licence, vet
+from tacit.census.access import CONDITIONS
+from tacit.census.extract import expired
+from tacit.cli import main
+from tacit.errors import ColumnNotFound, DisclosureRefused, InputError
+
+POLICY = json.loads(
+    (Path(__file__).parents[1] / "fixtures" / "psd31-ipums-international" / "access_policy.json").read_text()
+)  # fmt: skip
+GOOD = {
+    "name": "A. Researcher",
+    "institution": "University",
+    "institution_verified": True,
+    "ethics_committee": "Board",
+    "research_statement": "Households",
+    "data_requested": ["XA 2021"],
+    "needs_microdata": True,
+    "accepts": POLICY["restrictions"],
+}
+TODAY = dt.date(2026, 6, 1)
+
+
+@pytest.mark.parametrize("case", POLICY["cases"], ids=lambda c: c["id"])
+def test_published_decisions(case):
+    changes = dict(case["changes"])
+    if changes.get("accepts") == "six of seven":
+        changes["accepts"] = POLICY["restrictions"][:6]
+    told = vet({**GOOD, **changes}, TODAY)
+    assert told.decision == case["decision"]
+    assert told.expires_after_days == case.get("expires_after_days")
+    assert bool(told) == (case["decision"] == "grant")
+    assert told or told.reasons
+
+
+@pytest.mark.parametrize("field", POLICY["required_fields"])
+def test_every_required_field_is_required(field):
+    blank = {k: v for k, v in GOOD.items() if k != field}
+    assert not vet(blank, TODAY)
+
+
+def test_conditions_are_the_published_ones():
+    assert list(CONDITIONS) == POLICY["restrictions"]
+    text = licence("Archive", "A", "B", ["XA 2021"], "study", "2026-06-01", "2027-06-01")
+    assert all(words in text for words in CONDITIONS.values())
+    assert "Liability of the institution" in text
+    assert "365 days" in text
+
+
+@pytest.fixture
+def sample(tmp_path):
+    data = tacit.SampleHouseholds(interval=5).apply(tacit.examples.census(1_000), seed=1)
+    path = tmp_path / "data.parquet"
+    tacit.io.write(data.drop(["name", "address"]), path)
+    return path
+
+
+@pytest.fixture
+def grant():
+    return Grant.of(Application(**GOOD), TODAY)
+
+
+def test_extracts_are_logged_and_the_log_notices_changes(sample, grant, tmp_path):
+    log = tmp_path / "access.jsonl"
+    for i, rule in enumerate(("age >= 60", "sex == 'female'"), 1):
+        request = Request({"XA 2021": sample}, ["age", "sex"], rule)
+        entry = build_extract(request, grant, tmp_path / f"e{i}.csv", log, today=TODAY)
+        assert entry["number"] == i
+        assert entry["expires"] == "2027-06-01"
+    back = tacit.read(tmp_path / "e1.csv")
+    assert min(back.column("age").to_pylist()) >= 60
+    assert set(back.columns) == {"source", "age", "sex", "household", "sample_weight", "pseudo_stratum"}  # fmt: skip
+    assert len(check_log(log)) == 2
+    assert log.stat().st_mode & 0o077 == 0
+    assert len(expired(check_log(log), dt.date(2027, 6, 2))) == 2
+    lines = log.read_text().splitlines()
+    for broken in ([lines[1]], [lines[0].replace('"age"', '"sex"', 1), lines[1]], ["nonsense"]):
+        log.write_text("\n".join(broken) + "\n")
+        with pytest.raises(DisclosureRefused, match="was changed at entry 1"):
+            check_log(log)
+
+
+def test_what_an_extract_may_not_be(sample, grant, tmp_path):
+    log, out = tmp_path / "log", tmp_path / "out.csv"
+    names = list(tacit.read(sample).columns)
+    ask = lambda variables, rule="", name="XA 2021": Request({name: sample}, variables, rule)  # noqa: E731
+    for request, day, error, said in (
+        (ask(names), TODAY, DisclosureRefused, "the whole file"),
+        (ask(["age"]), dt.date(2027, 6, 2), DisclosureRefused, "must be renewed"),
+        (ask(["age"], name="XB 2021"), TODAY, DisclosureRefused, "not for XB 2021"),
+        (ask(["agee"]), TODAY, ColumnNotFound, "agee"),
+        (ask([]), TODAY, InputError, "at least one"),
+        (ask(["age"], "age > 500"), TODAY, InputError, "no record"),
+    ):
+        with pytest.raises(error, match=said):
+            build_extract(request, grant, out, log, today=day)
+        assert not out.exists()
+        assert not log.exists()
+    build_extract(ask(["age"]), grant, out, log, today=TODAY)
+    with pytest.raises(DisclosureRefused, match="not overwritten"):
+        build_extract(ask(["age"]), grant, out, log, today=TODAY)
+
+
+def test_no_extract_without_log(sample, grant, tmp_path):
+    with pytest.raises(DisclosureRefused, match="log cannot be written"):
+        build_extract(Request({"XA 2021": sample}, ["age"]), grant, tmp_path / "e.csv", tmp_path / "no" / "log", today=TODAY)  # fmt: skip
+    assert not (tmp_path / "e.csv").exists()
+
+
+def test_denied_applications_get_no_grant():
+    with pytest.raises(DisclosureRefused, match="purpose is not scholarly"):
+        Grant.of(Application(**{**GOOD, "purpose": "commercial"}), TODAY)
+
+
+def test_the_whole_way_in_the_shell(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["example", "census", "--records", "5000"]) == 0
+    assert main(["census", "check", "census/profile.yaml"]) == 0
+    assert main(["census", "plan", "census/profile.yaml", "census/census.parquet", "--out", "plan.yaml"]) == 0  # fmt: skip
+    assert main(["check", "plan.yaml"]) == 0
+    assert main(["run", "plan.yaml"]) == 0
+    assert main(["verify", "release"]) == 0
+    assert main(["census", "statement", "plan.yaml", "--out", "controls.md"]) == 0
+    assert "0.02" not in Path("controls.md").read_text()
+    assert main(["census", "vet", "census/application.yaml", "--grant", "grant.yaml"]) == 0
+    assert main(["census", "licence", "grant.yaml", "--archive", "Archive", "--out", "licence.md"]) == 0  # fmt: skip
+    extract = ["census", "extract", "XA 2021=release/data.parquet", "--variables", "age", "sex", "--grant", "grant.yaml", "--log", "log.jsonl", "--out", "e.csv"]  # fmt: skip
+    assert main([*extract, "--where", "age > 30"]) == 0
+    assert main(["census", "log", "log.jsonl"]) == 0
+    assert main(["census", "diff", "census/profile.yaml", "census/profile.yaml"]) == 0
+    assert "say the same" in capsys.readouterr().out
+    text = Path("census/application.yaml").read_text().replace("scholarly\n", "commercial\n")
+    Path("no.yaml").write_text(text)
+    assert main(["census", "vet", "no.yaml"]) == 1
+    assert main(["census", "plan", "census/profile.yaml", "x.parquet", "--out", "plan.yaml"]) == 1
+
+
+def test_the_example_is_as_large_as_asked():
+    data = tacit.examples.census(2_000, seed=3)
+    assert len(data) == 2_000
+    again = tacit.examples.census(2_000, seed=3)
+    assert data.to_arrow() == again.to_arrow()
+    tacit.SampleHouseholds(interval=20).apply(data, seed=1)
