@@ -137,7 +137,7 @@ def fit_pooled(
     for file in files:
         own, _ = read_party(file.absolute())
         columns = columns_of(
-            read_table(own, file.absolute().parent), [parsed.response, *parsed.columns], own.name
+            read_table(own, file.absolute().parent)[0], [parsed.response, *parsed.columns], own.name
         )
         blocks.append(design_matrix(coding, columns, own.name))
         answers.append(np.asarray(columns[parsed.response], np.float64))
