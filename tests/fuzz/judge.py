@@ -506,6 +506,8 @@ class Published:
     extra: dict
     count: np.ndarray
     fixed: np.ndarray
+    status: np.ndarray
+    held: np.ndarray | None
     cells: list
     names: list
 
@@ -572,11 +574,17 @@ def enough(t, m, unknown, down, up, *, levels=True):
     return True
 
 
-def found_by_neighbours(t, m, unknown, down, up):
+def guarded(t, claim):
+    """Unsafe cells that single respondents must not learn: a claim may leave out those with status 5 (frequency)."""
+    spared = claim["parameters"].get("spared") == "frequency"
+    return t.unsafe & ~(t.status == 5) if spared else t.unsafe
+
+
+def found_by_neighbours(t, m, unknown, down, up, targets):
     """Whether the only respondent of an unsafe cell deduces another's in a shared relation, within bounds."""
     shares = (np.abs(m).T @ np.abs(m)) > 0
     for known in np.flatnonzero(t.unsafe & t.lone).tolist():
-        for target in np.flatnonzero(t.unsafe & shares[known]).tolist():
+        for target in np.flatnonzero(targets & shares[known]).tolist():
             if target == known or t.owner[target] == t.owner[known]:
                 continue
             ways = [reach(m, unknown, down, up, target, s, still=(known,)) for s in (-1, 1)]
@@ -596,10 +604,10 @@ def free_ways(m, unknown):
     return full
 
 
-def found_by_sums(t, m, unknown):
+def found_by_sums(t, m, unknown, targets):
     """Whether an unsafe cell moves only as a single respondent's does, whatever the bounds."""
     ways = free_ways(m, unknown)
-    lone, unsafe = np.flatnonzero(unknown & t.lone), np.flatnonzero(unknown & t.unsafe)
+    lone, unsafe = np.flatnonzero(unknown & t.lone), np.flatnonzero(unknown & targets)
     for a, b in itertools.product(lone.tolist(), unsafe.tolist()):
         if a == b or t.owner[a] == t.owner[b] or not np.abs(ways[b]).max(initial=0) > 1e-7:
             continue
@@ -617,8 +625,9 @@ def protected(t, claim, unknown, down, up, *, far=True, levels=True, rows=None):
         return False
     if not claim["parameters"].get("singletons"):
         return True
-    return not found_by_neighbours(t, m, unknown, down, up) and not (
-        far and found_by_sums(t, m, unknown)
+    targets = guarded(t, claim)
+    return not found_by_neighbours(t, m, unknown, down, up, targets) and not (
+        far and found_by_sums(t, m, unknown, targets)
     )
 
 
@@ -675,7 +684,9 @@ def not_deducible(t, claim):
     ways = free_ways(m, t.hidden)
     if (np.abs(ways[t.unsafe]).max(axis=1, initial=0) <= 1e-7).any():
         return False
-    return not (claim["parameters"].get("singletons") and found_by_sums(t, m, t.hidden))
+    return not (
+        claim["parameters"].get("singletons") and found_by_sums(t, m, t.hidden, guarded(t, claim))
+    )
 
 
 def within(t):
@@ -791,6 +802,41 @@ def cell_keys(t, claim):
         if abs(change - expected) > NEAR * max(1.0, n):
             return False
     return True
+
+
+@judges("open-sums")
+def open_sums(t, claim):
+    """The unsafe parts of a total, with fewer than n people together, have no sum that follows."""
+    m, p = matrix(t.rows, len(t.value)), claim["parameters"]
+    down, up = within(t)
+    people = np.where((t.count < 0) & t.counts, t.value, t.count)
+    if p["weighted"] and "weighted_count" in t.extra:
+        people = t.extra["weighted_count"]
+    if p["level"] != "record" and t.held is not None:
+        people = t.held
+    for row in t.rows:
+        parts = [c for c, s in row.items() if s > 0 and t.unsafe[c] and people[c] > 0]
+        if len(parts) < 2 or sum(people[c] for c in parts) >= p["n"]:
+            continue
+        total = sum(t.value[c] for c in parts)
+        least = 1.0 if t.counts else 1e-3 * max(1.0, abs(total))
+        if sum(reach_sum(m, t.hidden, down, up, parts, s) for s in (1, -1)) < least * (1 - 1e-4):
+            return False
+    return True
+
+
+def reach_sum(m, unknown, down, up, parts, sign):
+    """How far the sum of some cells can move in one direction, given all relations."""
+    cells = np.flatnonzero(unknown)
+    cost = np.where(np.isin(cells, parts), -float(sign), 0.0)
+    if not cost.any():
+        return 0.0
+    bounds = [
+        (None if down[c] > 1e7 else -down[c], None if up[c] > 1e7 else up[c])
+        for c in cells.tolist()
+    ]
+    found = linprog(cost, A_eq=m[:, cells], b_eq=np.zeros(len(m)), bounds=bounds, method="highs")
+    return np.inf if found.status == 3 else -found.fun
 
 
 @judges("k-disclosure")

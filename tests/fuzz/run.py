@@ -280,6 +280,8 @@ def look(grid, table, file):
         },
         count=table.count[order],
         fixed=((table.status == 10) | (table.status >= 13))[order],
+        status=table.status[order].copy(),
+        held=None if table.holdings is None else table.holdings.count[order],
         cells=cells,
         names=list(grid.trees),
     )

@@ -503,9 +503,15 @@ class Table:
 
     @property
     def singleton(self) -> Flags:
-        """Return which cells have exactly one contributor (by holding where those are known)."""
-        source = self.holdings.count if self.holdings is not None else self.count
-        return np.asarray(source == 1)
+        """Return which cells have exactly one contributor (by holding where those are known).
+
+        A count of 1 has one contributor, whether or not contributors are listed beside it.
+        """
+        if self.holdings is not None:
+            return np.asarray(self.holdings.count == 1)
+        if self.frequency:
+            return np.asarray(np.where(self.count < 0, self.value, self.count) == 1)
+        return np.asarray(self.count == 1)
 
     @functools.cached_property
     def owner(self) -> Ints:
