@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import stats
+from scipy.integrate import quad
 from scipy.optimize import linprog
 
 NEAR = 1e-6
@@ -354,28 +355,41 @@ def margins_met(columns, claim):
 
 @judges("individual-risk")
 def individual_risk(columns, claim):
-    """E(1/F | f) as a sum over the negative binomial, where the sum is short enough to be taken."""
+    """E(1/F | f) over the negative binomial, of records that agree where both have a value if so asked."""
     p, rows = claim["parameters"], rows_of(columns, claim["columns"])
-    if p.get("missing") == "wildcard":
-        return True
     n = len(rows)
     weight = [float(w or 0) for w in columns[p["weight"]]] if p.get("weight") else [1.0] * n
-    f, population = Counter(rows), {}
+    amount, times = {}, Counter(rows)
     for row, w in zip(rows, weight, strict=True):
-        population[row] = population.get(row, 0.0) + w / p.get("sampling_fraction", 1.0)
+        amount[row] = amount.get(row, 0.0) + w / p.get("sampling_fraction", 1.0)
+    wild = p.get("missing") == "wildcard"
     risk = {}
-    for row in f:
-        chance = f[row] / population[row]
-        if chance >= 1:
-            risk[row] = 1 / f[row]
-        elif chance < 1e-4:
-            return True
-        else:
-            more = np.arange(int(40 * population[row]) + 400)
-            risk[row] = (stats.nbinom.pmf(more, f[row], chance) / (more + f[row])).sum()
+    for row in times:
+        like = [r for r in times if r == row or (wild and agree(r, row))]
+        risk[row] = mean_inverse(sum(times[r] for r in like), sum(amount[r] for r in like))
     if "threshold" in p and max(risk.values(), default=0) > p["threshold"] + 1e-6:
         return False
     return "average" not in p or not n or sum(risk[r] for r in rows) / n <= p["average"] + 1e-6
+
+
+def agree(one, other):
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def mean_inverse(f, population):
+    """E(1/F) with F - f negative binomial: a sum where it is short, else the integral of E(s^(F - 1))."""
+    chance = f / population
+    if chance >= 1:
+        return 1 / f
+    if population < 2000:
+        more = np.arange(int(40 * population) + 400)
+        return (stats.nbinom.pmf(more, f, chance) / (more + f)).sum()
+    near = [1 - 10.0**k * chance for k in range(-2, 6) if 10.0**k * chance < 1]
+    ends = [0.0, *sorted(near), 1.0]
+    return sum(
+        quad(lambda s: (chance / (1 - (1 - chance) * s)) ** f * s ** (f - 1), a, b, limit=200)[0]
+        for a, b in itertools.pairwise(ends)
+    )
 
 
 @judges("absent-columns")
@@ -458,7 +472,7 @@ def constant_in_households(columns, claim):
 @judges("suppressed-together")
 def suppressed_together(columns, claim):
     given = claim["parameters"]
-    home = columns.get(given["household"])
+    home = columns.get(given.get("household"))
     for c in set(given["constant"]) & set(columns) if home else ():
         gone = {}
         for h, v in zip(home, columns[c], strict=True):

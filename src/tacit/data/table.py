@@ -557,7 +557,13 @@ class Table:
             raise InputError(f"there is no cost {cost!r}: value, unit, frequency, log or weight")
         if (base < 0).any() or np.isnan(base).any():
             raise InputError("the costs of cells must not be negative or missing")
-        scaled = np.log1p(base) if power == 0 else base**power
+        with np.errstate(over="ignore"):
+            scaled = np.log1p(base) if power == 0 else base**power
+        if not np.isfinite(scaled).all():
+            raise InputError(
+                f"power={power:g} is too large for the costs of these cells: they leave the range of numbers. Take a "
+                "smaller power, or cost='log'."
+            )
         smallest = scaled[scaled > 0].min(initial=1.0)
         return np.maximum(scaled, min(1.0, smallest) * 1e-3)
 
