@@ -367,7 +367,7 @@ def profile(
             out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
         if users is not None:
-            console.say("The rules ask for more than a plan can decide:")
+            console.say("The numbers are a place to begin, and yours to decide. Think of this too:")
             for note in preset_notes(found, users):
                 console.say(f"- {note}")
     return 0
