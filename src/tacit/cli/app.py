@@ -603,6 +603,11 @@ def experiment(
         "series",
         "dictionaries",
         "individual-risk",
+        "sample-uniques",
+        "two-stage",
+        "two-groups",
+        "pram",
+        "mahalanobis",
     ],
     /,
     *,
@@ -622,6 +627,11 @@ def experiment(
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
         ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
+        ``sample-uniques``: population uniques among sample uniques by smoothing, Rinott and Shlomo (2006), on drawn tables.
+        ``two-stage``: six maskings in one or two stages on eight data sets, Oganian and Karr (2006), on drawn data.
+        ``two-groups``: groups of two on the CASC files and ratios to the optimum, Domingo-Ferrer and Sebé (2006).
+        ``pram``: fifty matrices on a register, de Wolf (2006), on a drawn register.
+        ``mahalanobis``: synthetic releases of Census and EIA against five distances, Torra et al. (2006).
     out
         Folder for the tables (csv) and charts (svg).
     size

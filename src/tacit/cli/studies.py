@@ -26,6 +26,11 @@ EXPERIMENTS = {
     "series": "series_distances",
     "dictionaries": "dictionary_size",
     "individual-risk": "individual_risk",
+    "sample-uniques": "sample_uniques",
+    "two-stage": "two_stage",
+    "two-groups": "two_groups",
+    "pram": "pram_register",
+    "mahalanobis": "mahalanobis",
 }
 
 

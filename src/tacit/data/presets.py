@@ -85,7 +85,12 @@ def preset_plan(
         gone += [c for c in roles.get("sensitive", ()) if c not in gone]
         steps = [{"kind": "datafly", "k": k, "max_drop": 0.01}]
         if share is not None:
-            steps.append({"kind": "local_suppression", "combinations": public_sets(keys, share, single, pair)})
+            steps.append(
+                {
+                    "kind": "local_suppression",
+                    "combinations": public_sets(keys, share, single, pair),
+                }
+            )
         measures = [{"kind": "k_anonymity", "k": k}, {"kind": "precision"}]
         plan["access"] = "Pu"
     first = [{"kind": "deidentify", "columns": gone}] if gone else []

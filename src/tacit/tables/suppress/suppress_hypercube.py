@@ -120,6 +120,10 @@ class SuppressHypercube(Suppression):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         known = narrow_apriori_bounds(table, self.apriori)
+        if self.variant == "exact":
+            # Levels that reach beyond the bounds are no reason to refuse what does not look at levels.
+            none = np.zeros(len(table))
+            known = known.with_(lower_level=none, upper_level=none, sliding_level=none)
         if self.scope(table) == "full":
             problem = self._problem(known)
         else:
