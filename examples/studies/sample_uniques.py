@@ -64,7 +64,7 @@ B = Design(
 SMALL = Design((2, 32, 14, 13), 37_586, 3_759, ({"radius": 1},))
 #: Designs and how often each is drawn.
 SIZES: dict[str, tuple[tuple[str, Design, int], ...]] = {
-    "small": (("A", SMALL, 1),),
+    "small": (("A", SMALL, 2),),
     "paper": (("A", A, 3), ("B", B, 2)),
 }
 
