@@ -262,7 +262,7 @@ class Method(Spec, Generic[D]):
         """Refuse a result whose weights are no numbers any more: nothing after it could add them up."""
         weight = result.weight
         schema = result.frame.collect_schema()
-        if weight in schema and not schema[weight].is_numeric():
+        if weight is not None and weight in schema and not schema[weight].is_numeric():
             raise InputError(
                 f"{self.kind}: the weights in column {weight!r} would not be numbers any more. Leave the column out of "
                 "what is replaced, drop it, or do not declare it as the weight."
