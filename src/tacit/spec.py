@@ -265,6 +265,7 @@ class Method(Spec, Generic[D]):
         if data.links:
             ctx.note(changed_columns=list(ways.changed))
         result: Any = self._apply(cast("Any", data), ctx)
+        self._keep_weights_numbers(result)
         done = Suppressed()
         if ways.links in SUPPRESSES and (data.links or data.household is not None):
             result, done = self._suppress_together(data, result, ways.changed, ctx)
@@ -275,6 +276,16 @@ class Method(Spec, Generic[D]):
         claims = [*self._claims(cast("Any", data), result), *suppression_claims(data, done)]
         known = tuple(role_assumptions(self, data, ways))
         return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
+
+    def _keep_weights_numbers(self, result: Microdata) -> None:
+        """Refuse a result whose weights are no numbers any more: nothing after it could add them up."""
+        weight = result.weight
+        schema = result.frame.collect_schema()
+        if weight is not None and weight in schema and not schema[weight].is_numeric():
+            raise InputError(
+                f"{self.kind}: the weights in column {weight!r} would not be numbers any more. Leave the column out of "
+                "what is replaced, drop it, or do not declare it as the weight."
+            )
 
     def _suppress_together(
         self, data: Microdata, result: Any, changed: tuple[str, ...], ctx: Context

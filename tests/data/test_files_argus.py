@@ -173,3 +173,21 @@ def test_what_cannot_be_written(tmp_path, files):
     data = tacit.read(files / "Demo.rda")
     with pytest.raises(DisclosureRefused, match="read from"):
         write(data, files / "Demo.asc", overwrite=True)
+
+
+def test_a_check_knows_the_roles_that_the_description_declares(files):
+    """What a run takes from the description, a check must not miss."""
+    plan = tacit.Plan.from_dict(
+        {
+            "source": str(files / "Demo.asc"),
+            "steps": [{"kind": "mu_argus", "k": 1, "max_dim": 1}],
+            "output": {"folder": str(files / "out")},
+        }
+    )
+    data = plan.read()
+    assert data.keys
+    assert plan.faults() == []
+    assert plan.source_kind().read_partly(plan)[0].weight == data.weight == "W"
+    assert plan.source_kind().read_partly(plan)[0].household == data.household == "HH"
+    other = tacit.Plan.from_dict({**plan.to_dict(), "roles": {"keys": ["JOB"]}})
+    assert other.source_kind().read_partly(other)[0].keys == ("JOB",)

@@ -62,6 +62,16 @@ def test_thresholds_follow_the_share_drawn(survey):
         preset(survey, "public", population=5)
 
 
+def test_the_office_decides_on_the_numbers(survey):
+    found = preset(survey, "researcher", population=20_000, triple=50)
+    assert found["steps"][-1]["k"] == 5
+    public = preset(survey, "public", population=20_000, single=1_000, pair=70)["steps"][-1]
+    assert {c["k"] for c in public["combinations"] if len(c["columns"]) == 1} == {100}
+    assert {c["k"] for c in public["combinations"] if len(c["columns"]) == 2} == {7}
+    with pytest.raises(InputError, match="at least 1"):
+        preset(survey, "public", pair=0)
+
+
 def test_what_goes(survey):
     researcher, public = preset(survey, "researcher"), preset(survey, "public")
     assert "name" in researcher["steps"][0]["columns"]

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import stats
+from scipy.integrate import quad
 from scipy.optimize import linprog
 
 NEAR = 1e-6
@@ -354,28 +355,41 @@ def margins_met(columns, claim):
 
 @judges("individual-risk")
 def individual_risk(columns, claim):
-    """E(1/F | f) as a sum over the negative binomial, where the sum is short enough to be taken."""
+    """E(1/F | f) over the negative binomial, of records that agree where both have a value if so asked."""
     p, rows = claim["parameters"], rows_of(columns, claim["columns"])
-    if p.get("missing") == "wildcard":
-        return True
     n = len(rows)
     weight = [float(w or 0) for w in columns[p["weight"]]] if p.get("weight") else [1.0] * n
-    f, population = Counter(rows), {}
+    amount, times = {}, Counter(rows)
     for row, w in zip(rows, weight, strict=True):
-        population[row] = population.get(row, 0.0) + w / p.get("sampling_fraction", 1.0)
+        amount[row] = amount.get(row, 0.0) + w / p.get("sampling_fraction", 1.0)
+    wild = p.get("missing") == "wildcard"
     risk = {}
-    for row in f:
-        chance = f[row] / population[row]
-        if chance >= 1:
-            risk[row] = 1 / f[row]
-        elif chance < 1e-4:
-            return True
-        else:
-            more = np.arange(int(40 * population[row]) + 400)
-            risk[row] = (stats.nbinom.pmf(more, f[row], chance) / (more + f[row])).sum()
+    for row in times:
+        like = [r for r in times if r == row or (wild and agree(r, row))]
+        risk[row] = mean_inverse(sum(times[r] for r in like), sum(amount[r] for r in like))
     if "threshold" in p and max(risk.values(), default=0) > p["threshold"] + 1e-6:
         return False
     return "average" not in p or not n or sum(risk[r] for r in rows) / n <= p["average"] + 1e-6
+
+
+def agree(one, other):
+    return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+
+def mean_inverse(f, population):
+    """E(1/F) with F - f negative binomial: a sum where it is short, else the integral of E(s^(F - 1))."""
+    chance = f / population
+    if chance >= 1:
+        return 1 / f
+    if population < 2000:
+        more = np.arange(int(40 * population) + 400)
+        return (stats.nbinom.pmf(more, f, chance) / (more + f)).sum()
+    near = [1 - 10.0**k * chance for k in range(-2, 6) if 10.0**k * chance < 1]
+    ends = [0.0, *sorted(near), 1.0]
+    return sum(
+        quad(lambda s: (chance / (1 - (1 - chance) * s)) ** f * s ** (f - 1), a, b, limit=200)[0]
+        for a, b in itertools.pairwise(ends)
+    )
 
 
 @judges("absent-columns")
@@ -458,7 +472,7 @@ def constant_in_households(columns, claim):
 @judges("suppressed-together")
 def suppressed_together(columns, claim):
     given = claim["parameters"]
-    home = columns.get(given["household"])
+    home = columns.get(given.get("household"))
     for c in set(given["constant"]) & set(columns) if home else ():
         gone = {}
         for h, v in zip(home, columns[c], strict=True):
@@ -506,6 +520,8 @@ class Published:
     extra: dict
     count: np.ndarray
     fixed: np.ndarray
+    status: np.ndarray
+    held: np.ndarray | None
     cells: list
     names: list
 
@@ -572,11 +588,17 @@ def enough(t, m, unknown, down, up, *, levels=True):
     return True
 
 
-def found_by_neighbours(t, m, unknown, down, up):
+def guarded(t, claim):
+    """Unsafe cells that single respondents must not learn: a claim may leave out those with status 5 (frequency)."""
+    spared = claim["parameters"].get("spared") == "frequency"
+    return t.unsafe & ~(t.status == 5) if spared else t.unsafe
+
+
+def found_by_neighbours(t, m, unknown, down, up, targets):
     """Whether the only respondent of an unsafe cell deduces another's in a shared relation, within bounds."""
     shares = (np.abs(m).T @ np.abs(m)) > 0
     for known in np.flatnonzero(t.unsafe & t.lone).tolist():
-        for target in np.flatnonzero(t.unsafe & shares[known]).tolist():
+        for target in np.flatnonzero(targets & shares[known]).tolist():
             if target == known or t.owner[target] == t.owner[known]:
                 continue
             ways = [reach(m, unknown, down, up, target, s, still=(known,)) for s in (-1, 1)]
@@ -596,10 +618,10 @@ def free_ways(m, unknown):
     return full
 
 
-def found_by_sums(t, m, unknown):
+def found_by_sums(t, m, unknown, targets):
     """Whether an unsafe cell moves only as a single respondent's does, whatever the bounds."""
     ways = free_ways(m, unknown)
-    lone, unsafe = np.flatnonzero(unknown & t.lone), np.flatnonzero(unknown & t.unsafe)
+    lone, unsafe = np.flatnonzero(unknown & t.lone), np.flatnonzero(unknown & targets)
     for a, b in itertools.product(lone.tolist(), unsafe.tolist()):
         if a == b or t.owner[a] == t.owner[b] or not np.abs(ways[b]).max(initial=0) > 1e-7:
             continue
@@ -617,8 +639,9 @@ def protected(t, claim, unknown, down, up, *, far=True, levels=True, rows=None):
         return False
     if not claim["parameters"].get("singletons"):
         return True
-    return not found_by_neighbours(t, m, unknown, down, up) and not (
-        far and found_by_sums(t, m, unknown)
+    targets = guarded(t, claim)
+    return not found_by_neighbours(t, m, unknown, down, up, targets) and not (
+        far and found_by_sums(t, m, unknown, targets)
     )
 
 
@@ -675,7 +698,9 @@ def not_deducible(t, claim):
     ways = free_ways(m, t.hidden)
     if (np.abs(ways[t.unsafe]).max(axis=1, initial=0) <= 1e-7).any():
         return False
-    return not (claim["parameters"].get("singletons") and found_by_sums(t, m, t.hidden))
+    return not (
+        claim["parameters"].get("singletons") and found_by_sums(t, m, t.hidden, guarded(t, claim))
+    )
 
 
 def within(t):
@@ -791,6 +816,41 @@ def cell_keys(t, claim):
         if abs(change - expected) > NEAR * max(1.0, n):
             return False
     return True
+
+
+@judges("open-sums")
+def open_sums(t, claim):
+    """The unsafe parts of a total, with fewer than n people together, have no sum that follows."""
+    m, p = matrix(t.rows, len(t.value)), claim["parameters"]
+    down, up = within(t)
+    people = np.where((t.count < 0) & t.counts, t.value, t.count)
+    if p["weighted"] and "weighted_count" in t.extra:
+        people = t.extra["weighted_count"]
+    if p["level"] != "record" and t.held is not None:
+        people = t.held
+    for row in t.rows:
+        parts = [c for c, s in row.items() if s > 0 and t.unsafe[c] and people[c] > 0]
+        if len(parts) < 2 or sum(people[c] for c in parts) >= p["n"]:
+            continue
+        total = sum(t.value[c] for c in parts)
+        least = 1.0 if t.counts else 1e-3 * max(1.0, abs(total))
+        if sum(reach_sum(m, t.hidden, down, up, parts, s) for s in (1, -1)) < least * (1 - 1e-4):
+            return False
+    return True
+
+
+def reach_sum(m, unknown, down, up, parts, sign):
+    """How far the sum of some cells can move in one direction, given all relations."""
+    cells = np.flatnonzero(unknown)
+    cost = np.where(np.isin(cells, parts), -float(sign), 0.0)
+    if not cost.any():
+        return 0.0
+    bounds = [
+        (None if down[c] > 1e7 else -down[c], None if up[c] > 1e7 else up[c])
+        for c in cells.tolist()
+    ]
+    found = linprog(cost, A_eq=m[:, cells], b_eq=np.zeros(len(m)), bounds=bounds, method="highs")
+    return np.inf if found.status == 3 else -found.fun
 
 
 @judges("k-disclosure")

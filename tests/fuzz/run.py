@@ -112,6 +112,10 @@ def write(release, target, *, papers):
 def claim_faults(target, view):
     """Claims that the judge finds broken on what was written."""
     claims = json.loads((target / "statement.json").read_text())["claims"]
+    if any(claim.get("withheld") for claim in claims):
+        # What the public may not see, a judge who holds the ledger may.
+        (ledger,) = target.parent.glob(f"{target.name}-confidential/*/ledger.json")
+        claims = json.loads(ledger.read_text())["claims"]
     return [
         f"refuted claim: {json.dumps(claim)[:600]}"
         for claim in claims
@@ -280,6 +284,8 @@ def look(grid, table, file):
         },
         count=table.count[order],
         fixed=((table.status == 10) | (table.status >= 13))[order],
+        status=table.status[order].copy(),
+        held=None if table.holdings is None else table.holdings.count[order],
         cells=cells,
         names=list(grid.trees),
     )
@@ -330,7 +336,9 @@ def measure_records(rng, out):
     turned = spec.measure(
         frame.read(order, masked), original=frame.read(order), register=frame.read(order), seed=1
     )
-    if not same(first.value, turned.value, 1e-6):
+    # A sample is drawn by place, and a tie that goes to the first depends on which is first.
+    by_place = getattr(spec, "records", None) is not None or getattr(spec, "ties", "") == "first"
+    if not by_place and not same(first.value, turned.value, 1e-6):
         out.faults.append(f"the order of rows changes the result: {first.value} {turned.value}")
 
 

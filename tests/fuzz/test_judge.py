@@ -87,6 +87,10 @@ def test_files_are_judged_alike(seed):
     columns["home"] = rng.choice(["h1", "h2", "h3"], n).tolist()
     data = tacit.read({c: v if any(v) else ["u"] * n for c, v in columns.items()})
     shown = {c: data.column(c).to_pylist() for c in columns}
+    sampled = {
+        "missing": str(rng.choice(["wildcard", "category"])),
+        "sampling_fraction": float(rng.choice([1.0, 0.3, 0.02, 1e-3, 1e-6])),
+    }
     for model, parameters, names in [
         ("k-anonymity", {"k": k}, ("a", "b")),
         ("k-agreement", {"k": k}, ("a", "b", "c")),
@@ -96,6 +100,12 @@ def test_files_are_judged_alike(seed):
         ("disclosed-cells", {"k": 4 * k, "per": "attribute"}, ("a", "b")),
         ("disclosed-cells", {"k": 9 * k, "per": "total"}, ("a", "b")),
         ("decision-risk", risk_claim(rng), ("a", "b", "c")),
+        ("individual-risk", {"threshold": float(rng.uniform(0.001, 0.2)), **sampled}, ("a", "b")),
+        (
+            "individual-risk",
+            {"average": float(rng.uniform(0.001, 0.1)), **sampled},
+            ("a", "b", "c"),
+        ),
     ]:
         claim = Claim(model, parameters, "keys", names)
         assert claim.holds(data.frame) == JUDGES[model](shown, claim.to_dict()), model

@@ -7,10 +7,10 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import tacit
+from studies.pram_register import MATRICES, draw_register
 from tacit.protect.pram import rate_matrices
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd17-pram-risk-utility"
@@ -22,33 +22,13 @@ UNKNOWN = {"residence": [0], "marital": [0]}
 pytestmark = pytest.mark.slow
 
 
-def register(n=1_000_000, seed=1):
-    """Persons with residences of Zipf sizes, and marital status that depends on the year of birth."""
-    rng = np.random.default_rng(seed)
-    sizes = 1.0 / np.arange(1, 130) ** 0.9
-    residence = 1 + rng.permutation(129)[rng.choice(129, n, p=sizes / sizes.sum())]
-    year = np.clip(np.rint(rng.normal(45, 21, n)), 0, 88).astype(np.int64)
-    young = rng.choice(7, n, p=[0.965, 0.03, 0.002, 0.001, 0.001, 0.0007, 0.0003])
-    adult = rng.choice(7, n, p=[0.33, 0.5, 0.06, 0.07, 0.03, 0.006, 0.004])
-    marital = 1 + np.where(year > 70, young, adult)
-    unknown = rng.random(n) < 1e-4
-    return tacit.read(
-        {
-            "residence": np.where(unknown, 0, residence),
-            "year": year,
-            "marital": np.where(rng.permutation(unknown), 0, marital),
-            "gender": rng.choice(2, n, p=[0.414, 0.586]),
-        }
-    )
-
-
 def candidate(*names):
     return {COLUMN[name[0]]: EXPERIMENT[name] for name in names}
 
 
 @pytest.fixture(scope="module")
 def data():
-    return register()
+    return draw_register(1_000_000, 1)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +55,11 @@ def rmy(data):
     wanted |= {f"{y}+{m}": candidate(y, m) for y, m in (("Y6", "M7"), ("Y12", "M4"), ("Y1", "M2"))}
     cells = data.cells(["residence", "marital", "year"])
     return rate_matrices(cells, wanted, tau=100, exclude=UNKNOWN)
+
+
+def test_the_study_has_the_matrices_of_the_paper():
+    named = {k: v for k, v in EXPERIMENT.items() if not k.startswith("PRAM")}
+    assert named == MATRICES
 
 
 def unsafe(found):

@@ -15,11 +15,11 @@ import tacit
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import roll_up, subtables
-from tacit.errors import InputError, WeakProtection
+from tacit.errors import Infeasible, InputError, WeakProtection
 from tacit.tables.attack.attacker import Attacker, shortfalls
 from tacit.tables.suppress import propose_hypercube as cubes
 from tacit.tables.suppress.problem import problem_of
-from tacit.tables.suppress.suppress_hypercube import part_of
+from tacit.tables.suppress.suppress_hypercube import narrow_apriori_bounds, part_of
 
 HOME = Path(__file__).parents[1] / "fixtures"
 STUDY, ARGUS = HOME / "psd04-harmonizing-suppression", HOME / "psd28-argus-software"
@@ -296,3 +296,30 @@ def test_weaker_proofs_are_announced():
     assert safe.history[-1].details["proof"] == "subtable"
     with pytest.warns(WeakProtection, match="exactly"):
         tacit.SuppressHypercube(variant="exact").apply(mini())
+
+
+@given(seed=st.integers(0, 10**6), apriori=st.sampled_from([None, 50.0, 150.0]))
+@settings(max_examples=25, deadline=None)
+def test_the_exact_variant_refuses_only_what_nothing_protects(seed, apriori):
+    """Levels that reach beyond the bounds, as they do around small and negative values, are not looked at."""
+    rng = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in rng.integers(2, 4, rng.integers(1, 3)))
+    table = tacit.Table.from_array(
+        rng.integers(-6, 12, shape).astype(float), totals=False, lower=-np.inf
+    )
+    below, above = rng.integers(0, 20, (2, len(table)))
+    table = table.with_(lower=table.value - below, upper=table.value + above)
+    unsafe = rng.choice(np.flatnonzero(~table.empty), 1)
+    table = table.with_protection(unsafe, lower=3.0, upper=30.0)
+    method = tacit.SuppressHypercube(variant="exact", apriori=apriori, singletons=False)
+    nothing = np.zeros(len(table))
+    known = narrow_apriori_bounds(table, apriori).with_(lower_level=nothing, upper_level=nothing)
+    try:
+        tacit.SuppressExact(singletons=False).apply(known)
+    except Infeasible:
+        with pytest.raises(Infeasible), pytest.warns(WeakProtection):
+            method.apply(table)
+    else:
+        with pytest.warns(WeakProtection):
+            done = method.apply(table)
+        assert done.history[-1].claims[-1].holds(done)

@@ -30,6 +30,8 @@ RULE = "sensitivity rule"
 FREED = "unsafe_called_safe"
 #: The rule that names differences of cells.
 DIFFERENCES = "k_disclosure"
+#: The rule on contributors, the parameter that says which sums it names, and the contributors that it asks for.
+FREQUENCY, GUARD, LEAST = "minimum_frequency", "singletons", 3
 #: The coalition against which it guards where it does not say so.
 COALITION = 1
 #: Claims about hidden cells and published intervals, on all unsafe cells.
@@ -69,6 +71,7 @@ def table_gate(table: TableView) -> list[str]:
         *refuse_freed(table),
         *refuse_uncovered(table),
         *refuse_closed_differences(table),
+        *refuse_closed_sums(table),
     ]
 
 
@@ -178,6 +181,23 @@ def refuse_closed_differences(table: TableView) -> Iterator[str]:
             yield (
                 f"{closed:,} groups fall nearly whole into one category, and the table tells it; hide it "
                 "by a suppression method"
+            )
+
+
+def refuse_closed_sums(table: TableView) -> Iterator[str]:
+    """Refuse a table that tells a sum of unsafe cells with too few contributors, where a rule forbids it."""
+    rules = [a for a in table.history if a.kind == FREQUENCY and a.parameters.get(GUARD) == "sums"]
+    if not rules or {claim.model for claim in claims_of(table)} & CHANGES:
+        return
+    from tacit.claims.open_sums import count_closed_sums
+
+    unknown, room = find_uncertain_cells(table)
+    for rule in rules:
+        closed = count_closed_sums(table, {"n": LEAST} | dict(rule.parameters), unknown, room)
+        if closed:
+            yield (
+                f"{closed:,} sums of unsafe cells with too few contributors together follow from the table; hide them by "
+                "a suppression method, or take singletons='guard' in minimum_frequency"
             )
 
 

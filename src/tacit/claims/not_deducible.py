@@ -8,6 +8,7 @@ from tacit.claims.attack.movements import System
 from tacit.claims.attack.respondents import (
     NEAR,
     drop_bounds,
+    find_guarded_cells,
     is_deducible_exactly,
     is_immovable,
     kernel_vectors,
@@ -28,7 +29,10 @@ def leaves_unsafe_cells_free(table: TableView, claim: Claim) -> bool:
     unsafe = system.at(np.flatnonzero(table.primary))
     if (unsafe < 0).any() or any_determined(system, unsafe):
         return False
-    return not (claim.parameters.get("singletons") and is_deducible_exactly(table, table.hidden))
+    return not (
+        claim.parameters.get("singletons")
+        and is_deducible_exactly(table, table.hidden, find_guarded_cells(table, claim))
+    )
 
 
 def any_determined(system: System, places: Ints) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tacit.claims.attack.attacker import is_protected, room_of
 from tacit.claims.attack.needs import Needs
+from tacit.claims.attack.respondents import find_guarded_cells
 from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
 from tacit.claims.view import Floats, TableView
@@ -26,6 +27,7 @@ def leaves_what_was_asked(table: TableView, claim: Claim) -> bool:
         Needs.of(table, room[0]) if claim.parameters.get("intervals") else Needs.least(table),
         singletons=bool(claim.parameters.get("singletons")),
         far=False,
+        targets=find_guarded_cells(table, claim),
     )
 
 

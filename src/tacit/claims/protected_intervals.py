@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacit.claims.attack.attacker import is_protected, levels_of, room_of
+from tacit.claims.attack.respondents import find_guarded_cells
 from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
@@ -16,4 +17,11 @@ def reaches_levels(table: TableView, claim: Claim) -> bool:
     ``singletons``, the only respondent of a cell is an attacker too.
     """
     guarded = bool(claim.parameters.get("singletons"))
-    return is_protected(table, table.hidden, room_of(table), levels_of(table), singletons=guarded)
+    return is_protected(
+        table,
+        table.hidden,
+        room_of(table),
+        levels_of(table),
+        singletons=guarded,
+        targets=find_guarded_cells(table, claim),
+    )

@@ -24,6 +24,10 @@ class Contributions(Protocol):
     def weight(self) -> Floats | None:
         """Return their sampling weights, if the table is weighted."""
 
+    @property
+    def count(self) -> Ints:
+        """Return how many contribute to each cell."""
+
 
 class CellView(Protocol):
     """Cells with levels and respondents, bound by relations: all that an attacker needs."""
@@ -106,6 +110,10 @@ class TableView(CellView, Protocol):
     @property
     def contributors(self) -> Contributions | None:
         """Return the largest contributions by respondent."""
+
+    @property
+    def holdings(self) -> Contributions | None:
+        """Return the largest contributions by holding."""
 
     @property
     def extra(self) -> Mapping[str, Any]:

@@ -414,7 +414,7 @@ def profile(
             out.write_text(to_yaml(plan), encoding="utf-8")
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
         if users is not None:
-            console.say("The rules ask for more than a plan can decide:")
+            console.say("The numbers are a place to begin, and yours to decide. Think of this too:")
             for note in preset_notes(found, users):
                 console.say(f"- {note}")
     return 0
@@ -665,6 +665,11 @@ def experiment(
         "dictionaries",
         "individual-risk",
         "protected-plots",
+        "sample-uniques",
+        "two-stage",
+        "two-groups",
+        "pram",
+        "mahalanobis",
     ],
     /,
     *,
@@ -685,6 +690,11 @@ def experiment(
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
         ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
         ``protected-plots``: noise, attacks and efficiency of plots, Heitzig (2006), Figures 2, 3 and 5.
+        ``sample-uniques``: population uniques among sample uniques by smoothing, Rinott and Shlomo (2006), on drawn tables.
+        ``two-stage``: six maskings in one or two stages on eight data sets, Oganian and Karr (2006), on drawn data.
+        ``two-groups``: groups of two on the CASC files and ratios to the optimum, Domingo-Ferrer and Sebé (2006).
+        ``pram``: fifty matrices on a register, de Wolf (2006), on a drawn register.
+        ``mahalanobis``: synthetic releases of Census and EIA against five distances, Torra et al. (2006).
     out
         Folder for the tables (csv) and charts (svg).
     size

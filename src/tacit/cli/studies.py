@@ -27,6 +27,11 @@ EXPERIMENTS = {
     "dictionaries": "dictionary_size",
     "individual-risk": "individual_risk",
     "protected-plots": "protected_plots",
+    "sample-uniques": "sample_uniques",
+    "two-stage": "two_stage",
+    "two-groups": "two_groups",
+    "pram": "pram_register",
+    "mahalanobis": "mahalanobis",
 }
 
 

@@ -1,12 +1,13 @@
-"""Presets: plans to begin with for a file under contract and for a public one, after the rules of an office.
+"""Presets: plans to begin with for a file under contract and for a public one.
 
-The rules are those that Statistics Netherlands published with mu-ARGUS. They speak of people in the
-population; with its size the numbers in a sample follow from the share that was drawn.
+Which numbers are right is for the office to decide. Those below are a place to begin, in the manner of rules that
+statistical offices use: they speak of people in the population, and with its size the numbers in a sample follow from the
+share that was drawn. No publication is the authority for them.
 
 References
 ----------
-Hundepool et al. (2014), mu-ARGUS version 5.1 user's manual, Statistics Netherlands, section 2.2.
-Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346.
+Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302: that files for researchers and files for the public are
+made by different rules, the latter much stricter.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from tacit.errors import InputError
 
 Users = Literal["researcher", "public"]
 
-#: People of the population behind every combination of three keys in a file for researchers.
+#: People of the population behind every combination of three keys in a file for researchers, unless the office says
+#: otherwise.
 TRIPLE = 100
-#: People behind every category of a key, and every pair of categories, in a public file.
+#: People behind every category of a key, and every pair of categories, in a public file, unless the office says
+#: otherwise.
 SINGLE, PAIR = 200_000, 1_000
 #: Keys of a public file at most.
 MOST_KEYS = 15
@@ -37,6 +40,9 @@ def preset_plan(
     users: Users,
     *,
     population: int | None = None,
+    single: int = SINGLE,
+    pair: int = PAIR,
+    triple: int = TRIPLE,
 ) -> dict[str, Any]:
     """Return a plan to begin with for researchers under contract, or for the public; without any seed.
 
@@ -51,9 +57,14 @@ def preset_plan(
         people. ``public``: identifiers and sensitive columns go, all keys together are shared by five
         records, and every category and pair of categories by enough people.
     population
-        People in the population from which the records come; the thresholds then are those of the
-        rules, and otherwise 3 records for researchers and 5 for the public.
+        People in the population from which the records come; the thresholds below then apply to it,
+        and otherwise 3 records for researchers and 5 for the public are asked for.
+    single, pair, triple
+        People of the population behind every category of a key and every pair of categories of a public
+        file, and behind every combination of three keys in a file for researchers: the office's choice.
     """
+    if min(single, pair, triple) < 1:
+        raise InputError("the numbers of people of a preset must be at least 1")
     plan = starting_plan(profile, source_path)
     roles = profile.roles
     keys = [str(k) for k in roles.get("keys", ())]
@@ -66,7 +77,7 @@ def preset_plan(
     k = UNKNOWN[users]
     if users == "researcher":
         if share is not None:
-            k = max(2, math.ceil(TRIPLE * share))
+            k = max(2, math.ceil(triple * share))
         steps: list[dict[str, Any]] = [{"kind": "mu_argus", "k": k, "max_dim": 3}]
         measures: list[dict[str, Any]] = [{"kind": "k_anonymity"}, {"kind": "precision"}]
         plan["access"] = "SPr"
@@ -74,7 +85,12 @@ def preset_plan(
         gone += [c for c in roles.get("sensitive", ()) if c not in gone]
         steps = [{"kind": "datafly", "k": k, "max_drop": 0.01}]
         if share is not None:
-            steps.append({"kind": "local_suppression", "combinations": public_sets(keys, share)})
+            steps.append(
+                {
+                    "kind": "local_suppression",
+                    "combinations": public_sets(keys, share, single, pair),
+                }
+            )
         measures = [{"kind": "k_anonymity", "k": k}, {"kind": "precision"}]
         plan["access"] = "Pu"
     first = [{"kind": "deidentify", "columns": gone}] if gone else []
@@ -91,18 +107,18 @@ def share_drawn(profile: ProfileResult, population: int | None) -> float | None:
     return records / population
 
 
-def public_sets(keys: list[str], share: float) -> list[dict[str, Any]]:
+def public_sets(keys: list[str], share: float, single: int, pair: int) -> list[dict[str, Any]]:
     """Return the categories and pairs of categories of a public file, with the records that each needs."""
-    single, pair = (max(2, math.ceil(people * share)) for people in (SINGLE, PAIR))
+    of_one, of_two = (max(2, math.ceil(people * share)) for people in (single, pair))
     pairs = itertools.combinations(keys, 2)
     return [
-        *({"columns": [key], "k": single} for key in keys),
-        *({"columns": list(two), "k": pair} for two in pairs),
+        *({"columns": [key], "k": of_one} for key in keys),
+        *({"columns": list(two), "k": of_two} for two in pairs),
     ]
 
 
 def preset_notes(profile: ProfileResult, users: Users) -> list[str]:
-    """Return what the rules ask for and no plan can decide, one sentence each."""
+    """Return what an office should think of besides and no plan can decide, one sentence each."""
     roles = profile.roles
     keys = len(roles.get("keys", ()))
     if users == "researcher":

@@ -503,9 +503,15 @@ class Table:
 
     @property
     def singleton(self) -> Flags:
-        """Return which cells have exactly one contributor (by holding where those are known)."""
-        source = self.holdings.count if self.holdings is not None else self.count
-        return np.asarray(source == 1)
+        """Return which cells have exactly one contributor (by holding where those are known).
+
+        A count of 1 has one contributor, whether or not contributors are listed beside it.
+        """
+        if self.holdings is not None:
+            return np.asarray(self.holdings.count == 1)
+        if self.frequency:
+            return np.asarray(np.where(self.count < 0, self.value, self.count) == 1)
+        return np.asarray(self.count == 1)
 
     @functools.cached_property
     def owner(self) -> Ints:
@@ -551,7 +557,13 @@ class Table:
             raise InputError(f"there is no cost {cost!r}: value, unit, frequency, log or weight")
         if (base < 0).any() or np.isnan(base).any():
             raise InputError("the costs of cells must not be negative or missing")
-        scaled = np.log1p(base) if power == 0 else base**power
+        with np.errstate(over="ignore"):
+            scaled = np.log1p(base) if power == 0 else base**power
+        if not np.isfinite(scaled).all():
+            raise InputError(
+                f"power={power:g} is too large for the costs of these cells: they leave the range of numbers. Take a "
+                "smaller power, or cost='log'."
+            )
         smallest = scaled[scaled > 0].min(initial=1.0)
         return np.maximum(scaled, min(1.0, smallest) * 1e-3)
 

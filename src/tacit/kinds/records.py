@@ -43,7 +43,7 @@ class Records(Kind[Microdata]):
         except SdcError as error:
             return None, [str(error)]
         found, rules = [], resolve_rules(plan, plan.hierarchies)
-        roles = {r: names for r, names in plan.roles.given().items() if names}
+        roles = declared_in_file(bare) | {r: n for r, n in plan.roles.given().items() if n}
         fitting: dict[str, Any] = {}
         for role, names in roles.items():
             try:
@@ -174,6 +174,16 @@ def with_declared(
     from tacit.io.read import read
 
     return read(data, **roles, hierarchies=hierarchies, engine=data.engine)
+
+
+def declared_in_file(data: Microdata) -> dict[str, Any]:
+    """Return the roles that the file itself declares, as a mu-ARGUS description does; those of a plan go before them."""
+    told = {
+        "keys": dict(data.quasi),
+        "weight": data.weight,
+        "household": data.household,
+    }
+    return {role: names for role, names in told.items() if names}
 
 
 def only_present(names: Any, data: Microdata) -> Any:

@@ -23,6 +23,7 @@ from tacit.kinds import Kind, all_kinds, kind_named, kind_of
 from tacit.plan.entries import Requirement, collect, requirements
 from tacit.plan.files import read_document, write_document
 from tacit.plan.map_section import map_faults, unfit_candidates
+from tacit.plan.missing import missing_faults
 from tacit.plan.sections import (
     MapSpec,
     Output,
@@ -360,6 +361,7 @@ class Plan(BaseModel):
             if s.data_type().kind == name
             for f in s.faults(known)
         ]
+        found += [] if found else missing_faults(self.steps, data)
         out = self.released_kind(name)
         if out != name:
             return [*found, *kind_named(out).build_faults(self, data)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,43 @@ def name_columns(claim: Claim) -> str:
     sets = claim.parameters.get("combinations", ())
     of = join_column_names(claim.columns)
     return f"each of {len(sets)} combinations of {of}" if len(sets) > 1 else of
+
+
+#: How the distance between two distributions is measured.
+MOVED = {
+    "equal": "half the sum of the differences of shares",
+    "ordered": "the work of moving shares along the order of the values",
+    "hierarchical": "the work of moving shares through the hierarchy",
+}
+#: Models of the sizes of classes in a population.
+ESTIMATES = {
+    "pitman": "the model of Pitman",
+    "zayatz": "the estimate of Zayatz",
+    "snb": "the slide negative binomial model",
+    "dankar": "the rule of Dankar and others",
+}
+LIMITS_OF_ATTACKS = {
+    "highest": "no record is found by an attacker with a probability above {highest:.4g}",
+    "average": "the mean probability of being found is at most {average:.4g}",
+    "at_risk": "at most {at_risk:.4g} of the records are found with a probability above {threshold:.4g}",
+}
+
+
+def within(claim: Claim) -> str:
+    """Return the beginning of a sentence about every class."""
+    return f"Among the records that share {join_column_names(claim.columns)},"
+
+
+def say_diversity(p: Mapping[str, Any]) -> str:
+    """Return what a variant of l-diversity says of the records of one class."""
+    column, least = p["sensitive"], f"{p['l']:g}"
+    if p.get("variant", "distinct") == "entropy":
+        return f"the values of {column} are at least as mixed as {least} equally frequent ones (by entropy)."
+    if p.get("variant", "distinct") == "recursive":
+        others = math.ceil(p["l"]) - 1
+        rest = f"all but the {others} most frequent" if others > 1 else "all its other values"
+        return f"the most frequent value of {column} is less than {p.get('c', 3.0):g} times as frequent as {rest} together."
+    return f"at least {least} different values of {column} occur. How frequent each is, is not claimed."
 
 
 CLAIMS: dict[str, tuple[str, Sentence]] = {
@@ -71,6 +109,102 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
         lambda c: (
             f"Records that cannot be told apart by {name_columns(c)} have at least {c.parameters['l']} different "
             f"values of {c.parameters['sensitive']}."
+        ),
+    ),
+    "weighted-k-anonymity": (
+        "Weights of at least {k:g}",
+        lambda c: (
+            f"In every combination of {join_column_names(c.columns)} that occurs in the file, the weights of the records sum to "
+            f"at least {c.parameters['k']:g}: by the weights, at least so many people of the population share it."
+        ),
+    ),
+    "l-diversity": (
+        "{l:g}-diversity of {sensitive}",
+        lambda c: f"{within(c)} {say_diversity(c.parameters)}",
+    ),
+    "t-closeness": (
+        "Closeness {t:g} of {sensitive}",
+        lambda c: (
+            f"{within(c)} the distribution of {c.parameters['sensitive']} is at most {c.parameters['t']:g} from that of all "
+            f"released records ({MOVED[c.parameters.get('distance', 'equal')]}; 0 is no difference, 1 the largest)."
+        ),
+    ),
+    "beta-likeness": (
+        "Small gains on {sensitive}",
+        lambda c: (
+            f"{within(c)} no value of {c.parameters['sensitive']} is more than {1 + c.parameters['beta']:g} times as frequent as "
+            "among all released records"
+            + (
+                "; for frequent values the limit is lower (a share q may grow to q (1 - ln q))."
+                if c.parameters.get("variant", "enhanced") == "enhanced"
+                else "."
+            )
+        ),
+    ),
+    "delta-disclosure": (
+        "Small changes of {sensitive}",
+        lambda c: (
+            f"{within(c)} every value of {c.parameters['sensitive']} "
+            + ("that occurs " if c.parameters.get("absent", "violates") == "ignored" else "")
+            + f"is less than {2 ** c.parameters['delta']:.4g} times as frequent, and less than {2 ** c.parameters['delta']:.4g} "
+            "times as rare, as among all released records."
+        ),
+    ),
+    "bounded-share": (
+        "Shares of {sensitive} of at most {alpha:.4g}",
+        lambda c: (
+            f"{within(c)} no value of {c.parameters['sensitive']} "
+            + ("that was named as sensitive " if c.parameters.get("values") is not None else "")
+            + f"belongs to more than {c.parameters['alpha']:.4g} of the class: nobody's value is more certain than that."
+        ),
+    ),
+    "lkc-privacy": (
+        "Little to learn from {known} keys",
+        lambda c: (
+            f"Whoever knows at most {c.parameters['known']} of {join_column_names(c.columns)} of a person is left with "
+            + (
+                f"weights that sum to at least {c.parameters['k']:g}"
+                if c.parameters.get("k_weight")
+                else f"at least {c.parameters['k']:g} records"
+            )
+            + f", of which no value of {c.parameters['sensitive']} has a share above {c.parameters['confidence']:.4g}. "
+            "Nothing is said of those who know more."
+        ),
+    ),
+    "attack-risk": (
+        "Hard to find",
+        lambda c: (
+            f"By {join_column_names(c.columns)}, "
+            + " and ".join(
+                text.format(**c.parameters)
+                for name, text in LIMITS_OF_ATTACKS.items()
+                if name in c.parameters
+            )
+            + "."
+        ),
+    ),
+    "population-uniques": (
+        "Few are unique in the population",
+        lambda c: (
+            f"By {ESTIMATES.get(c.parameters['estimate'], 'a model of class sizes')}, at most {c.parameters['threshold']:.4g} of the "
+            f"{c.parameters['population']:,} people of the population are estimated to be unique on {join_column_names(c.columns)}."
+        ),
+    ),
+    "disclosed-cells": (
+        "At most {k:,} values shown",
+        lambda c: (
+            f"Of {join_column_names(c.columns)}, "
+            + {"record": "no record shows", "attribute": "no column shows"}.get(
+                c.parameters["per"], "the whole file does not show"
+            )
+            + f" more than {c.parameters['k']:,} values."
+        ),
+    ),
+    "decision-risk": (
+        "Expected loss as stated",
+        lambda c: (
+            f"An intruder with one of the dictionaries that were tried, who picks among its rows that fit a record on "
+            f"{join_column_names(c.columns)}, causes on average no more loss than the release's ledger says."
         ),
     ),
     "margins-met": (
@@ -221,6 +355,13 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             else "The table does not tell of a group that all of it falls into one category."
         ),
     ),
+    "open-sums": (
+        "Small sums stay open",
+        lambda c: (
+            f"Where the unsafe parts of a total have fewer than {c.parameters['n']:,} contributors together, their sum cannot be "
+            "computed from the published cells and the relations of the table."
+        ),
+    ),
     "moved-far-enough": (
         "Unsafe cells moved",
         lambda c: (  # noqa: ARG005
@@ -281,7 +422,12 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "For every unsafe cell, the interval that an outsider can compute from all relations of the "
             "table and all published cells reaches the cell's protection levels"
             + (
-                "; nor can the only respondent of one cell deduce another."
+                "; nor can the only respondent of one cell deduce another"
+                + (
+                    " that is unsafe for more than its frequency."
+                    if c.parameters.get("spared")
+                    else "."
+                )
                 if c.parameters.get("singletons")
                 else "."
             )

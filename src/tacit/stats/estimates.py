@@ -195,7 +195,7 @@ def combine_imputations(values: Sequence[Floats], covariances: Sequence[Floats])
 
     References
     ----------
-    Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley, section 3.1.
+    Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley.
     """
     m = len(values)
     if m < 2 or len(covariances) != m:

@@ -39,6 +39,7 @@ def is_protected(
     *,
     singletons: bool,
     far: bool = True,
+    targets: Flags | None = None,
 ) -> bool:
     """Return True when neither outsiders nor single respondents learn too much of an unsafe cell.
 
@@ -56,6 +57,8 @@ def is_protected(
         Whether single respondents are attackers.
     far
         Whether they use all relations together, or those that two cells share.
+    targets
+        The unsafe cells that they must not learn; by default all.
     """
     system = System.over(table.equations, unknown, *room)
     short, parts = find_unmet_needs(system, needs)
@@ -64,5 +67,6 @@ def is_protected(
     if not singletons:
         return True
     return not (
-        is_deducible_nearby(table, system, parts) or (far and is_deducible_exactly(table, unknown))
+        is_deducible_nearby(table, system, parts, targets)
+        or (far and is_deducible_exactly(table, unknown, targets))
     )

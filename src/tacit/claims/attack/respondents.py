@@ -13,7 +13,8 @@ from scipy.spatial import cKDTree
 
 from tacit.claims.attack.movements import CLOSE, Part, System
 from tacit.claims.attack.needs import compute_least_movement, far_alone
-from tacit.claims.view import CellView, Flags, Floats, Ints
+from tacit.claims.claim import Claim
+from tacit.claims.view import CellView, Flags, Floats, Ints, TableView
 
 #: Vectors of the kernel that are drawn to see which cells depend on each other.
 DRAWS = 3
@@ -21,14 +22,27 @@ DRAWS = 3
 NEAR = 1e-5
 #: Programs that push all cells of a respondent's neighbours, before one cell at a time.
 TRIES = 3
+#: The status of cells that are unsafe by the frequency rule alone.
+BY_FREQUENCY = 5
 
 
 # -- by relations that two cells share, within bounds ------------------------------------------------
 
 
-def is_deducible_nearby(table: CellView, system: System, parts: list[Part]) -> bool:
+def find_guarded_cells(table: TableView, claim: Claim) -> Flags:
+    """Return the unsafe cells that a claim says are kept from single respondents.
+
+    A claim may spare those that are unsafe by their frequency alone.
+    """
+    spared = claim.parameters.get("spared") == "frequency"
+    return np.asarray(table.primary & ~(spared & (table.status == BY_FREQUENCY)))
+
+
+def is_deducible_nearby(
+    table: CellView, system: System, parts: list[Part], targets: Flags | None = None
+) -> bool:
     """Return True when an unsafe cell rests with the single respondent's cell beside it at rest."""
-    pairs = neighbours(table)
+    pairs = neighbours(table, table.primary if targets is None else targets)
     if not len(pairs):
         return False
     tiny = compute_least_movement(table, pairs[:, 1])
@@ -48,10 +62,10 @@ def is_deducible_nearby(table: CellView, system: System, parts: list[Part]) -> b
     return False
 
 
-def neighbours(table: CellView) -> Ints:
+def neighbours(table: CellView, targets: Flags) -> Ints:
     """Return rows (known, target) of unsafe cells that share a relation, known of one respondent."""
     lone = np.flatnonzero(table.primary & table.singleton)
-    unsafe = np.flatnonzero(table.primary)
+    unsafe = np.flatnonzero(targets)
     m = sparse.csr_array(table.equations)
     pattern = sparse.csc_array(
         sparse.csr_array((np.ones(m.nnz), m.indices, m.indptr), shape=m.shape)
@@ -120,11 +134,12 @@ def compute_rest_movement(part: Part, columns: Ints, rest: int) -> Floats:
 # -- exactly, by all relations together ------------------------------------------------------------
 
 
-def is_deducible_exactly(table: CellView, unknown: Flags) -> bool:
+def is_deducible_exactly(table: CellView, unknown: Flags, targets: Flags | None = None) -> bool:
     """Return True when an unsafe cell is a multiple of a single respondent's, whatever the bounds."""
+    targets = table.primary if targets is None else targets
     system = drop_bounds(table.equations, unknown)
     lone = system.at(np.flatnonzero(unknown & table.singleton))
-    unsafe = system.at(np.flatnonzero(unknown & table.primary))
+    unsafe = system.at(np.flatnonzero(unknown & targets))
     lone, unsafe = lone[lone >= 0], unsafe[unsafe >= 0]
     pairs = find_possible_multiples(kernel_vectors(system.matrix), lone, unsafe)
     owner = table.owner[system.cells]

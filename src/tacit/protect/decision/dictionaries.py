@@ -71,7 +71,7 @@ def read_dictionary(given: Given, name: str, kind: str) -> Columns:
 
 def take_columns(data: Microdata, names: Sequence[str]) -> Columns:
     """Return those of some columns that a register, or the file itself, tells an attacker."""
-    table = data.to_arrow([c for c in names if c in data.columns])
+    table = data.to_arrow([c for c in dict.fromkeys(names) if c in data.columns])
     return {c: table.column(c).combine_chunks() for c in table.column_names}
 
 

@@ -45,7 +45,7 @@ class TopBottomCode(Method):
     References
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346.
-    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 3.4.
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley.
     """
 
     kind: Literal["top_bottom_code"] = "top_bottom_code"

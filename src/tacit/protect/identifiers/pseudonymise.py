@@ -118,6 +118,13 @@ class Pseudonymise(Method):
     def faults(self, data: Microdata) -> list[SdcError]:
         """Add: nothing to replace."""
         found = super().faults(data)
+        if data.weight is not None and data.weight in self.targets(data):
+            found.append(
+                InputError(
+                    f"pseudonymise: {data.weight!r} is the weight, and tokens cannot be added up. Leave it out of columns, "
+                    "or do not declare it as the weight."
+                )
+            )
         if not self.targets(data):
             found.append(
                 RoleMissing(

@@ -48,7 +48,7 @@ class WeightNoise(Method):
     References
     ----------
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346.
-    Hundepool et al., mu-ARGUS User's Manual, section on adding noise to the weight.
+    Hundepool et al., mu-ARGUS User's Manual.
     """
 
     kind: Literal["weight_noise"] = "weight_noise"

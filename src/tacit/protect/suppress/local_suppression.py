@@ -92,7 +92,7 @@ class LocalSuppression(Method):
     References
     ----------
     Templ, Kowarik, Meindl (2015), Statistical disclosure control for micro-data using the R package
-    sdcMicro, Journal of Statistical Software 67(4), section 3.3.
+    sdcMicro, Journal of Statistical Software 67(4).
     Hundepool (2006), The ARGUS software in CENEX, PSD 2006, LNCS 4302, 334-346.
     Benedetti, Franconi (1998), Statistical and technological solutions for controlled data dissemination, Pre-proceedings
     of New Techniques and Technologies for Statistics, vol. 1, 225-232.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -135,7 +136,11 @@ class ConditionalLinkage(Measure):
         n = len(share)
         rate, chance = float(share.mean()), 1.0 / n_masked
         everyone = len(picked) == n
-        error = 0.0 if everyone else float(probability.std(ddof=1) / np.sqrt(len(picked)))
+        # One target tells nothing of how much targets differ.
+        few = len(picked) < 2
+        error = 0.0
+        if not everyone:
+            error = math.nan if few else float(probability.std(ddof=1) / np.sqrt(len(picked)))
         numbers: dict[str, Any] = {
             "share re-identified": rate,
             "by chance": chance,

@@ -37,7 +37,7 @@ class Complements(Measure[Table]):
 
     References
     ----------
-    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 4.3.
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley.
     """
 
     family: ClassVar[str] = "attacks"

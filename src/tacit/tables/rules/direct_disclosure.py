@@ -29,7 +29,7 @@ class DirectDisclosure(Rule):
     ----------
     Lupp and Langsrud (2021), Suppression of directly-disclosive cells in frequency tables, UNECE expert
     meeting on statistical data confidentiality, Poznan.
-    Hundepool et al. (2012), Statistical Disclosure Control, Wiley, section 5.1.
+    Hundepool et al. (2012), Statistical Disclosure Control, Wiley.
     """
 
     kind: Literal["direct_disclosure"] = "direct_disclosure"

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from tacit.claims.gate import LEAST
 from tacit.context import Context
 from tacit.data.cells.status import Status
 from tacit.data.table import Table
@@ -31,7 +32,7 @@ class MinimumFrequency(Rule):
 
     kind: Literal["minimum_frequency"] = "minimum_frequency"
     n: Annotated[int, Field(ge=1)] = Field(
-        default=3, description="contributors that a cell must have"
+        default=LEAST, description="contributors that a cell must have"
     )
     range: Annotated[float, Field(ge=0)] = Field(
         default=30.0, description="protection levels in per cent of the cell's value"
@@ -51,6 +52,13 @@ class MinimumFrequency(Rule):
         default=False,
         description="a cell that another rule calls unsafe keeps that rule's levels, as in tau-ARGUS; "
         "by default it gets the larger ones",
+    )
+
+    singletons: Literal["none", "guard", "sums"] = Field(
+        default="guard",
+        description="what suppression methods do about those who know their own cell. none: cells that only this rule "
+        "calls unsafe are not kept from the only respondent of another; guard: they are; sums: and the sum of all "
+        "unsafe parts of a total does not follow where it has fewer than n contributors",
     )
 
     mark: ClassVar[Status] = Status.UNSAFE_FREQUENCY

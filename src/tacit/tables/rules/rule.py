@@ -72,6 +72,9 @@ def add_verdict(
     new = unsafe & ~table.primary
     status = table.status.copy()
     status[new] = mark
+    if mark != Status.UNSAFE_FREQUENCY:
+        # What a frequency rule says of the cells that it alone calls unsafe holds for no others.
+        status[unsafe & (table.status == Status.UNSAFE_FREQUENCY)] = mark
     levels = {}
     for name, given in (
         ("lower_level", verdict.lower),

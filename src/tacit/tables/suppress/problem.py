@@ -63,6 +63,8 @@ class Problem:
     pairs: Ints
     #: Whether unsafe cells are to be kept from single respondents at all.
     guards_singletons: bool = False
+    #: Unsafe cells that need not be; None: no such cells.
+    spared: Flags | None = None
 
     @property
     def n(self) -> int:
@@ -94,9 +96,14 @@ class Problem:
 
 
 def problem_of(
-    table: Table, *, cost: str = "value", power: float = 1.0, singletons: bool = True
+    table: Table,
+    *,
+    cost: str = "value",
+    power: float = 1.0,
+    singletons: bool = True,
+    spared: Flags | None = None,
 ) -> Problem:
-    """State the suppression problem of a table.
+    """State the suppression problem of a table; ``spared`` are no targets of single respondents.
 
     Raises
     ------
@@ -136,8 +143,11 @@ def problem_of(
         primary=primary,
         forced=is_secondary(table.status),
         fixed=is_fixed(table.status) & ~primary,
-        pairs=singleton_pairs(table) if singletons else np.zeros((0, 2), dtype=np.int64),
+        pairs=leave_out_targets(singleton_pairs(table), spared)
+        if singletons
+        else np.zeros((0, 2), dtype=np.int64),
         guards_singletons=singletons,
+        spared=spared,
     )
 
 
@@ -151,6 +161,11 @@ def tiny_range(table: Table, cells: Ints) -> Floats:
     if table.frequency:
         return np.ones(len(cells))
     return SMALLEST_SHARE * np.maximum(1.0, np.abs(table.value[cells]))
+
+
+def leave_out_targets(pairs: Ints, spared: Flags | None) -> Ints:
+    """Return the pairs (known, target) whose target is not spared."""
+    return pairs if spared is None else pairs[~spared[pairs[:, 1]]]
 
 
 def singleton_pairs(table: Table) -> Ints:

@@ -18,6 +18,13 @@ from tacit.tables.suppress.differences import claim_differences, protect_differe
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_gauss import Choice, choose_hidden_cells
 from tacit.tables.suppress.propose_modular import repair_proposal
+from tacit.tables.suppress.respondents import (
+    claim_sums,
+    claimed_guard,
+    note_price,
+    protect_sums,
+    spared_cells,
+)
 from tacit.tables.suppress.suppression import Suppression, protect_from_respondents
 
 
@@ -66,11 +73,19 @@ class SuppressGauss(Suppression):
         if self.intervals:
             return super()._apply(table, ctx)
         problem = problem_of(
-            without_levels(table), cost=self.cost, power=self.power, singletons=self.singletons
+            without_levels(table),
+            cost=self.cost,
+            power=self.power,
+            singletons=self.singletons,
+            spared=spared_cells(table),
         )
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
         problem, pattern = protect_from_respondents(problem, choice.hidden, ctx)
+        note_price(
+            problem, pattern, ctx, lambda bare, quiet: choose_hidden_cells(bare, quiet).hidden
+        )
+        pattern = protect_sums(table, problem, pattern, ctx)
         pattern = protect_differences(table, problem, pattern, ctx)
         hidden = pattern & ~problem.primary
         ctx.note(
@@ -85,9 +100,10 @@ class SuppressGauss(Suppression):
             yield from super()._claims(table, result)
             return
         yield from claim_differences(table, result)
+        yield from claim_sums(table, result)
         yield Claim(
             "not-deducible",
-            {"singletons": self.singletons},
+            claimed_guard(table, singletons=self.singletons),
             "all unsafe cells",
             result.names or ("equations",),
             ("an attacker who can place a hidden value in a narrow interval learns nothing by it",),

@@ -24,6 +24,12 @@ from tacit.tables.suppress import propose_hypercube as cubes
 from tacit.tables.suppress.differences import claim_differences, protect_differences
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.repair import repair
+from tacit.tables.suppress.respondents import (
+    claim_sums,
+    claimed_guard,
+    note_price,
+    protect_sums,
+)
 from tacit.tables.suppress.suppression import (
     Suppression,
     hide_for_differences,
@@ -114,10 +120,12 @@ class SuppressHypercube(Suppression):
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         known = narrow_apriori_bounds(table, self.apriori)
+        if self.variant == "exact":
+            # Levels that reach beyond the bounds are no reason to refuse what does not look at levels.
+            none = np.zeros(len(table))
+            known = known.with_(lower_level=none, upper_level=none, sliding_level=none)
         if self.scope(table) == "full":
-            problem = problem_of(
-                known, cost=self.cost, power=self.power, singletons=self.singletons
-            )
+            problem = self._problem(known)
         else:
             known = identify_respondents(known)
             problem = light_problem(known, cost=self.cost, power=self.power)
@@ -136,8 +144,10 @@ class SuppressHypercube(Suppression):
             proposed = self._pattern(problem, ctx)
             pattern = repair(problem, proposed, ctx)
             problem, pattern = protect_from_respondents(problem, pattern, ctx)
+            note_price(problem, pattern, ctx, self._pattern)
         else:
             proposed, pattern = self._by_subtables(problem, ctx)
+        pattern = protect_sums(table, problem, pattern, ctx)
         pattern = protect_differences(table, problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
@@ -148,17 +158,19 @@ class SuppressHypercube(Suppression):
         )
         return table.with_hidden(np.flatnonzero(pattern & ~problem.primary))
 
-    def _rules(self) -> cubes.Rules:
+    def _rules(self, *, singletons: bool) -> cubes.Rules:
         return cubes.Rules(
             fewest=self.choose == "fewest",
             sequence=self.variant == "sequence",
-            singletons=self.singletons,
+            singletons=singletons,
         )
 
     def _pattern(self, problem: Problem, ctx: Context) -> Flags:
         grid = cubes.grid_of(problem.table.dimensions)
-        state = cubes.state_of(problem, grid, problem.start, singletons=self.singletons)
-        sweeps = cubes.hide_cubes(grid, state, self._rules(), ctx)
+        # Without pairs of cells to keep apart there is nobody to keep out.
+        guards = problem.guards_singletons and bool(len(problem.pairs))
+        state = cubes.state_of(problem, grid, problem.start, singletons=guards)
+        sweeps = cubes.hide_cubes(grid, state, self._rules(singletons=guards), ctx)
         ctx.note(sweeps=sweeps, subtables=cubes.n_subtables(grid), **reductions(state))
         return np.asarray(state.flag == cubes.HIDDEN)
 
@@ -166,7 +178,7 @@ class SuppressHypercube(Suppression):
         """Return the cubes' pattern, and the one in which every subtable is proven."""
         grid = cubes.grid_of(problem.table.dimensions)
         state = cubes.state_of(problem, grid, problem.start, singletons=self.singletons)
-        sweeps = cubes.hide_cubes(grid, state, self._rules(), ctx)
+        sweeps = cubes.hide_cubes(grid, state, self._rules(singletons=self.singletons), ctx)
         proposed = state.flag == cubes.HIDDEN
         lone = known_singletons(problem.table, singletons=self.singletons)
         solved = 0
@@ -186,7 +198,9 @@ class SuppressHypercube(Suppression):
             if not len(fresh):
                 break
             mark_subtables(grid, state, fresh)
-            sweeps += cubes.hide_cubes(grid, state, self._rules(), ctx, everywhere=False)
+            sweeps += cubes.hide_cubes(
+                grid, state, self._rules(singletons=self.singletons), ctx, everywhere=False
+            )
         else:
             raise Infeasible("the pattern did not become safe in every subtable")
         ctx.note(
@@ -211,7 +225,9 @@ class SuppressHypercube(Suppression):
             yield from super()._claims(table, result)
             return
         yield from claim_differences(table, result)
-        parameters: dict[str, Any] = {"singletons": self.singletons, "intervals": intervals}
+        yield from claim_sums(table, result)
+        parameters: dict[str, Any] = claimed_guard(table, singletons=self.singletons)
+        parameters["intervals"] = intervals
         if self.apriori is not None:
             parameters["apriori"] = self.apriori
         about = "all unsafe cells" if scope == "full" else "all unsafe cells, subtable by subtable"

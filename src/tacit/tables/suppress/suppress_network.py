@@ -13,9 +13,10 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError, SolverError
 from tacit.registry import register
 from tacit.tables.suppress.differences import protect_differences
-from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.propose_network import BOTH_WAYS, Circulations, not_a_network
 from tacit.tables.suppress.repair import repair
+from tacit.tables.suppress.respondents import note_price, protect_sums
 from tacit.tables.suppress.suppression import (
     ROUNDS,
     Suppression,
@@ -59,7 +60,7 @@ class SuppressNetwork(Suppression):
         return found
 
     def _apply(self, table: Table, ctx: Context) -> Table:
-        problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        problem = self._problem(table)
         if not problem.primary.any():
             return hide_for_differences(table, problem, ctx)
         for _ in range(ROUNDS):
@@ -69,6 +70,8 @@ class SuppressNetwork(Suppression):
                 break
             problem = wider
         problem, pattern = protect_from_respondents(problem, pattern, ctx)
+        note_price(problem, pattern, ctx, self._pattern)
+        pattern = protect_sums(table, problem, pattern, ctx)
         pattern = protect_differences(table, problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),

@@ -16,8 +16,15 @@ from tacit.data.table import Table
 from tacit.spec import Method, Where
 from tacit.tables.attack.exactness import deducing_pairs
 from tacit.tables.suppress.differences import claim_differences, protect_differences
-from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.problem import Problem, leave_out_targets, problem_of
 from tacit.tables.suppress.repair import repair
+from tacit.tables.suppress.respondents import (
+    claim_sums,
+    claimed_guard,
+    note_price,
+    protect_sums,
+    spared_cells,
+)
 
 #: How often a pattern is mended for respondents who can deduce a cell through several relations.
 ROUNDS = 10
@@ -54,7 +61,13 @@ class Suppression(Method[Table]):
         raise NotImplementedError
 
     def _problem(self, table: Table) -> Problem:
-        return problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
+        return problem_of(
+            table,
+            cost=self.cost,
+            power=self.power,
+            singletons=self.singletons,
+            spared=spared_cells(table),
+        )
 
     def _apply(self, table: Table, ctx: Context) -> Table:
         problem = self._problem(table)
@@ -68,6 +81,8 @@ class Suppression(Method[Table]):
                 break
             problem = wider
         problem, pattern = protect_from_respondents(problem, pattern, ctx)
+        note_price(problem, pattern, ctx, self._pattern)
+        pattern = protect_sums(table, problem, pattern, ctx)
         pattern = protect_differences(table, problem, pattern, ctx)
         ctx.note(
             primary=int(problem.primary.sum()),
@@ -79,16 +94,18 @@ class Suppression(Method[Table]):
 
     def _claims(self, table: Table, result: Table) -> Iterable[Claim]:
         yield from claim_differences(table, result)
+        yield from claim_sums(table, result)
+        guard = claimed_guard(table, singletons=self.singletons)
         yield Claim(
             "protected-intervals",
-            {"singletons": self.singletons},
+            guard,
             "all unsafe cells",
             result.names or ("equations",),
             (
                 "outsiders know no more of hidden cells than the stated external bounds",
                 "a respondent who is alone in several hidden cells does not combine them",
             )
-            if self.singletons
+            if guard["singletons"]
             else ("outsiders know no more of hidden cells than the stated external bounds",),
         )
 
@@ -115,7 +132,7 @@ def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
     """
     if not problem.guards_singletons:
         return problem
-    far = deducing_pairs(problem.table, pattern)
+    far = leave_out_targets(deducing_pairs(problem.table, pattern), problem.spared)
     if not len(far):
         return problem
     every = np.unique(np.concatenate([problem.pairs, far]), axis=0).astype(np.int64)

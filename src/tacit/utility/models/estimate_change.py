@@ -89,7 +89,7 @@ class EstimateChange(Measure):
     from the Survey of Consumer Finances, PSD 2006, LNCS 4302, 291-303.
     Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map,
     Technical Report 121, National Institute of Statistical Sciences.
-    Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley, section 3.1.
+    Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley.
     Wolter (2007), Introduction to variance estimation, second edition, Springer, chapters 3 to 5.
     Karr, Kohnen, Oganian, Reiter, Sanil (2006), A framework for evaluating the utility of data altered to
     protect confidentiality, The American Statistician 60, 224-232.

@@ -51,7 +51,7 @@ class EstimatePrecision(Measure):
     ----------
     Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map,
     Technical Report 121, National Institute of Statistical Sciences; equation (3.2).
-    Fuller (1987), Measurement Error Models, Wiley, section 1.1.
+    Fuller (1987), Measurement Error Models, Wiley.
     """
 
     kind: Literal["estimate_precision"] = "estimate_precision"
