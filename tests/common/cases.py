@@ -79,14 +79,14 @@ def build(kind):
 @functools.cache
 def method_kinds():
     return [
-        k for k, s in specs().items() if issubclass(s, Method) and s.data_type() is tacit.Microdata
+        k for k, s in specs().items() if issubclass(s, Method) and tacit.Microdata in s.data_types()
     ]
 
 
 @functools.cache
 def measure_kinds():
     return [
-        k for k, s in specs().items() if issubclass(s, Measure) and s.data_type() is tacit.Microdata
+        k for k, s in specs().items() if issubclass(s, Measure) and tacit.Microdata in s.data_types()
     ]
 
 

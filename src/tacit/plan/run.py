@@ -74,6 +74,7 @@ def run_plan(
     """Read, check, apply the steps, build what they need in between, and measure before and after."""
     if plan.map is not None and not plan.steps:
         raise PlanError("the plan has no steps; choose some with tacit map and add them")
+    plan = plan.with_(steps=tuple(step.with_files(plan.locate_text) for step in plan.steps))
     progress("reading", None)
     source = plan.read() if data is None else data
     plan.check(source)
@@ -116,7 +117,7 @@ def protect(
     out = plan.released_kind(source.kind)
     current, baseline = source, None
     for i, step in enumerate(plan.steps, 1):
-        current = convert(plan, current, step.data_type().kind, desk, watch)
+        current = convert(plan, current, step.acts_on().kind, desk, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
         ctx = desk.context(i, step)

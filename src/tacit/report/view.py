@@ -65,7 +65,7 @@ class View:
 
     def list_checkable_claims(self) -> Sequence[Any]:
         """Return the claims that can be recomputed on what is released."""
-        return [c for c in self.release.claims if c.about == self.release.kind.name]
+        return [c for c in self.release.claims if self.release.kind.name in c.about]
 
     def holds(self, claim: Any) -> bool:
         """Recompute a claim."""
@@ -228,6 +228,8 @@ def view_of(release: Any) -> View:
         from tacit.report import records  # noqa: F401 - it registers itself
     elif release.data.kind == "table":
         from tacit.report import tables  # noqa: F401
+    elif release.data.kind == "corpus":
+        from tacit.report import texts  # noqa: F401
     known = vars(release)
     if "_view" not in known:
         known["_view"] = view_class(release.data)(release)
