@@ -135,6 +135,9 @@ class Release:
         Requirements of the plan that the release does not keep, in sentences; it is not written then.
     studied
         True when the seed was given and not drawn: whoever knows it can draw the same numbers.
+    noticed
+        What the released data themselves show and nobody asked about, in sentences: columns of free text that
+        no step has searched for names.
     """
 
     plan: Plan
@@ -147,6 +150,7 @@ class Release:
     omitted: tuple[str, ...] = ()
     unmet: tuple[str, ...] = ()
     studied: bool = False
+    noticed: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind[Any]:
@@ -187,6 +191,7 @@ class Release:
             *self.unmet,
             *self.shortfalls,
             *self.omitted,
+            *self.noticed,
             *(study if self.for_study else ()),
         )
 

@@ -23,7 +23,8 @@ PHONE = re.compile(r"\(?\b\d{3}\)?[\-. ]{1,2}\d{3}[\-. ]\d{4}\b")
 @check_for("no-original-identifiers", of="corpus")
 def holds_no_original(view: Any, claim: Claim) -> bool:
     """Return True when no digest of a document's original identifiers is found in its released text."""
-    salt, known = bytes.fromhex(claim.parameters["salt"]), claim.parameters["digests"]
+    kept = claim.parameters["digests"]
+    salt, known = bytes.fromhex(kept["salt"]), kept["documents"]
     return all(
         not set(known.get(document.name, ()))
         & {digest(salt, found) for found in identifiers_in(document.text)}

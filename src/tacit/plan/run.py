@@ -199,7 +199,8 @@ def measure_release(
             usable.append(measure)
         elif reason:
             omitted.append(f"{measure.kind} was left out: {reason}")
-    for sentence in omitted:
+    noticed = kind.open_points(released)
+    for sentence in (*omitted, *noticed):
         warnings.warn(sentence, SdcWarning, stacklevel=2)
     prepared_only = baseline is released and any(s.prepares for s in plan.steps)
 
@@ -232,6 +233,7 @@ def measure_release(
         after=tuple(after),
         ledger=ledger,
         omitted=tuple(omitted),
+        noticed=tuple(noticed),
         unmet=tuple(unmet),
         studied=studied,
     )

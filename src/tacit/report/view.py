@@ -255,6 +255,7 @@ def judge(view: View) -> Callout:
 
 
 #: Claims that keep others from being undone, and protect nobody by themselves.
+OF_TEXTS = frozenset({"no-known-values", "no-formatted-identifiers", "no-original-identifiers"})
 SUPPORTING = frozenset({"absent-columns", "suppressed-together", "constant-in-households"})
 
 
@@ -268,7 +269,9 @@ def choose_verdict(view: View) -> tuple[Any, str]:
     if all(judged.claim.model == "absent-columns" for judged in claims):
         # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
         return "attention", "Identifiers are removed; no anonymity is claimed"
-    if all(judged.claim.model in SUPPORTING for judged in claims):
+    if all(judged.claim.model in {*OF_TEXTS, *SUPPORTING} for judged in claims):
+        if any(judged.claim.model in OF_TEXTS for judged in claims):
+            return "attention", "The texts are de-identified; no anonymity is claimed"
         return "attention", "Nothing was undone; no anonymity is claimed"
     heading = {1: "The claim holds", 2: "Both claims hold"}.get(
         len(claims), f"All {len(claims)} claims hold"

@@ -27,8 +27,13 @@ MONTH = re.compile(
 )
 STATE = re.compile(r"\b([A-Z]{2}) (\d{3})00\b")
 SEXES: Mapping[str, str] = {
-    **dict.fromkeys(("he", "his", "him", "himself", "male", "man", "boy", "gentleman", "mr", "herr"), "m"),
-    **dict.fromkeys(("she", "her", "hers", "herself", "female", "woman", "girl", "lady", "mrs", "ms", "frau"), "f"),
+    **dict.fromkeys(
+        ("he", "his", "him", "himself", "male", "man", "boy", "gentleman", "mr", "herr"), "m"
+    ),
+    **dict.fromkeys(
+        ("she", "her", "hers", "herself", "female", "woman", "girl", "lady", "mrs", "ms", "frau"),
+        "f",
+    ),
 }
 #: Offices and callings that few people have: they may name a person without a name.
 ROLES = frozenset(

@@ -393,16 +393,14 @@ class Scrub(Method[Corpus | Microdata]):
                 d.name: sorted({digest(salt, value) for value in identifiers_in(d.text)})
                 for d in data
             }
+            kept = {n: found for n, found in digests.items() if found}
             yield Claim(
                 "no-original-identifiers",
-                {
-                    "salt": salt.hex(),
-                    "digests": {n: found for n, found in digests.items() if found},
-                },
+                {"digests": {"salt": salt.hex(), "documents": kept}},
                 "texts",
                 (),
                 limits,
-                withheld=("salt", "digests"),
+                withheld=("digests",),
             )
 
 

@@ -56,7 +56,8 @@ class TextRisk(Measure[Corpus | Microdata]):
         default=2, description="texts whose told attributes fewer than k share count as alone"
     )
     attributes: tuple[Attribute, ...] = Field(
-        default=("age", "sex", "place", "role"), description="attributes that an intruder puts together"
+        default=("age", "sex", "place", "role"),
+        description="attributes that an intruder puts together",
     )
     language: str = Field(default="en", min_length=2, description="language pack: en, de")
     columns: tuple[ColumnName, ...] = Field(
@@ -83,7 +84,9 @@ class TextRisk(Measure[Corpus | Microdata]):
 
     def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> Result:
         del other
-        told = self._of_corpus(data, ctx) if isinstance(data, Corpus) else self._of_columns(data, ctx)
+        told = (
+            self._of_corpus(data, ctx) if isinstance(data, Corpus) else self._of_columns(data, ctx)
+        )
         n = told.texts
         classes = Counter(told.signatures)
         alone = sum(size for size in classes.values() if size < self.k)
@@ -102,14 +105,18 @@ class TextRisk(Measure[Corpus | Microdata]):
             pa.table(
                 {
                     "attribute": pa.array(sorted(told.values), pa.string()),
-                    "texts that tell it": [sum(told.values[a].values()) for a in sorted(told.values)],
+                    "texts that tell it": [
+                        sum(told.values[a].values()) for a in sorted(told.values)
+                    ],
                     "different values": [len(told.values[a]) for a in sorted(told.values)],
                     "values in one text alone": [told.rare.get(a, 0) for a in sorted(told.values)],
                 }
             ),
             eager_only=True,
         )
-        return TextRiskResult(self.kind, "Residual risk of texts", value, numbers, frame, EXPLANATION)
+        return TextRiskResult(
+            self.kind, "Residual risk of texts", value, numbers, frame, EXPLANATION
+        )
 
     def _of_corpus(self, data: Corpus, ctx: Context) -> Told:
         told = Told()
@@ -170,7 +177,9 @@ class Told:
         self.expected += sum(certainties)
         self.risk += at_risk(certainties)
         self.narratives += bool(left.warnings)
-        self.signatures.append("|".join(",".join(sorted(found.get(a, ()))) for a in measure.attributes))
+        self.signatures.append(
+            "|".join(",".join(sorted(found.get(a, ()))) for a in measure.attributes)
+        )
         for attribute, values in found.items():
             self.values.setdefault(attribute, Counter()).update(values)
 
@@ -219,7 +228,11 @@ def gold_numbers(data: Any) -> dict[str, Any]:
     """Return recall with its interval where people have marked the originals; nothing otherwise."""
     if not isinstance(data, Corpus):
         return {}
-    marked = [(d, d.origin.gold) for d in data if d.done is not None and d.origin is not None and d.origin.gold is not None]
+    marked = [
+        (d, d.origin.gold)
+        for d in data
+        if d.done is not None and d.origin is not None and d.origin.gold is not None
+    ]
     if not marked or len(marked) < len(data):
         return {}
     total = hit = clean = 0
@@ -264,9 +277,10 @@ class TextRiskResult(Result):
         n = max(1, int(self.numbers["texts"]))
         shares = [
             ("something left (expected)", float(self.value)),
-            ("alone on told attributes", float(self.numbers["texts alone on told attributes, share"])),
+            (
+                "alone on told attributes",
+                float(self.numbers["texts alone on told attributes, share"]),
+            ),
             ("a narrative that may identify", self.numbers["narratives that may identify"] / n),
         ]
         return bars(shares, title=self.title, y="share of texts")
-
-

@@ -50,7 +50,9 @@ class TextUtility(Measure[Corpus]):
     def _measure(self, data: Corpus, other: Companions[Corpus], ctx: Context) -> Result:
         before = {d.name: d for d in other.original}
         if any(d.name not in before for d in data):
-            raise InputError("text_utility: the texts are not those of the original; pass the corpus they were made from")
+            raise InputError(
+                "text_utility: the texts are not those of the original; pass the corpus they were made from"
+            )
         lexicon = load_lexicon(self.language)
         words = kept = terms = terms_kept = 0
         for document in data:
@@ -58,7 +60,9 @@ class TextUtility(Measure[Corpus]):
             old, new = count_words(before[document.name].text), count_words(document.text)
             same = old & new
             words, kept = words + old.total(), kept + same.total()
-            medical = [w for w in old if lexicon(w).marks & (marks.MEDICAL | marks.DRUG | marks.EPONYM)]
+            medical = [
+                w for w in old if lexicon(w).marks & (marks.MEDICAL | marks.DRUG | marks.EPONYM)
+            ]
             terms += sum(old[w] for w in medical)
             terms_kept += sum(same[w] for w in medical)
         value = terms_kept / terms if terms else 1.0
@@ -95,7 +99,9 @@ def marked_numbers(data: Corpus) -> dict[str, Any]:
         found |= {"spans to keep": len(keep), "touched of them": touched / len(keep)}
     if marked and all(o.gold is not None for _, o in marked) and len(marked) == len(data):
         replaced = [(o, s) for d, o in marked for s in (d.done.spans if d.done else ())]
-        right = sum(any(g.start < s.end and s.start < g.end for g in o.gold or ()) for o, s in replaced)
+        right = sum(
+            any(g.start < s.end and s.start < g.end for g in o.gold or ()) for o, s in replaced
+        )
         low, high = wilson(right, len(replaced))
         found |= {
             "spans replaced": len(replaced),

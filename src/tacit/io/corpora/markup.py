@@ -17,7 +17,42 @@ from tacit.io.corpora.decode import read_text
 HIDDEN = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "template")}
 #: Elements that end a line.
 BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr", "li", "main", "nav", "ol", "option", "p", "pre", "section", "table", "td", "th", "title", "tr", "ul"]
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "br",
+        "dd",
+        "div",
+        "dl",
+        "dt",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hr",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "section",
+        "table",
+        "td",
+        "th",
+        "title",
+        "tr",
+        "ul",
+    ]
 )
 NAME = re.compile(r"/?\s*([a-zA-Z][a-zA-Z0-9]*)")
 
