@@ -122,11 +122,7 @@ class Texts(Kind[Corpus]):
     def write_public(self, data: Corpus, folder: Path, form: str) -> dict[str, str]:
         """Write the texts under numbers."""
         target = folder / (FOLDER if form in ("txt", "brat") else f"{self.stem}.{form}")
-        numbered = [
-            Document(n, d.text, found=d.found)
-            for n, d in zip(neutral_names(data), data, strict=True)
-        ]
-        write_texts(Corpus(tuple(numbered)), target, form)
+        write_texts(with_neutral_names(data), target, form)
         return {self.stem: target.name, "form": form}
 
     def read_back(self, data: Corpus | None, folder: Path, names: Mapping[str, str]) -> Corpus:
@@ -183,6 +179,12 @@ class Texts(Kind[Corpus]):
                 for a in full["steps"]
             ),
         )
+
+
+def with_neutral_names(data: Corpus) -> Corpus:
+    """Return texts under numbers, without what is known of them."""
+    pairs = zip(neutral_names(data), data, strict=True)
+    return Corpus(tuple(Document(n, d.text, found=d.found) for n, d in pairs))
 
 
 def neutral_names(data: Corpus) -> list[str]:

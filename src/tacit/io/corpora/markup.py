@@ -73,7 +73,8 @@ def text_of(page: str) -> str:
             parts.append(html.unescape(page[at:stop]))
             at = stop
             continue
-        parts.append(html.unescape(page[at:start]))
+        if start > at:
+            parts.append(html.unescape(page[at:start]))
         if page.startswith("<!--", start):
             end = page.find("-->", start + 4)
             at = n if end < 0 else end + 3
