@@ -1,0 +1,54 @@
+"""Medical evidence against a name: eponyms with their nouns, drugs with their doses, scores with their numbers."""
+
+from __future__ import annotations
+
+from tacit.text import marks as m
+from tacit.text.page import Page
+
+
+def medical_evidence(page: Page, i: int) -> float:
+    """Return how strongly token i is medicine rather than a name, from 0 to 1."""
+    info = page.infos[i]
+    j, steps = i + 1, 0
+    eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
+    while j < page.size and steps < 5 and page.lines[j] - page.lines[i] <= 1:
+        after = page.infos[j]
+        if after.low in ("'", "’", "-", "s", "–", "/"):
+            j += 1
+            steps += 1
+            continue
+        if after.marks & m.HEAD and not (after.marks & m.STREET and after.shape != "l"):
+            return 0.95
+        if after.marks & m.DOSE and eponym:
+            return 0.95
+        if after.shape == "d":
+            return 0.95 if eponym and not info.first >= 14 else 0.0
+        if (after.shape in "CM" and after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
+            after.low in ("and", "human", "type", "like") and eponym
+        ):
+            j += 1
+            steps += 1
+            continue
+        if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
+            return 0.95
+        break
+    if before_medicine(page, i):
+        return 0.85
+    if info.marks & m.DRUG and info.first < 12 and info.last < 12:
+        return 0.9
+    if info.medical:
+        return 0.8
+    if info.marks & m.EPONYM:
+        return 0.7 if info.first < 15 and info.last < 16 else 0.2
+    return 0.0
+
+
+def before_medicine(page: Page, i: int) -> bool:
+    """Return True for the second word of an eponym: Braxton Hicks, Swan-Ganz."""
+    if i == 0 or not page.infos[i].marks & m.EPONYM:
+        return False
+    k = i - 1
+    if page.low(k) in "-–" and k:
+        k -= 1
+    before = page.infos[k]
+    return bool(before.marks & m.EPONYM) and before.first < 14 and page.capital(k)
