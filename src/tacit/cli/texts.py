@@ -166,7 +166,7 @@ def tell_review(release: Any, queue: Path | None) -> None:
     """Write the queue where one was asked for, and say how much waits for a decision."""
     from tacit.cli.app import console
     from tacit.data.corpus import Corpus
-    from tacit.text.review import queue_of, read_queue, write_queue
+    from tacit.text.review import narratives_of, queue_of, read_queue, write_queue
 
     left = next((a.details["uncertain"] for a in release.history if a.kind == "scrub"), {})
     waiting = sum(left.values())
@@ -185,7 +185,7 @@ def tell_review(release: Any, queue: Path | None) -> None:
             )
         return
     decided = read_queue(queue) if queue.exists() else []
-    open_words = write_queue(queue, queue_of(release.data, decided))
+    open_words = write_queue(queue, queue_of(release.data, decided), narratives_of(release.data))
     done = sum(bool(e.decision) for e in decided)
     console.say(
         f"Review: {done:,} decisions honoured, {open_words:,} words wait in {queue} (confidential): tacit review {queue}"
@@ -242,14 +242,14 @@ def review(
         Numbers of entries that do not.
     """
     from tacit.cli.app import console
-    from tacit.text.review import decide, read_queue, write_queue
+    from tacit.text.review import decide, read_narratives, read_queue, write_queue
 
     entries = read_queue(queue)
     if accept or reject:
         entries = decide(entries, accept or (), reject or ())
     elif sys.stdin.isatty() and sys.stdout.isatty():
         entries = ask(entries)
-    left = write_queue(queue, entries)
+    left = write_queue(queue, entries, read_narratives(queue))
     counts = {d: sum(e.decision == d for e in entries) for d in ("accept", "reject")}
     console.say(f"{counts['accept']:,} accepted, {counts['reject']:,} rejected, {left:,} open")
     return 0

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tacit.data.corpus import SPAN_KINDS, Corpus
+from tacit.data.corpus import SPAN_KINDS, Corpus, Findings
 from tacit.errors import InputError, UnreadableFile, explain_target
 
 #: Characters shown before and after a word.
@@ -111,6 +111,12 @@ def read_queue(path: str | Path) -> list[Entry]:
     return entries
 
 
+def read_narratives(path: str | Path) -> list[dict[str, str]]:
+    """Return the narratives that a queue lists."""
+    found = json.loads(Path(path).read_text(encoding="utf-8")).get("narratives") or []
+    return [dict(entry) for entry in found]
+
+
 def read_decisions(path: str | Path) -> Lists:
     """Return what was decided in a queue."""
     entries = read_queue(path)
@@ -120,7 +126,9 @@ def read_decisions(path: str | Path) -> Lists:
     )
 
 
-def write_queue(path: str | Path, entries: Iterable[Entry]) -> int:
+def write_queue(
+    path: str | Path, entries: Iterable[Entry], narratives: Iterable[Mapping[str, str]] = ()
+) -> int:
     """Write a queue for its owner alone; return how many words wait for a decision."""
     target, listed = Path(path), list(entries)
     document = {
@@ -129,6 +137,7 @@ def write_queue(path: str | Path, entries: Iterable[Entry]) -> int:
             vars(e) | {"certainty": round(e.certainty, 3), "decision": e.decision or None}
             for e in listed
         ],
+        "narratives": list(narratives),
     }
     with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -137,6 +146,15 @@ def write_queue(path: str | Path, entries: Iterable[Entry]) -> int:
             target.chmod(0o600)
             json.dump(document, out, indent=1, ensure_ascii=False)
     return sum(not e.decision for e in listed)
+
+
+def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
+    """Return the documents that may identify by what they tell, each with the reason."""
+    return [
+        {"document": d.name, "reason": reason}
+        for d in corpus
+        for reason in (d.done or d.found or Findings(())).warnings
+    ]
 
 
 def queue_of(corpus: Corpus, decided: Iterable[Entry] = ()) -> list[Entry]:

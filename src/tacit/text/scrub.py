@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
 
 import narwhals.stable.v2 as nw
@@ -120,6 +121,10 @@ class Scrub(Method[Corpus | Microdata]):
         default=None,
         description="words of this site that are always found, by kind, and under keep those that never are; a mapping, or the path of a YAML or JSON file",
     )
+    knowledge: str | None = Secret(
+        default=None,
+        description="folder with list files of this site (names, places, medical words) that replace the bundled ones",
+    )
     review: str | None = Secret(
         default=None, description="path of a review queue whose decisions are honoured"
     )
@@ -212,6 +217,14 @@ class Scrub(Method[Corpus | Microdata]):
 
     def with_files(self, resolve: Callable[[str], Any]) -> Self:
         """Return this with the words of its lists and decisions in place of the files."""
+        if self.knowledge is not None:
+            folder = str(resolve(self.knowledge))
+            if not Path(folder).is_dir():
+                raise InputError(
+                    "scrub: knowledge must be a folder of list files, and there is none"
+                )
+            if folder != self.knowledge:
+                return self.model_copy(update={"knowledge": folder}).with_files(resolve)
         if self.review is None and not isinstance(self.lists, str):
             return self
         lists = self.lists or {}
@@ -240,8 +253,9 @@ class Scrub(Method[Corpus | Microdata]):
             dates=self.dates,
             kinds=self.kinds,
             accepted=lists.accepted or None,
-            rejected=lists.rejected,
+            rejected=frozenset(word.lower() for word in lists.rejected),
             taggers=self.taggers,
+            lists=self.knowledge or "",
         )
         return Task(settings, self.search, self.forms(lists.rejected))
 
@@ -341,8 +355,7 @@ class Scrub(Method[Corpus | Microdata]):
         if told["narratives"] and self.mode != "list":
             warnings.warn(
                 "scrub: some texts tell what may identify a person without a name: dated events of a life, a public "
-                "office, a role that few have. Read them before release (they are listed for the holder in the "
-                "review queue).",
+                "office, a role that few have. Read them before release; the review queue lists them.",
                 WeakProtection,
                 stacklevel=6,
             )

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.base import Data
-from tacit.data.corpus import Corpus, Document, Findings
+from tacit.data.corpus import Corpus, Document, Findings, Span
 from tacit.data.in_blocks import fold_records
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
@@ -30,6 +30,8 @@ from tacit.text.work import at_risk
 
 #: Attributes of which a value that one document alone tells is counted as rare.
 RARE = ("month", "place", "role")
+#: Kinds of which every letter must go.
+WHOLE = ("name", "nickname", "email", "phone", "id", "url")
 
 
 @register
@@ -96,7 +98,7 @@ class TextRisk(Measure[Corpus | Microdata]):
             "texts with something left, expected share": told.risk / n if n else 0.0,
             "texts alone on told attributes, share": alone / n if n else 0.0,
             "smallest class of told attributes": min(classes.values(), default=0),
-            **{f"texts with a rare {a}": told.rare.get(a, 0) for a in RARE},
+            **{f"{a}s that one text alone tells": told.rare.get(a, 0) for a in RARE},
             "narratives that may identify": told.narratives,
             **gold_numbers(data),
         }
@@ -228,35 +230,30 @@ def gold_numbers(data: Any) -> dict[str, Any]:
     """Return recall with its interval where people have marked the originals; nothing otherwise."""
     if not isinstance(data, Corpus):
         return {}
-    marked = [
-        (d, d.origin.gold)
-        for d in data
-        if d.done is not None and d.origin is not None and d.origin.gold is not None
-    ]
-    if not marked or len(marked) < len(data):
+    marked = [(d.done, d.origin) for d in data if d.done is not None and d.origin is not None]
+    if len(marked) < len(data) or not all(o.gold is not None for _, o in marked):
         return {}
     total = hit = clean = 0
-    for document, gold in marked:
-        assert document.done is not None
-        missed = [g for g in gold if not is_covered(g.start, g.end, document.done)]
-        total, hit = total + len(gold), hit + len(gold) - len(missed)
+    for done, origin in marked:
+        gold = origin.gold or ()
+        missed = sum(not is_covered(origin.text, g, done) for g in gold)
+        total, hit = total + len(gold), hit + len(gold) - missed
         clean += not missed
     low, high = wilson(hit, total)
     return {
         "spans marked by people": total,
         "found of them": hit / total if total else 1.0,
         "found, 95 % interval": f"{low:.3f} to {high:.3f}",
-        "texts without a miss": clean / len(marked),
+        "texts without a miss": clean / max(1, len(marked)),
     }
 
 
-def is_covered(start: int, end: int, done: Findings) -> bool:
-    """Return True when every character of a span that is no blank space was replaced."""
-    at = start
-    for span in sorted(done.spans):
-        if span.start <= at < span.end:
-            at = span.end
-    return at >= end
+def is_covered(text: str, gold: Span, done: Findings) -> bool:
+    """Return True when what identifies in a span was replaced: of names and numbers every letter, of others nine in ten."""
+    here = [i for i in range(gold.start, gold.end) if text[i].isalnum()]
+    spans = [s for s in done.spans if s.start < gold.end and gold.start < s.end]
+    hit = sum(any(s.start <= i < s.end for s in spans) for i in here)
+    return hit >= (1.0 if gold.kind in WHOLE else 0.9) * len(here)
 
 
 def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:

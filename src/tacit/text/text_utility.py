@@ -126,7 +126,7 @@ def kinds_frame(data: Corpus) -> Any:
         for d in data
         if d.done is not None and d.origin is not None
         for s in d.origin.gold or ()
-        if is_covered(s.start, s.end, d.done)
+        if is_covered(d.origin.text, s, d.done)
     )
     kinds = sorted({*replaced, *gold})
     return nw.from_native(
