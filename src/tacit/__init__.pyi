@@ -200,6 +200,8 @@ from tacit.tables.suppress.suppress_modular import SuppressModular as SuppressMo
 from tacit.tables.suppress.suppress_network import SuppressNetwork as SuppressNetwork
 from tacit.tables.suppress.suppress_partial import SuppressPartial as SuppressPartial
 from tacit.text.scrub import Scrub as Scrub
+from tacit.text.text_risk import TextRisk as TextRisk
+from tacit.text.text_utility import TextUtility as TextUtility
 from tacit.tiers import Tiers as Tiers
 from tacit.tiers import UserGroup as UserGroup
 from tacit.utility.levels.entropy_distortion import EntropyDistortion as EntropyDistortion

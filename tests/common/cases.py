@@ -75,9 +75,14 @@ def people(columns=None, *, engine="duckdb"):
 ON_RECORDS = {"scrub": {"columns": ["job"]}, "text_risk": {"columns": ["job"]}}
 
 
+def example_of(kind):
+    """The example parameters of a Spec, for records where it takes several kinds of data."""
+    return {**specs()[kind].example, **ON_RECORDS.get(kind, {})}
+
+
 def build(kind):
     """A Spec of that kind with its example parameters, for records where it takes several kinds."""
-    return specs()[kind](**specs()[kind].example, **ON_RECORDS.get(kind, {}))
+    return specs()[kind](**example_of(kind))
 
 
 @functools.cache
