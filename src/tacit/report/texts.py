@@ -7,7 +7,7 @@ same settings and a key of their own.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tacit.data.corpus import Corpus
@@ -34,6 +34,8 @@ LONGEST = 900
 FAMILIES = ("discharge", "referral_us")
 GERMAN = ("de_arztbrief",)
 
+#: A class size says how well texts are hidden among each other: it is told however small.
+SMALLEST = "smallest class of told attributes"
 NARRATIVE = (
     "A narrative may identify without a name: dated events of a life, a public office, a role that few have. No search "
     "for names finds it; a person must read for it."
@@ -106,6 +108,16 @@ class TextsView(View):
         return shown + [
             Tile(words.percent(r.value), "of texts may have something left", note) for r in risk
         ]
+
+    def lost(self) -> list[str]:
+        """Return what of the words and of the medicine is kept."""
+        shares = [
+            (label.removesuffix(", share"), value)
+            for result in self.release.utility.after.values()
+            for label, value in result.numbers.items()
+            if label.endswith(", share")
+        ]
+        return [f"{label.capitalize()}: {words.percent(value)}." for label, value in shares]
 
     def limits(self) -> list[str]:
         """Return what the release does not promise."""
@@ -195,6 +207,14 @@ class TextsView(View):
         )
         return Section("Examples", (Paragraph(intro), table), "examples")
 
+    def public_numbers(
+        self, result: Result, before: Result | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield the numbers of a result, small counts of texts and words left out."""
+        for name, old, new in super().public_numbers(result, before):
+            value = result.numbers.get(name)
+            yield name, old, small(value) if isinstance(value, int) and name != SMALLEST else new
+
     def public_words(self, result: Result) -> str:
         """Return what a result means."""
         return result.explanation
@@ -241,10 +261,18 @@ def generated_examples(plan: Any) -> list[tuple[Words, Words]]:
     )
     found = []
     for document in made:
-        text = document.text[:LONGEST]
+        text = shorten(document.text)
         after = plain.replace(text, key=b"generated example")
         found.append((mark_words(text, plain.find(text)), after.strip()))
     return found
+
+
+def shorten(text: str) -> str:
+    """Return the first lines of a text."""
+    if len(text) <= LONGEST:
+        return text
+    end = text.rfind("\n", 0, LONGEST)
+    return text[: end if end > 0 else LONGEST]
 
 
 def mark_words(text: str, spans: Sequence[Any]) -> Words:
