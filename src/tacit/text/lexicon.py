@@ -14,6 +14,8 @@ from tacit.text.packs import Pack, load_pack
 REMEMBERED = 200_000
 #: Words longer than this are looked up by nothing.
 LONGEST = 40
+#: Marks of words that everybody uses, whatever the lists of words hold.
+SPOKEN = m.SUFFIX | m.BORN | m.PHONE | m.NUMBER | m.DOSE | m.HEAD | m.TITLE | m.AGE
 #: Words that begin or end addresses of the web in every language.
 WEB = ("http", "https", "ftp", "www", "com", "org", "net", "edu", "gov", "uk", "info", "io", "eu")
 
@@ -116,7 +118,15 @@ class Lexicon:
             word.marks = m.DIGIT
             return word
         if word.shape == "p":
-            word.marks = m.AT if text == "@" else m.BRACKET if text in "(\"“'‘" else 0
+            word.marks = (
+                m.AT
+                if text == "@"
+                else m.SLASH
+                if text in "/-–—"
+                else m.BRACKET
+                if text in "(\"“'‘"
+                else 0
+            )
             return word
         if len(text) > LONGEST:
             return word
@@ -147,8 +157,14 @@ class Lexicon:
         self.look_up_ends(word)
         if low in known.place_words:
             word.marks |= m.PLACE
+        if word.common <= 10 and (word.first >= 11 or word.last >= 13):
+            # Clive is a plant too, but hardly ever.
+            word.common = 0
+            word.marks &= ~m.COMMON
         if word.marks & (m.STOP | m.MONTH | m.WEEKDAY):
             word.common = max(word.common, 14)
+        elif word.marks & SPOKEN and not word.common:
+            word.common = 11
         word.index = max(word.first, word.last) - word.common
         self.look_up_medicine(word, low)
 
@@ -158,7 +174,11 @@ class Lexicon:
         medical = known.medical.get(word.low) or known.medical.get(low)
         if medical == "e":
             word.marks |= m.EPONYM
-        elif medical or low in known.drugs or low.endswith(known.pack.medical_ends):
+        elif (
+            medical
+            or low in known.drugs
+            or (not word.first and not word.last and low.endswith(known.pack.medical_ends))
+        ):
             word.marks |= m.MEDICAL
             word.medical = word.index < 4 and max(word.first, word.last) < 15
         if low in known.drugs:

@@ -5,6 +5,25 @@ from __future__ import annotations
 from tacit.text import marks as m
 from tacit.text.page import Page
 
+#: Marks of small words after which a name goes on in a sentence.
+NO_NOUN = (
+    m.STOP
+    | m.ACTS
+    | m.PREPOSITION
+    | m.RELATION
+    | m.PHONE
+    | m.AGE
+    | m.HOSPITAL
+    | m.SUFFIX
+    | m.TITLE
+    | m.NUMBER
+    | m.BORN
+    | m.MEETS
+    | m.PARTICLE
+    | m.ROLE
+    | m.HEADER
+)
+
 
 def medical_evidence(page: Page, i: int) -> float:
     """Return how strongly token i is medicine rather than a name, from 0 to 1."""
@@ -23,7 +42,7 @@ def medical_evidence(page: Page, i: int) -> float:
             return 0.95
         if after.shape == "d":
             return 0.95 if eponym and not info.first >= 14 else 0.0
-        if (after.shape in "CM" and after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
+        if (after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
             after.low in ("and", "human", "type", "like") and eponym
         ):
             j += 1
@@ -34,6 +53,30 @@ def medical_evidence(page: Page, i: int) -> float:
         break
     if before_medicine(page, i):
         return 0.85
+    if page.low(i - 1) == "of" and page.low(i - 2) in (
+        "circle",
+        "sphincter",
+        "ampulla",
+        "tetralogy",
+        "ligament",
+        "bundle",
+        "pouch",
+        "triangle",
+        "islets",
+        "canal",
+        "duct",
+        "angle",
+        "loop",
+        "zone",
+        "crypts",
+        "point",
+        "sign",
+    ):
+        return 0.9
+    if page.low(i + 1) == "-" and page.joined(i) and page.marks(i + 2) & m.MEDICAL:
+        return 0.9
+    if names_a_thing(page, i) and not info.first >= 17:
+        return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
     if info.medical:
@@ -41,6 +84,22 @@ def medical_evidence(page: Page, i: int) -> float:
     if info.marks & m.EPONYM:
         return 0.7 if info.first < 15 and info.last < 16 else 0.2
     return 0.0
+
+
+def names_a_thing(page: Page, i: int) -> bool:
+    """Return True when a common noun follows a capitalised word directly, as after an eponym: Hasson trocar."""
+    j = i + 1
+    if (
+        not page.together(i, j)
+        or page.infos[i].shape == "l"
+        or page.pack.nouns_capital
+        or page.starts[j] - page.ends[i] > 1
+    ):
+        return False
+    after = page.infos[j]
+    if after.shape != "l" or after.marks & NO_NOUN or page.lines[i] in page.caps_lines:
+        return False
+    return not after.low.endswith(("ed", "ly", "ing")) and len(after.low) > 2
 
 
 def before_medicine(page: Page, i: int) -> bool:

@@ -8,58 +8,17 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.words import words
 
 #: Words that are not hospitals by themselves; a second word must follow or precede.
-WEAK = frozenset(
-    [
-        "medical",
-        "health",
-        "healthcare",
-        "center",
-        "centre",
-        "memorial",
-        "institute",
-        "practice",
-        "nursing",
-        "surgery",
-        "rehabilitation",
-        "rehab",
-        "med",
-        "lab",
-        "labs",
-        "laboratory",
-        "laboratories",
-        "pharmacy",
-        "ctr",
-    ]
+WEAK = words(
+    "medical health healthcare center centre memorial institute practice nursing surgery "
+    "rehabilitation rehab med lab labs laboratory laboratories pharmacy ctr"
 )
-TAILS = frozenset(
-    [
-        "hospital",
-        "hospitals",
-        "clinic",
-        "center",
-        "centre",
-        "infirmary",
-        "home",
-        "system",
-        "trust",
-        "group",
-        "associates",
-        "practice",
-        "institute",
-        "campus",
-        "services",
-        "network",
-        "care",
-        "foundation",
-        "school",
-        "surgery",
-        "hosp",
-        "ctr",
-        "pharmacy",
-        "pavilion",
-    ]
+TAILS = words(
+    "hospital hospitals clinic center centre infirmary home system trust group associates "
+    "practice institute campus services network care foundation school surgery hosp ctr "
+    "pharmacy pavilion"
 )
 
 
@@ -70,7 +29,10 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     if not page.capital(i) and not page.plain_case(i):
         return
     if (
-        page.marks(i + 1) & m.HOSPITAL
+        (
+            page.low(i + 1) in TAILS
+            or page.low(i + 1) in WEAK - {"laboratory", "pharmacy", "lab", "labs"}
+        )
         and page.together(i, i + 1)
         and (page.capital(i + 1) or page.plain_case(i + 1))
     ):
@@ -120,7 +82,7 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     if page.plain_case(i):
-        evidence = 0.82
+        evidence = 0.88
     if info.low in WEAK:
         evidence -= 0.05
     yield cut(page, start, end, "hospital", evidence, "hospital")

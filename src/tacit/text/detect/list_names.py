@@ -8,26 +8,42 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.page import Page
+from tacit.text.words import words
 
 
 @detector("list name", m.FIRST | m.LAST)
 def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a word of the lists with a telling capital, or in a text without capitals a word that is a name only."""
     info = page.infos[i]
-    if not page.capital(i):
-        if page.plain_case(i) and info.index >= 9 and not info.marks & BARRED and not info.medical:
-            if info.first >= 11:
-                yield cut(page, i, i + 1, "name", 0.45, "list first name")
-            if info.last >= 11:
-                yield cut(page, i, i + 1, "name", 0.35, "list surname")
+    if info.marks & (BARRED | m.DRUG) and info.index < 8:
         return
-    if info.marks & (BARRED | m.PLACE) and info.index < 8:
+    if not page.capital(i):
+        if page.plain_case(i) and info.index >= 6 and not info.medical:
+            sure = not info.common and not info.marks & (m.PLACE | m.EPONYM)
+            if info.first >= 11:
+                yield cut(
+                    page,
+                    i,
+                    i + 1,
+                    "name",
+                    0.82 if sure and info.first >= 10 else 0.55 if info.index >= 10 else 0.4,
+                    "list first name",
+                )
+            if info.last >= 11:
+                yield cut(page, i, i + 1, "name", 0.45 if sure else 0.25, "list surname")
+        return
+    if (info.shape == "U" and len(info.low) < 4) or len(info.low) < 3:
         return
     weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
+    place = bool(info.marks & (m.PLACE | m.EPONYM | m.STATE))
     if info.first >= 8:
-        yield cut(page, i, i + 1, "name", 0.3 if weak else 0.55, "list first name")
-    if info.last >= 9:
-        yield cut(page, i, i + 1, "name", 0.15 if weak else 0.45, "list surname")
+        sure = not info.common and not place
+        evidence = 0.82 if sure else 0.3 if weak else 0.6
+        yield cut(page, i, i + 1, "name", evidence, "list first name")
+    if info.last >= 8:
+        sure = not info.common and not place and not page.starts_sentence(i)
+        evidence = 0.6 if sure else 0.15 if weak else 0.4
+        yield cut(page, i, i + 1, "name", evidence, "list surname")
 
 
 @detector("first and last name", m.FIRST)
@@ -67,7 +83,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
             page.together(i, j)
             and page.infos[j].shape in "lU"
             and next_to(page, j)
-            and plain_surname(page, j)
+            and plain_surname(page, j, info.first >= 13 and not info.common)
         ):
             yield cut(
                 page,
@@ -79,20 +95,20 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
             )
 
 
-def plain_surname(page: Page, j: int) -> bool:
+def plain_surname(page: Page, j: int, sure: bool) -> bool:
     """Return True for a surname without a telling capital."""
     info = page.infos[j]
     if info.marks & BARRED or info.medical:
         return False
     if info.last >= 8:
-        return info.index >= 4
+        return info.index >= (0 if info.last >= 9 and sure else 4)
     return not info.common and not info.marks & m.MEDICAL and len(info.low) > 3
 
 
 def next_to(page: Page, j: int) -> bool:
     """Return True when only spaces or an initial lie before token j."""
     before = page.infos[j - 1]
-    return before.shape != "p" or before.low == "."
+    return (before.shape != "p" or before.low == ".") and page.starts[j] - page.ends[j - 1] < 2
 
 
 @detector("last, first", m.LAST)
@@ -102,9 +118,9 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     info, other = page.infos[i], page.infos[i + 2]
     if (
-        other.first < 10
-        or info.last < 9
-        or other.index < 5
+        other.first < 7
+        or info.last < 8
+        or other.index < 4
         or other.marks & BARRED
         or info.marks & BARRED
     ):
@@ -116,7 +132,14 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     end = i + 3
     if end < page.size and is_initial(page, end, False) and page.together(i, end):
         end = page.skip_dot(end + 1)
-    yield cut(page, i, end, "name", 0.8 if starts else 0.55, "last, first")
+    yield cut(
+        page,
+        i,
+        end,
+        "name",
+        0.82 if starts or info.shape == "U" or page.starts[i] - page.ends[i - 1] > 1 else 0.55,
+        "last, first",
+    )
 
 
 @detector("initial and surname", m.CAPITAL)
@@ -147,9 +170,7 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
 
 
 #: Second words of species, which stand after an initial: E. coli is in lower case, C. Difficile is not.
-GENERA_ENDS = frozenset(
-    ["coli", "difficile", "aureus", "pneumoniae", "influenzae", "pylori", "albicans"]
-)
+GENERA_ENDS = words("coli difficile aureus pneumoniae influenzae pylori albicans")
 
 
 @detector("surname by its sound", m.CAPITAL)

@@ -21,6 +21,9 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     short = len(info.low) == 2
     if short and info.shape != "U" and not page.lower:
         return
+    doubtful = short and bool(
+        info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION) or page.plain_case(i)
+    )
     j = i + 1
     if page.low(j) in (".", ","):
         j += 1
@@ -36,21 +39,40 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
         if found and short:
             yield Candidate(page.starts[j], found.end(), "address", 0.85, "town, state and ZIP")
         return
-    if found:
+    if found and (comma or not info.marks & m.SUFFIX or is_place(page, start, k)):
         yield Candidate(page.starts[start], found.end(), "address", 0.97, "town, state and ZIP")
-    elif comma and (
-        (short and info.shape == "U" and not page.plain_case(i)) or (not short and page.capital(i))
-    ):
-        if not (page.marks(i) & m.SUFFIX and not page.marks(start) & m.PLACE):
-            known = page.marks(start) & m.PLACE
+    elif comma and not page.plain_case(i) and (info.shape == "U" if short else page.capital(i)):
+        known = is_place(page, start, k)
+        degree = info.marks & m.SUFFIX and page.low(start - 1) not in (
+            "in",
+            "from",
+            "of",
+            "near",
+            "to",
+            "at",
+            ",",
+        )
+        runs_on = (
+            info.marks & (m.STOP | m.PREPOSITION)
+            and page.together(i, i + 1)
+            and page.infos[i + 1].shape != "p"
+        )
+        if (known and not degree and not runs_on) or not (doubtful or page.infos[start].first >= 8):
             yield cut(page, start, i + 1, "address", 0.9 if known else 0.82, "town and state")
     elif (
         comma
         and page.plain_case(i)
-        and page.marks(start) & m.PLACE
+        and is_place(page, start, k)
         and page.infos[start].common < 13
+        and not info.marks & (m.SUFFIX | m.STOP | m.PREPOSITION)
     ):
         yield cut(page, start, i + 1, "address", 0.82, "town and state")
+
+
+def is_place(page: Page, i: int, j: int) -> bool:
+    """Return True when tokens i up to, without, j are a town of the list."""
+    name = "_".join(page.low(k) for k in range(i, j) if page.infos[k].shape != "p")
+    return name in page.lexicon.knowledge.places
 
 
 def town_start(page: Page, k: int) -> int:
@@ -216,7 +238,7 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     end = forward_proper(page, j, 3)
-    if end > j and not page.marks(end) & m.HEAD and not page.infos[j].medical:
+    if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
         weak = page.low(i) in (
             "from",
             "near",

@@ -8,57 +8,15 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import SMALL
+from tacit.text.words import words
 
 #: Street words that are ordinary words too, or titles: they need a number and a capital.
-WEAK = frozenset(
-    [
-        "st",
-        "dr",
-        "ct",
-        "place",
-        "court",
-        "way",
-        "close",
-        "row",
-        "square",
-        "circle",
-        "hill",
-        "walk",
-        "park",
-        "green",
-        "rise",
-        "run",
-        "view",
-        "bend",
-        "cove",
-        "ridge",
-        "yard",
-        "path",
-        "passage",
-        "landing",
-        "drive",
-        "pl",
-        "ter",
-        "loop",
-        "route",
-        "trail",
-        "field",
-        "fields",
-        "meadow",
-        "vale",
-        "cir",
-        "sq",
-        "lane",
-        "terrace",
-        "heights",
-        "crossing",
-        "parade",
-        "gardens",
-        "grove",
-        "plaza",
-    ]
+WEAK = words(
+    "st dr ct place court way close row square circle hill walk park green rise run view bend "
+    "cove ridge yard path passage landing drive pl ter loop route trail field fields meadow "
+    "vale cir sq lane terrace heights crossing parade gardens grove plaza"
 )
-COMPASS = frozenset(["n", "s", "e", "w", "ne", "nw", "se", "sw", "north", "south", "east", "west"])
+COMPASS = words("n s e w ne nw se sw north south east west")
 
 
 @detector("street", m.STREET)
@@ -125,7 +83,11 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             start,
             end,
             "address",
-            0.5 if medical else 0.92 if not (plain and weak) else 0.75,
+            0.5
+            if medical
+            else 0.92
+            if page.infos[i].shape in "CM" or not (plain and weak)
+            else 0.75,
             "street",
         )
     elif page.capital(i) and not plain and not weak and words:
