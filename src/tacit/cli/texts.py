@@ -168,7 +168,7 @@ def tell_review(release: Any, queue: Path | None) -> None:
     from tacit.data.corpus import Corpus
     from tacit.text.review import narratives_of, queue_of, read_queue, write_queue
 
-    left = next((a.details["uncertain"] for a in release.history if a.kind == "scrub"), {})
+    left: dict[str, int] = next((a.details["uncertain"] for a in release.history if a.kind == "scrub"), {})
     waiting = sum(left.values())
     if not isinstance(release.data, Corpus):
         if waiting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +102,7 @@ def patient_name(document: Document) -> str:
     return " ".join(max(names, key=len, default="").replace(",", " ").split())
 
 
-def write_rows(file: Path, header: tuple[str, ...], rows: list[tuple[object, ...]]) -> None:
+def write_rows(file: Path, header: tuple[str, ...], rows: Sequence[Sequence[object]]) -> None:
     """Write a CSV file."""
     with file.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
