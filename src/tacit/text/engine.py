@@ -154,12 +154,13 @@ def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
     """Yield the candidates of the statistical voter, where it is installed, and of a site's own taggers."""
     voter = crf_voter()
     if voter is not None:
-        for start, end, kind, certainty in voter(page.tokens, settings.language):
-            yield Candidate(start, end, kind, calibrate("crf", certainty), "crf")
+        for start, end, kind, certainty in voter(page.tokens, settings.language) or ():
+            yield Candidate(start, end, kind, certainty, "crf")
     for tagger in settings.taggers:
         name = getattr(tagger, "__name__", "tagger")
         for span in tagger(page.text):
-            yield Candidate(span.start, span.end, span.kind, span.certainty, span.source or name)
+            certainty = calibrate(name, span.certainty)
+            yield Candidate(span.start, span.end, span.kind, certainty, span.source or name)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from bisect import bisect_right
 from collections import defaultdict
 
 from rapidfuzz.distance import OSA
@@ -22,6 +23,18 @@ MOST_PARTS = 400
 MOST_WORDS = 5000
 
 
+#: A name feeds back from this certainty on.
+SURE = 0.84
+
+
+def within(candidate: Candidate, taken: dict[int, int], spans: list[Span]) -> bool:
+    """Return True when a candidate lies in a name that is accepted already: it does not support itself."""
+    if taken.get(candidate.start, 0) >= candidate.end:
+        return True
+    k = bisect_right(spans, candidate.start, key=lambda s: s.start) - 1
+    return k >= 0 and spans[k].kind in NAMES and spans[k].end >= candidate.end
+
+
 class Memory:
     """Places of the words of a page, looked up by word."""
 
@@ -38,7 +51,7 @@ class Memory:
         """Return candidates for words of accepted names that were not known before."""
         fresh: dict[str, str] = {}
         for span in spans:
-            if span.kind in NAMES and span.certainty >= 0.7:
+            if span.kind in NAMES and span.certainty >= SURE:
                 for part in name_parts(self.page.text[span.start : span.end]):
                     if part not in self.known and self.is_telling(part):
                         fresh[part] = span.kind
@@ -50,11 +63,12 @@ class Memory:
             found.extend(self.same_word(part))
             found.extend(self.short_forms(part))
             found.extend(self.misspellings(part))
-        return found
+        taken = {span.start: span.end for span in spans if span.kind in NAMES}
+        return [c for c in found if not within(c, taken, spans)]
 
     def is_telling(self, part: str) -> bool:
         """Return True for a part that can be looked for: no initial, no word of two letters in small print."""
-        return len(part) > 2 or (len(part) == 2 and part not in self.page.lexicon.knowledge.common)
+        return len(part) > 2 or self.page.lexicon(part).index >= 12
 
     def same_word(self, part: str) -> list[Candidate]:
         """Return the other places of a word, where it is written as a name."""

@@ -8,7 +8,10 @@ from tacit.text.page import Page
 
 #: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.
 BARRED = (
-    m.STOP
+    m.CLOSING
+    | m.AGE
+    | m.UNIT
+    | m.STOP
     | m.TITLE
     | m.HEADER
     | m.MONTH
@@ -35,22 +38,26 @@ def could_be_name(page: Page, i: int, cued: bool) -> bool:
     """Return True when token i can be part of a name; after a cue more is believed."""
     info = page.infos[i]
     shape = info.shape
-    if shape in "dp" or shape == "I":
+    if shape in "dp" or shape == "I" or (shape in "UM" and info.marks & m.SUFFIX):
         return False
-    if info.marks & BARRED and not (cued and info.index >= 4 and shape != "l"):
-        # "May", "Price", "Dean" after a cue, or in a lower-case text where a list is sure
-        return bool(cued and info.index >= 5)
-    if page.capital(i) and not page.pack.nouns_capital:
-        if shape == "U":
-            return info.index >= 5 or (
-                cued and len(info.low) > 2 and not info.medical and not info.common
-            )
-        return cued or not (info.medical or (info.common >= 13 and info.index < 3))
+    if info.marks & BARRED:
+        return cued and info.index >= (4 if shape == "C" else 5)
     if page.capital(i):
-        return bool(info.index >= 5 or (cued and not info.medical and info.common < 14))
+        return capital_name(page, info, cued)
     if shape == "l" and not page.lower and not cued:
         return False
     return believe_plain(info, cued)
+
+
+def capital_name(page: Page, info: Word, cued: bool) -> bool:
+    """Return True for a word with a telling capital that can be a name."""
+    if page.pack.nouns_capital:
+        return info.index >= 5 or (cued and not info.medical and info.common < 14)
+    if info.shape == "U":
+        return info.index >= 5 or (
+            cued and len(info.low) > 2 and not info.medical and not info.common
+        )
+    return cued or not (info.medical or (info.common >= 11 and info.index < 3))
 
 
 def believe_plain(word: Word, cued: bool) -> bool:
@@ -58,8 +65,8 @@ def believe_plain(word: Word, cued: bool) -> bool:
     if word.medical or len(word.low) < 2:
         return False
     if word.first or word.last:
-        return bool(word.index >= (3 if cued else 6))
-    return bool(cued and not word.common and not word.marks & m.MEDICAL and len(word.low) > 2)
+        return word.index >= (3 if cued else 6)
+    return cued and not word.common and not word.marks & m.MEDICAL and len(word.low) > 2
 
 
 def word_end(page: Page, i: int) -> int:
@@ -71,7 +78,7 @@ def word_end(page: Page, i: int) -> int:
             break
         if (
             sign in HYPHENS
-            and (part.shape != "l" or page.plain_case(i))
+            and (part.shape != "l" or page.plain_case(i) or not part.common)
             and not part.marks & m.MEDICAL
         ) or (
             sign in APOSTROPHES and len(part.low) > 2 and page.ends[j - 1] - page.starts[j - 1] <= 2
@@ -96,10 +103,18 @@ def is_initial(page: Page, i: int, cued: bool) -> bool:
     )
 
 
-def take_name(page: Page, i: int, *, cued: bool, most: int = 4) -> int:
-    """Return the end (exclusive) of the name that begins at token i, or i when none does."""
+def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
+    """Return the end (exclusive) of the name that begins at token i, or i when none does.
+
+    After a strong cue (Mr.) the first word is believed whatever it is, if it has a telling capital.
+    """
     j, words, initials = i, 0, 0
-    while j < page.size and words < most and (j == i or page.lines[j] == page.lines[j - 1]):
+    while j < page.size and words < most and (j == i or goes_on(page, j)):
+        info = page.infos[j]
+        if has_apostrophe(page, j):
+            j = word_end(page, j)
+            words += 1
+            continue
         if is_initial(page, j, cued) and initials < 3:
             after = page.skip_dot(j + 1)
             if words == 0 and not follows_name(page, after, cued):
@@ -107,15 +122,26 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4) -> int:
             initials += 1
             j = after
             continue
-        info = page.infos[j]
         if info.marks & m.PARTICLE and j + 1 < page.size and (words or info.shape != "l" or cued):
             after = page.skip_dot(j + 1)
             if particle_end(page, after, cued, words > 0) and info.low not in ("of", "e", "y"):
                 j = after
                 continue
-        if not could_be_name(
-            page, j, cued and (words == 0 or not page.plain_case(j) or not info.common)
+        if not (
+            could_be_name(
+                page, j, cued and (words == 0 or not page.plain_case(j) or not info.common)
+            )
+            or (words == 0 and strong and info.shape in "CM" and not info.marks & m.STOP)
+            or (words == 1 and page.plain_case(j) and is_surname(page, i, j))
         ):
+            break
+        if (
+            words
+            and len(info.low) < 4
+            and (info.marks & m.MEDICAL or (info.shape == "U" and page.infos[i].shape == "C"))
+        ):
+            break
+        if words and info.medical and not info.last >= 13:
             break
         if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
             break
@@ -128,6 +154,36 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4) -> int:
     ):
         j -= 1
     return j if words else (j if initials >= 2 and cued else i)
+
+
+def goes_on(page: Page, j: int) -> bool:
+    """Return True when token j follows the one before on its line, not in another column."""
+    return page.lines[j] == page.lines[j - 1] and page.starts[j] - page.ends[j - 1] < 2
+
+
+def has_apostrophe(page: Page, j: int) -> bool:
+    """Return True for O'Brien and D'Souza, whose first letter stands alone."""
+    return (
+        len(page.low(j)) == 1
+        and page.infos[j].shape in "Il"
+        and page.low(j + 1) in APOSTROPHES
+        and page.joined(j)
+        and page.joined(j + 1)
+        and len(page.low(j + 2)) > 2
+        and page.infos[j].low in "odlm"
+        and (page.capital(j + 2) or page.plain_case(j))
+    )
+
+
+def is_surname(page: Page, i: int, j: int) -> bool:
+    """Return True for an ordinary word that is a surname after a first name, where capitals tell nothing."""
+    info = page.infos[j]
+    return (
+        page.infos[i].first >= 10
+        and info.last >= 10
+        and info.index >= 3
+        and not info.marks & BARRED
+    )
 
 
 def follows_name(page: Page, j: int, cued: bool) -> bool:
@@ -150,8 +206,11 @@ def particle_end(page: Page, j: int, cued: bool, inside: bool) -> bool:
     return False
 
 
-def take_back(page: Page, j: int, *, cued: bool, most: int = 4) -> int:
-    """Return the start of the name that ends before token j (exclusive), or j when none does."""
+def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
+    """Return the start of the name that ends before token j (exclusive), or j when none does.
+
+    Before a degree (strong) the last word is believed whatever it is, after a first name or an initial.
+    """
     i, words = j, 0
     while i > 0 and words < most and page.lines[i - 1] == page.lines[j - 1]:
         k = i - 1
@@ -160,6 +219,10 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4) -> int:
             i = k - 1
             continue
         if info.shape == "I" and words:
+            if page.marks(k - 1) & m.AGE or (
+                page.low(k) in "fm" and k and page.infos[k - 1].shape in "dl"
+            ):
+                break
             i = k
             continue
         if info.low in HYPHENS or info.low in APOSTROPHES:
@@ -175,7 +238,12 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4) -> int:
         ):
             i = k
             continue
-        if not could_be_name(page, k, cued) or (info.shape == "l" and not page.lower):
+        believed = (
+            strong and words == 0 and k > 0 and info.shape in "CU" and not info.marks & m.STOP
+        )
+        if believed and not (page.infos[k - 1].first >= 8 or page.low(k - 1) == "."):
+            believed = False
+        if not (believed or could_be_name(page, k, cued)) or (info.shape == "l" and not page.lower):
             break
         i = k
         words += 1

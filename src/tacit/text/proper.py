@@ -4,221 +4,29 @@ from __future__ import annotations
 
 from tacit.text import marks as m
 from tacit.text.page import Page
+from tacit.text.words import words
 
-SMALL = frozenset(
-    [
-        "of",
-        "the",
-        "&",
-        "and",
-        "for",
-        "de",
-        "la",
-        "du",
-        "del",
-        "der",
-        "und",
-        "für",
-        "von",
-        "zum",
-        "zur",
-        "am",
-        "im",
-        "des",
-    ]
-)
+SMALL = words("of the & and for de la du del der und für von zum zur am im des")
+#: Small words that join the parts of a name to its telling word.
+INNER = words("of the & and de la du del der und für")
 #: Capitalised words that tell no one which: General Hospital, Day Surgery.
-GENERIC = frozenset(
-    [
-        "general",
-        "day",
-        "emergency",
-        "outpatient",
-        "inpatient",
-        "regional",
-        "local",
-        "community",
-        "district",
-        "county",
-        "city",
-        "state",
-        "national",
-        "central",
-        "main",
-        "our",
-        "the",
-        "this",
-        "that",
-        "a",
-        "an",
-        "his",
-        "her",
-        "their",
-        "your",
-        "my",
-        "new",
-        "old",
-        "follow",
-        "up",
-        "medical",
-        "health",
-        "care",
-        "nursing",
-        "home",
-        "family",
-        "primary",
-        "private",
-        "public",
-        "teaching",
-        "acute",
-        "children",
-        "women",
-        "mens",
-        "womens",
-        "clinic",
-        "hospital",
-        "surgery",
-        "center",
-        "centre",
-        "service",
-        "department",
-        "unit",
-        "ward",
-        "team",
-        "school",
-        "company",
-        "group",
-        "local",
-        "another",
-        "any",
-        "each",
-        "same",
-        "other",
-        "mental",
-        "walk",
-        "in",
-        "pain",
-        "fracture",
-        "sleep",
-        "plan",
-        "record",
-        "records",
-        "history",
-        "occupational",
-        "physical",
-        "university",
-        "college",
-        "high",
-        "elementary",
-        "referring",
-        "visiting",
-        "great",
-        "good",
-        "physician",
-        "provider",
-        "patient",
-        "student",
-        "after",
-        "before",
-        "last",
-        "next",
-        "first",
-        "second",
-        "in",
-        "at",
-        "to",
-        "from",
-        "since",
-        "during",
-        "no",
-        "under",
-        "status",
-        "post",
-        "prior",
-        "previous",
-        "seen",
-        "orthopedic",
-        "orthopaedic",
-        "cardiac",
-        "vascular",
-        "plastic",
-        "eye",
-        "dental",
-        "oral",
-        "general",
-        "bariatric",
-        "elective",
-        "major",
-        "minor",
-        "open",
-        "brain",
-        "spinal",
-        "heart",
-        "back",
-        "hip",
-        "knee",
-        "social",
-        "support",
-        "insurance",
-        "health-care",
-        "rehab",
-        "rehabilitation",
-        "specialist",
-        "tertiary",
-        "referral",
-        "transfer",
-        "receiving",
-        "admitting",
-        "nearest",
-        "oncology",
-        "urology",
-        "neurology",
-        "cardiology",
-        "radiology",
-        "pathology",
-        "outside",
-        "laparoscopic",
-        "robotic",
-        "cosmetic",
-        "emergent",
-        "urgent",
-        "planned",
-        "further",
-        "hand",
-        "foot",
-        "breast",
-        "lung",
-        "weight",
-        "loss",
-        "allergy",
-        "asthma",
-        "diabetes",
-        "diabetic",
-        "memory",
-        "falls",
-        "stroke",
-        "tb",
-        "hiv",
-        "std",
-        "wound",
-        "antenatal",
-        "prenatal",
-        "baby",
-        "well",
-        "anticoagulation",
-        "coumadin",
-        "warfarin",
-        "travel",
-        "sports",
-        "medicine",
-        "and",
-        "internal",
-        "renal",
-        "transplant",
-        "cancer",
-        "thyroid",
-        "liver",
-    ]
+GENERIC = words(
+    "general day emergency outpatient inpatient regional local community district county city "
+    "state national central main our the this that a an his her their your my new old follow up "
+    "medical health care nursing home family primary private public teaching acute children "
+    "women mens womens clinic hospital surgery center centre service department unit ward team "
+    "school company group local another any each same other mental walk in pain fracture sleep "
+    "plan record records history occupational physical university college high elementary "
+    "referring visiting great good physician provider patient student after before last next "
+    "first second in at to from since during no under status post prior previous seen "
+    "orthopedic orthopaedic cardiac vascular plastic eye dental oral general bariatric elective "
+    "major minor open brain spinal heart back hip knee social support insurance health-care "
+    "rehab rehabilitation specialist tertiary referral transfer receiving admitting nearest "
+    "oncology urology neurology cardiology radiology pathology outside laparoscopic robotic "
+    "cosmetic emergent urgent planned further hand foot breast lung weight loss allergy asthma "
+    "diabetes diabetic memory falls stroke tb hiv std wound antenatal prenatal baby well "
+    "anticoagulation coumadin warfarin travel sports medicine and internal renal transplant "
+    "cancer thyroid liver"
 )
 
 
@@ -231,7 +39,10 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
     """Return the start of the capitalised words before token j (exclusive), with small words and possessives between."""
     i, taken = j, 0
     plain = j > 0 and page.plain_case(j - 1)
-    while i > 0 and taken < most and page.lines[i - 1] == page.lines[j - 1]:
+    line = page.lines[min(j, page.size - 1)]
+    while i > 0 and taken < most and page.lines[i - 1] == line:
+        if i < page.size and page.starts[i] - page.ends[i - 1] > 1:
+            break
         k = i - 1
         info = page.infos[k]
         if info.shape == "p":
@@ -251,7 +62,7 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
             taken += 1
             continue
         if (
-            info.low in SMALL
+            info.low in INNER
             and taken
             and k > 0
             and page.capital(k - 1)
@@ -260,6 +71,8 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
         ):
             i = k
             continue
+        if plain and len(info.low) == 1:
+            break
         if plain and taken < 3 and not stops(page, k) and not info.marks & (m.STOP | m.PREPOSITION):
             i = k
             taken += 1

@@ -8,39 +8,12 @@ from tacit.text import marks as m
 from tacit.text.dates import COMPACT, read_day_month, read_month_day, read_numeric, read_short
 from tacit.text.detect.registry import Candidate, detector
 from tacit.text.page import Page
+from tacit.text.words import words
 
 #: Words before a day and month without a year: on 3/14.
-SHORT_CUES = frozenset(
-    [
-        "on",
-        "since",
-        "dated",
-        "date",
-        "until",
-        "till",
-        "by",
-        "due",
-        "from",
-        "seen",
-        "admitted",
-        "discharged",
-        "started",
-        "begun",
-        "between",
-        "through",
-        "thru",
-        "am",
-        "vom",
-        "seit",
-        "bis",
-        "dob",
-        "lmp",
-        "dc",
-        "d/c",
-        "adm",
-        "last",
-        "next",
-    ]
+SHORT_CUES = words(
+    "on held out off since dated date until till by due from seen admitted discharged started begun between "
+    "through thru am vom seit bis dob lmp dc d/c adm last next"
 )
 
 
@@ -99,6 +72,9 @@ def short_date(page: Page, i: int, end: int, form: str) -> Iterator[Candidate]:
         or (page.low(i - 1) == "," and page.marks(i - 2) & m.WEEKDAY)
         or (page.low(i - 1) in "(:" and page.low(i - 2) in SHORT_CUES)
     )
+    first, second = (int(x) for x in text[page.starts[i] : end].replace("-", "/").split("/"))
+    if form == "short/" and first <= 12 < second and not after_score(page, i):
+        cue = cue or True
     if not cue or (form == "short-" and not page.marks(i - 1) & m.WEEKDAY):
         if (
             form == "short/"
@@ -127,6 +103,25 @@ def short_date(page: Page, i: int, end: int, form: str) -> Iterator[Candidate]:
     ):
         return
     yield Candidate(begin(page, i), end, "date", 0.85, "date")
+
+
+def after_score(page: Page, i: int) -> bool:
+    """Return True when a score or measurement stands before token i, of which it is the value."""
+    for k in range(i - 1, max(-1, i - 4), -1):
+        if page.marks(k) & (m.MEDICAL | m.HEAD | m.EPONYM | m.DOSE) or page.low(k) in (
+            "score",
+            "scored",
+            "pain",
+            "strength",
+            "vision",
+            "ratio",
+            "scale",
+            "grade",
+        ):
+            return True
+        if page.infos[k].shape == "p" and page.low(k) not in ":=(":
+            return False
+    return False
 
 
 def compact(page: Page, i: int) -> Iterator[Candidate]:

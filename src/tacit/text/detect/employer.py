@@ -8,27 +8,11 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.words import words
 
 #: Words that only firms carry.
-STRONG = frozenset(
-    [
-        "corp",
-        "corporation",
-        "inc",
-        "incorporated",
-        "co",
-        "ltd",
-        "limited",
-        "llc",
-        "llp",
-        "plc",
-        "gmbh",
-        "ag",
-        "kg",
-        "ohg",
-    ]
-)
-LINKS = frozenset(["at", "for", "by", "with", "as", "a", "an", "the", "in", "bei", "als"])
+STRONG = words("corp corporation inc incorporated co ltd limited llc llp plc gmbh ag kg ohg")
+LINKS = words("at for by with as a an the in bei als")
 
 
 @detector("company", m.COMPANY)
@@ -54,11 +38,10 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     start = back_proper(page, j, 4)
     if start >= j and not info.low.endswith(page.pack.company_ends or ("\0",)):
         return
-    if not is_specific(page, start, j) or (
-        page.plain_case(i) and not strong and not works_near(page, start)
-    ):
+    near = works_near(page, start) or page.low(start - 1) in ("at", "for", "with", "bei")
+    if not is_specific(page, start, j) or (page.plain_case(i) and not strong and not near):
         return
-    evidence = 0.9 if strong else 0.8 if works_near(page, start) else 0.7
+    evidence = 0.9 if strong else 0.85 if near else 0.72
     yield cut(page, start, i + 1, "employer", evidence, "company")
 
 

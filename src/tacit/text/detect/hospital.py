@@ -8,58 +8,17 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.words import words
 
 #: Words that are not hospitals by themselves; a second word must follow or precede.
-WEAK = frozenset(
-    [
-        "medical",
-        "health",
-        "healthcare",
-        "center",
-        "centre",
-        "memorial",
-        "institute",
-        "practice",
-        "nursing",
-        "surgery",
-        "rehabilitation",
-        "rehab",
-        "med",
-        "lab",
-        "labs",
-        "laboratory",
-        "laboratories",
-        "pharmacy",
-        "ctr",
-    ]
+WEAK = words(
+    "medical health healthcare center centre memorial institute practice nursing surgery "
+    "rehabilitation rehab med lab labs laboratory laboratories pharmacy ctr"
 )
-TAILS = frozenset(
-    [
-        "hospital",
-        "hospitals",
-        "clinic",
-        "center",
-        "centre",
-        "infirmary",
-        "home",
-        "system",
-        "trust",
-        "group",
-        "associates",
-        "practice",
-        "institute",
-        "campus",
-        "services",
-        "network",
-        "care",
-        "foundation",
-        "school",
-        "surgery",
-        "hosp",
-        "ctr",
-        "pharmacy",
-        "pavilion",
-    ]
+TAILS = words(
+    "hospital hospitals clinic center centre infirmary home system trust group associates "
+    "practice institute campus services network care foundation school surgery hosp ctr "
+    "pharmacy pavilion"
 )
 
 
@@ -70,7 +29,10 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     if not page.capital(i) and not page.plain_case(i):
         return
     if (
-        page.marks(i + 1) & m.HOSPITAL
+        (
+            page.low(i + 1) in TAILS
+            or page.low(i + 1) in WEAK - {"laboratory", "pharmacy", "lab", "labs"}
+        )
         and page.together(i, i + 1)
         and (page.capital(i + 1) or page.plain_case(i + 1))
     ):
@@ -120,33 +82,28 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     if page.plain_case(i):
-        evidence = 0.82
+        evidence = 0.88
     if info.low in WEAK:
         evidence -= 0.05
     yield cut(page, start, end, "hospital", evidence, "hospital")
 
 
-@detector("hospital by its possessive", m.CAPITAL)
+@detector("hospital by its possessive", m.BRACKET)
 def find_possessive_hospitals(page: Page, i: int) -> Iterator[Candidate]:
-    """At Brigham's, without a noun after it."""
-    if page.low(i - 1) != "at" or page.infos[i].shape not in "CM":
+    """Find at Brigham's, without a noun after it."""
+    if page.low(i) not in ("'", "’") or page.low(i + 1) != "s" or not page.joined(i) or i < 2:
         return
-    k = i
-    while page.marks(k) & m.SAINT and page.together(i, k + 1):
-        k = page.skip_dot(k + 1)
-    if (
-        not page.together(i, k)
-        or page.infos[k].shape not in "CM"
-        or page.low(k + 1) not in ("'", "’")
-        or page.low(k + 2) != "s"
-        or not page.joined(k + 1)
-    ):
+    k = i - 1
+    if page.infos[k].shape not in "CM" or not page.joined(k):
         return
-    after = page.word_at(k + 3)
-    if (
-        after is None
-        or not page.together(k, k + 3)
-        or after.shape == "p"
-        or after.marks & (m.STOP | m.PREPOSITION)
-    ):
-        yield cut(page, i, k + 3, "hospital", 0.85, "hospital by its possessive")
+    before = k - 2 if page.low(k - 1) == "." and page.marks(k - 2) & m.SAINT else k - 1
+    start = k
+    if before >= 0 and page.marks(before) & m.SAINT:
+        start = before
+        before -= 1
+    if page.low(before) not in ("at", "im") or not page.together(before, i):
+        return
+    after = page.word_at(i + 2)
+    ends = after is None or not page.together(i, i + 2) or after.shape == "p"
+    if ends or (after is not None and after.marks & (m.STOP | m.PREPOSITION)):
+        yield cut(page, start, i + 2, "hospital", 0.85, "hospital by its possessive")

@@ -8,21 +8,10 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.words import words
 
-OF = frozenset(
-    [
-        "university",
-        "college",
-        "school",
-        "church",
-        "academy",
-        "parish",
-        "society",
-        "institute",
-        "temple",
-        "cathedral",
-        "order",
-    ]
+OF = words(
+    "university college school church academy parish society institute temple cathedral order"
 )
 
 
@@ -48,6 +37,14 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, back_proper(page, i, 3), end, "organisation", 0.85, "organisation")
             return
     start = back_proper(page, i, 5)
+    if (
+        page.low(i + 1) == ","
+        and page.marks(i + 2) & m.SUFFIX
+        and page.infos[min(i + 2, page.size - 1)].shape == "U"
+    ) or (
+        page.low(i + 1) == "," and page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
+    ):
+        return
     if start >= i or not is_specific(page, start, i):
         return
     if page.plain_case(i):

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, detector
 from tacit.text.page import Page
+from tacit.text.words import words
 
-EXTENSION = r"(?:[ ,]{0,2}(?:x|ext\.?|extension|extn\.?|app\.?|Durchwahl)[ .:]{0,2}\d{1,6}(?!\d))?"
+EXTENSION = r"(?:[ ]{0,2}(?:x|ext\.?|extension|extn\.?|app\.?|Durchwahl)[ .:]{0,2}\d{1,6}(?!\d))?"
 AMERICAN = re.compile(
-    r"(?:\+?1[-. ]{1,2})?\(?\d{3}\)?[-. /]{1,3}\d{3}[-. ]{1,3}\d{4}(?!\d)" + EXTENSION,
+    r"(?:\+?1[-. ]{1,2})?(?:\(\d{3}\)[-. /]{0,3}|\d{3}[-. /]{1,3})\d{3}[-. ]{1,3}\d{4}(?!\d)"
+    + EXTENSION,
     re.IGNORECASE,
 )
 LOCAL = re.compile(r"\d{3}[-.‐‑ ]\d{4}(?![\d/.-]?\d)" + EXTENSION, re.IGNORECASE)
@@ -27,37 +29,8 @@ UNITS = re.compile(
     r" ?(?:mg|ml|mcg|mm|cm|kg|g|mmol|units?|iu|cells?|steps|kcal|cal|hours?|days?|weeks?|%|/)\b",
     re.IGNORECASE,
 )
-FILLERS = frozenset(
-    [
-        ".",
-        ":",
-        "#",
-        "(",
-        "no",
-        "number",
-        "nr",
-        "at",
-        "is",
-        "on",
-        "-",
-        "–",
-        "the",
-        ",",
-        "me",
-        "us",
-        "her",
-        "him",
-        "them",
-        "to",
-        "or",
-        "and",
-        "/",
-        "=",
-        "home",
-        "work",
-        "office",
-        "'s",
-    ]
+FILLERS = words(
+    ". : # ( no number nr at is on - – the , me us her him them to or and / = home work office 's"
 )
 
 
@@ -96,9 +69,7 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
             if pattern in (NATIONAL, INTERNATIONAL) and not 8 <= digits <= 19:
                 continue
             if pattern is LOCAL and (
-                UNITS.match(text, found.end())
-                or (found[0][3] == "." and not cue)
-                or (found[0][3] == " " and not cue)
+                UNITS.match(text, found.end()) or (found[0][3] == " " and not cue)
             ):
                 continue
             yield Candidate(found.start(), found.end(), "phone", 0.97 if cue else evidence, "phone")

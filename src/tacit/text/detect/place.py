@@ -21,10 +21,17 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     short = len(info.low) == 2
     if short and info.shape != "U" and not page.lower:
         return
+    doubtful = short and bool(
+        info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION) or page.plain_case(i)
+    )
     j = i + 1
     if page.low(j) in (".", ","):
         j += 1
-    found = ZIP.match(page.text, page.starts[j]) if j < page.size and page.together(i, j) else None
+    found = (
+        ZIP.match(page.text, page.starts[j])
+        if j < page.size and page.together(i, j) and not page.joined(j - 1)
+        else None
+    )
     k = i
     comma = page.low(k - 1) == ","
     if comma:
@@ -36,21 +43,40 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
         if found and short:
             yield Candidate(page.starts[j], found.end(), "address", 0.85, "town, state and ZIP")
         return
-    if found:
+    if found and (comma or not info.marks & m.SUFFIX or is_place(page, start, k)):
         yield Candidate(page.starts[start], found.end(), "address", 0.97, "town, state and ZIP")
-    elif comma and (
-        (short and info.shape == "U" and not page.plain_case(i)) or (not short and page.capital(i))
-    ):
-        if not (page.marks(i) & m.SUFFIX and not page.marks(start) & m.PLACE):
-            known = page.marks(start) & m.PLACE
+    elif comma and not page.plain_case(i) and (info.shape == "U" if short else page.capital(i)):
+        known = is_place(page, start, k)
+        degree = info.marks & m.SUFFIX and page.low(start - 1) not in (
+            "in",
+            "from",
+            "of",
+            "near",
+            "to",
+            "at",
+            ",",
+        )
+        runs_on = (
+            info.marks & (m.STOP | m.PREPOSITION)
+            and page.together(i, i + 1)
+            and page.infos[i + 1].shape != "p"
+        )
+        if (known and not degree and not runs_on) or not (doubtful or page.infos[start].first >= 8):
             yield cut(page, start, i + 1, "address", 0.9 if known else 0.82, "town and state")
     elif (
         comma
         and page.plain_case(i)
-        and page.marks(start) & m.PLACE
+        and is_place(page, start, k)
         and page.infos[start].common < 13
+        and not info.marks & (m.SUFFIX | m.STOP | m.PREPOSITION)
     ):
         yield cut(page, start, i + 1, "address", 0.82, "town and state")
+
+
+def is_place(page: Page, i: int, j: int) -> bool:
+    """Return True when tokens i up to, without, j are a town of the list."""
+    name = "_".join(page.low(k) for k in range(i, j) if page.infos[k].shape != "p")
+    return name in page.lexicon.knowledge.places
 
 
 def town_start(page: Page, k: int) -> int:
@@ -67,7 +93,7 @@ def town_start(page: Page, k: int) -> int:
     return start
 
 
-@detector("postcode", m.CAPITAL)
+@detector("postcode", m.SHORT)
 def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
@@ -88,7 +114,7 @@ def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
         yield Candidate(start, found.end(), "address", 0.95, "postcode")
 
 
-@detector("ZIP", m.DIGIT)
+@detector("ZIP", m.FIVE)
 def find_zips(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits after the word ZIP, or alone after a comma and a place."""
     if page.ends[i] - page.starts[i] != 5:
@@ -102,7 +128,7 @@ def find_zips(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(found.start(), found.end(), "address", 0.95, "ZIP")
 
 
-@detector("German postcode", m.DIGIT, languages=("de",))
+@detector("German postcode", m.FIVE, languages=("de",))
 def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits and a town: 10115 Berlin."""
     if (
@@ -216,7 +242,7 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     end = forward_proper(page, j, 3)
-    if end > j and not page.marks(end) & m.HEAD and not page.infos[j].medical:
+    if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
         weak = page.low(i) in (
             "from",
             "near",
@@ -232,7 +258,7 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
 
 
-@detector("name and house number", m.DIGIT)
+@detector("name and house number", m.FEW)
 def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line that begins with a capitalised word and a number, in a block with a town: Huntington 18."""
     if (

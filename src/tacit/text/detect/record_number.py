@@ -8,81 +8,20 @@ from collections.abc import Iterator
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
+from tacit.text.words import words
 
 CODE = re.compile(
     r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}[A-Za-z]{0,3}|[A-Za-z]{1,3}(?![A-Za-z]))){0,6}(?![\d])"
 )
-FILLERS = frozenset(
-    [
-        "#",
-        ":",
-        ".",
-        "no",
-        "number",
-        "num",
-        "id",
-        "nr",
-        "is",
-        "of",
-        ")",
-        "(",
-        "the",
-        "record",
-        "file",
-        "card",
-        "account",
-        "-",
-        "–",
-        "°",
-        "º",
-        "nos",
-        "code",
-        "policy",
-        "plate",
-        "license",
-        "licence",
-        "certificate",
-        "medical",
-    ]
+FILLERS = words(
+    "# : . no number num id nr is of ) ( the record file card account - – ° º nos code policy "
+    "plate license licence certificate medical"
 )
 #: Words that are numbers' cues only when # or no follows, or a colon.
-WEAK = frozenset(
-    [
-        "hospital",
-        "unit",
-        "case",
-        "file",
-        "order",
-        "visit",
-        "test",
-        "lab",
-        "group",
-        "tag",
-        "room",
-        "pt",
-        "patient",
-        "ni",
-        "serial",
-        "device",
-        "study",
-        "no",
-        "pin",
-        "reference",
-        "account",
-        "policy",
-        "claim",
-        "medical",
-        "insurance",
-        "record",
-        "member",
-        "student",
-        "employee",
-        "sample",
-        "specimen",
-        "plate",
-        "protocol",
-        "group",
-    ]
+WEAK = words(
+    "hospital unit case file order visit test lab group tag room pt patient ni serial device "
+    "study no pin reference account policy claim medical insurance record member student "
+    "employee sample specimen plate protocol group"
 )
 LETTERED = re.compile(
     r"[A-Z]{1,5}[-/]?\d{2,}[A-Z\d]*(?:[-/][A-Z\d]+){0,4}(?![\w])|[A-Z]{1,4}(?:[-/][A-Z]{0,3}\d{2,8}){2,4}(?!\w)"
@@ -91,6 +30,8 @@ MIXED = re.compile(r"\d{1,6}[-/]?[A-Z]{1,4}[-/]?\d{2,8}(?!\w)")
 GROUPED = re.compile(r"\d{2,4}(?:-\d{2,6}){2,4}(?![\d-])")
 TAIL = re.compile(r"(?:[-/]\d{1,6}){1,3}(?!\d)|[A-Z]{1,2}(?!\w)")
 PLATE = re.compile(r"[A-Z]{2}\d{2}[ ]?[A-Z]{3}(?!\w)")
+SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
+FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
 DOSES = re.compile(
     r" ?(?:mg|mcg|ml|mm|cm|kg|g|l|mmol|units?|iu|cells?|steps|kcal|hours?|days?|weeks?|months?|years?|yrs?|yo|bpm|mmhg|%|x10|/(?:ul|ml|dl|hpf|min|mm|l)|grams?|pounds?|lbs?|feet|k/)(?![A-Za-z])",
     re.IGNORECASE,
@@ -136,6 +77,8 @@ def looks_like_year(text: str) -> bool:
 
 def starts_code(page: Page, j: int) -> bool:
     """Return True when letters at j belong to the code: Chart CH 22-417-88."""
+    if page.low(j) in ("id", "no", "is", "mrn", "ssn", "number", "nr"):
+        return False
     return (
         page.infos[j].shape == "U"
         and j + 1 < page.size
@@ -152,7 +95,7 @@ def trim(text: str) -> str:
     return "".join(parts)
 
 
-@detector("code", m.CAPITAL)
+@detector("code", m.UPPER | m.SHORT)
 def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     """Capital letters with digits, without a cue: QL-88-40417, a licence plate."""
     info = page.infos[i]
@@ -174,7 +117,7 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     if found and not DOSES.match(page.text, found.end()):
         digits = sum(c.isdigit() for c in found[0])
         if digits >= 4:
-            yield Candidate(start, found.end(), "id", 0.85 if digits >= 5 else 0.7, "code")
+            yield Candidate(start, found.end(), "id", 0.87 if digits >= 5 else 0.82, "code")
 
 
 @detector("long number", m.DIGIT)
@@ -183,14 +126,29 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     start, end = page.starts[i], page.ends[i]
     size = end - start
     text = page.text
+    if (
+        size == 6
+        and i
+        and page.joined(i - 1)
+        and page.infos[i - 1].shape in "lI"
+        and len(page.low(i - 1)) == 1
+        and not (i > 1 and page.joined(i - 2))
+    ):
+        yield cut(page, i - 1, i + 1, "id", 0.85, "code")
+        return
     attached = i > 0 and page.joined(i - 1) and page.infos[i - 1].low not in "#(:\"'"
     if attached and (size < 5 or page.infos[i - 1].shape == "p"):
         return
     if size < 5:
+        if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
+            yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
+            return
         found = MIXED.match(text, start)
         grouped = GROUPED.match(text, start)
         if grouped and sum(c.isdigit() for c in grouped[0]) >= 6:
-            yield Candidate(start, grouped.end(), "id", 0.75, "long number")
+            yield Candidate(start, grouped.end(), "id", 0.82, "long number")
+        elif SPACED.match(text, start):
+            yield Candidate(start, start + 11, "id", 0.7, "long number")
         elif found and sum(c.isdigit() for c in found[0]) >= 6:
             yield Candidate(start, found.end(), "id", 0.8, "code")
         return
@@ -223,4 +181,10 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
             stop = found.end()
         yield Candidate(start, stop, "id", 0.85, "long number")
     elif size == 6:
-        yield cut(page, i, i + 1, "id", 0.55, "long number")
+        framed = page.low(i - 1) == "(" or (
+            i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
+        )
+        lone = page.low(i + 1) in (")", "") or framed
+        lettered = framed and page.infos[i - 1].shape == "U" and len(page.low(i - 1)) <= 3
+        begun = i - 1 if lettered and not page.marks(i - 1) & m.NUMBER else i
+        yield cut(page, begun, i + 1, "id", 0.82 if lone else 0.6, "long number")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text import marks as m
+from tacit.text.detect.header_field import is_ordinary
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import take_name
 from tacit.text.page import Page
@@ -34,7 +35,9 @@ def find_salutations(page: Page, i: int) -> Iterator[Candidate]:
             j,
             end,
             "name",
-            0.9
+            0.5
+            if is_ordinary(page, j, end)
+            else 0.9
             if page.low(end) in ",:;-–!." or end >= page.size or not page.together(i, end)
             else 0.7,
             "salutation",

@@ -8,57 +8,15 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import SMALL
+from tacit.text.words import words
 
 #: Street words that are ordinary words too, or titles: they need a number and a capital.
-WEAK = frozenset(
-    [
-        "st",
-        "dr",
-        "ct",
-        "place",
-        "court",
-        "way",
-        "close",
-        "row",
-        "square",
-        "circle",
-        "hill",
-        "walk",
-        "park",
-        "green",
-        "rise",
-        "run",
-        "view",
-        "bend",
-        "cove",
-        "ridge",
-        "yard",
-        "path",
-        "passage",
-        "landing",
-        "drive",
-        "pl",
-        "ter",
-        "loop",
-        "route",
-        "trail",
-        "field",
-        "fields",
-        "meadow",
-        "vale",
-        "cir",
-        "sq",
-        "lane",
-        "terrace",
-        "heights",
-        "crossing",
-        "parade",
-        "gardens",
-        "grove",
-        "plaza",
-    ]
+WEAK = words(
+    "st dr ct place court way close row square circle hill walk park green rise run view bend "
+    "cove ridge yard path passage landing drive pl ter loop route trail field fields meadow "
+    "vale cir sq lane terrace heights crossing parade gardens grove plaza"
 )
-COMPASS = frozenset(["n", "s", "e", "w", "ne", "nw", "se", "sw", "north", "south", "east", "west"])
+COMPASS = words("n s e w ne nw se sw north south east west")
 
 
 @detector("street", m.STREET)
@@ -67,6 +25,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     weak = info.low in WEAK
     plain = page.plain_case(i)
+    if info.low in ("dr", "st") and leads_name(page, i):
+        return
     k, words = i, 0
     while k > 0 and words < 4 and page.lines[k - 1] == page.lines[i]:
         before = page.infos[k - 1]
@@ -125,7 +85,11 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             start,
             end,
             "address",
-            0.5 if medical else 0.92 if not (plain and weak) else 0.75,
+            0.5
+            if medical
+            else 0.92
+            if page.infos[i].shape in "CM" or not (plain and weak)
+            else 0.75,
             "street",
         )
     elif page.capital(i) and not plain and not weak and words:
@@ -154,6 +118,15 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     ):
         lives = page.low(k - 1) in ("on", "at", "to", "off", "near", "in")
         yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
+
+
+def leads_name(page: Page, i: int) -> bool:
+    """Return True when Dr or St is a title or a saint before a name, not the end of a street."""
+    j = page.skip_dot(i + 1)
+    if not page.together(i, j):
+        return False
+    info = page.infos[j]
+    return info.shape in "CMI" or (page.plain_case(i) and info.index >= 6 and info.shape != "p")
 
 
 def tidy(page: Page, k: int, i: int) -> int:
@@ -275,10 +248,10 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
             start = k
         else:
             break
-    if start == i and page.low(i) == "box":
-        return
     while start < i and page.low(start) == ".":
         start += 1
+    if start == i and page.low(i) == "box":
+        return
     end = j + 1
     while (
         end < page.size

@@ -8,34 +8,10 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_back
 from tacit.text.page import Page
+from tacit.text.words import words
 
-LINKS = frozenset(
-    [
-        "is",
-        "was",
-        "a",
-        "an",
-        "the",
-        ",",
-        "(",
-        "-",
-        "who",
-        "old",
-        "year",
-        "years",
-        "yr",
-        "yrs",
-        "yo",
-        "ist",
-        "eine",
-        "ein",
-        "now",
-        "and",
-        "/",
-        "almost",
-        "about",
-        "nearly",
-    ]
+LINKS = words(
+    "is was a an the , ( - who old year years yr yrs yo ist eine ein now and / almost about nearly"
 )
 
 

@@ -21,17 +21,19 @@ LETTERS = {
 }
 
 
-@detector("suffix name", m.SUFFIX | m.CAPITAL)
+@detector("suffix name", m.SUFFIX | m.SHORT)
 def find_suffix_names(page: Page, i: int) -> Iterator[Candidate]:
     """One to four words of a name, an optional comma, and a degree."""
     before = i - 1
     if before < 0 or not page.together(before, i):
         return
     comma = page.low(before) == ","
-    if not is_degree(page, i, comma):
+    if not is_degree(page, i, comma) or (not comma and page.low(i) in ("ii", "iii")):
         return
     j = before if comma else i
-    k = take_back(page, j, cued=comma)
+    k = take_back(page, j, cued=comma, strong=comma)
+    if page.infos[i].shape == "l" and not comma and k < j and page.infos[j - 1].index < 5:
+        return
     if k < j:
         yield cut(page, k, j, "name", 0.93 if comma else 0.85, "suffix name", person=True)
 
@@ -40,11 +42,15 @@ def is_degree(page: Page, i: int, comma: bool) -> bool:
     """Return True when letters of a degree begin at token i."""
     info = page.infos[i]
     if info.marks & m.SUFFIX:
-        return info.shape in "UMC" or (
-            comma
-            and page.lower
-            and len(info.low) > 1
-            and info.low not in ("do", "ms", "ma", "pa", "pt")
+        return (
+            info.shape in "UMC"
+            or (
+                comma
+                and page.lower
+                and len(info.low) > 1
+                and info.low not in ("do", "ms", "ma", "pa", "pt")
+            )
+            or (info.low in ("rn", "md", "lpn", "arnp", "crna") and page.lower)
         )
     following = LETTERS.get(info.low)
     return bool(

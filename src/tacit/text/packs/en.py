@@ -48,13 +48,13 @@ CUES = {
         "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
         "lpn cnm crna psyd pharmd pa pac mbbs mbchb bm bch bs msc dpm od dc bsn msn dnp fnp aprn rph frcog mrcog "
         "frca frcr frcpath frcpsych mrcpsych esq jr sr ii iii lmft lmhc cna lvn rd ccc slp rgn rmn srn frcem facep cnp "
-        "faafp fcap mrcpch frcpch lpc ms ma"
+        "faafp mrpharms mrpharm bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
     ),
     "header": (
         "re patient name pt attending surgeon cc from to dear physician provider referring assistant assistants "
         "dictated dictator author signed client resident student pupil member subscriber insured guarantor consultant "
         "anesthesiologist anaesthetist radiologist pathologist nurse therapist pcp gp cardiologist performed "
-        "seen reviewed caller contact nok kin next carer caregiver guardian regarding subject attn surname forename "
+        "seen reviewed caller contact nok kin next carer caregiver guardian regarding attn surname forename "
         "forenames given first last middle maiden mother father spouse parent emergency employee claimant technologist "
         "operator author transcribed typed electronically verified authenticated read ordered ordering requested "
         "requesting collected received interviewer witness midwife registrar houseman sho fy1 sister keyworker "
@@ -72,7 +72,7 @@ CUES = {
         "girlfriend boyfriend spouse stepmother stepfather stepson stepdaughter sibling twin twins roommate flatmate "
         "caregiver carer guardian godmother godfather supervisor coworker colleague landlord landlady teacher coach "
         "babysitter nanny foster grandchild child baby infant children kids sons daughters sisters brothers parents parent mate pal housemate in-law "
-        "widow widower ex bf gf dtr dau mil fil sil bil sib bro sis gran nan grandad granddad stepdad stepmom stepbrother stepsister"
+        "widow widower dependent dependant claimant policyholder insured ex bf gf dtr dau mil fil sil bil sib bro sis gran nan grandad granddad stepdad stepmom stepbrother stepsister"
     ),
     "role": (
         "nurse physician doctor surgeon midwife therapist physiotherapist pharmacist radiologist pathologist counselor counsellor "
@@ -99,7 +99,7 @@ CUES = {
         "dial ring contact landline callback x"
     ),
     "number": (
-        "mrn mrns ch chart account acct policy case nhs ssn ss no number num id record hospital unit reference ref licence license lic "
+        "mrn mrns job hosp dict acc accn clia ch chart account acct policy case nhs ssn ss no number num id record hospital unit reference ref licence license lic "
         "insurance member claim file accession specimen invoice medicare medicaid npi dea medical registration passport "
         "serial device plate order encounter visit csn fin pt patient tag room mr hic group grp certificate cert permit "
         "subscriber auth authorization authorisation protocol badge employee student chi ni nino gmc nmc pin csn har referral sample study lab test requisition"
@@ -141,7 +141,7 @@ CUES = {
         "insulin tremor rigidity bodies pearls stones crystals rash lesion lesions patch swelling sinus cord hook phase response effect lung "
         "transplant ventriculography angiography manometry thyrotoxicosis hemangioma lipoma tendonitis paralysis device filter shunt electrode "
         "type variant transformation involvement equivalent-like cirrhosis uropathy stricture perforation hypertension hyperplasia metaplasia "
-        "work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture"
+        "hump rod trocar cerclage rules bengal mental work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture"
     ),
     "dose": (
         "mg mcg g kg ml l mmol units unit iu mgs mls ug cc tabs tab tablet tablets cap caps capsule capsules puffs puff drops bid tid qid "
@@ -175,7 +175,17 @@ CUES = {
         "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
     ),
-    "word": "",
+    "meets": (
+        "with w seeing discussed told asked informed paged notified saw spoke met seen per by via updated contacted phoned rang emailed visited "
+        "advised reassured squeeze loop include invited thanks thank ask tell call inform notify page see"
+    ),
+    "acts": (
+        "called calls says said thinks covers wants reports drove drives ate eats lives denies states stated has had is was feels felt "
+        "came comes went goes sits walks slept sleeps takes took keeps asked asks agreed agrees declined declines refused refuses requests requested "
+        "returned returns remains will would visited visits visiting brought phoned rang presented presents attends attended underwent tolerated complains complained "
+        "reported described describes noted notes told tells likes loves hates enjoys plays works worked wishes hopes cried laughed smiled appears appeared "
+        "seems seemed looks looked needs needed continues continued signed understands understood lives lived saw sees found"
+    ),
 }
 
 PACK = Pack(
@@ -195,6 +205,12 @@ PACK = Pack(
         "October",
         "November",
         "December",
+    ),
+    words=(
+        "ok okay english spanish french german italian portuguese russian chinese mandarin cantonese japanese korean vietnamese "
+        "arabic hindi urdu punjabi bengali polish turkish greek dutch swedish american british european african asian indian irish "
+        "scottish welsh hispanic latino caucasian white black christian catholic protestant jewish muslim hindu buddhist christmas "
+        "easter thanksgiving ramadan internet english-speaking fyi asl asap mrs tylenol god lord covid"
     ),
     medical=MEDICAL,
     eponyms=EPONYMS,

@@ -7,99 +7,20 @@ import hmac
 from collections.abc import Iterator
 
 from tacit.text.lexicon import Knowledge
+from tacit.text.words import listed
 
-ONSETS = [
-    "b",
-    "bl",
-    "br",
-    "c",
-    "ch",
-    "cl",
-    "cr",
-    "d",
-    "dr",
-    "f",
-    "fl",
-    "fr",
-    "g",
-    "gl",
-    "gr",
-    "h",
-    "j",
-    "k",
-    "kl",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pl",
-    "pr",
-    "r",
-    "s",
-    "sh",
-    "sl",
-    "st",
-    "t",
-    "th",
-    "tr",
-    "v",
-    "w",
-    "z",
-]
-VOWELS = ["a", "e", "i", "o", "u", "a", "e", "o", "ai", "ea", "ou"]
-MIDDLES = [
-    "b",
-    "d",
-    "f",
-    "g",
-    "l",
-    "m",
-    "n",
-    "r",
-    "s",
-    "t",
-    "v",
-    "ld",
-    "lm",
-    "ln",
-    "nd",
-    "ng",
-    "rd",
-    "rl",
-    "rm",
-    "rn",
-    "sk",
-    "st",
-    "th",
-    "rk",
-    "lb",
-    "nt",
-]
+ONSETS = listed(
+    "b bl br c ch cl cr d dr f fl fr g gl gr h j k kl l m n p pl pr r s sh sl st t th tr v w z"
+)
+VOWELS = listed("a e i o u a e o ai ea ou")
+MIDDLES = listed("b d f g l m n r s t v ld lm ln nd ng rd rl rm rn sk st th rk lb nt")
 ENDS = {
-    "f": ["a", "ia", "elle", "ina", "eth", "ela", "ora", "isa", "ena"],
-    "m": ["an", "or", "ard", "el", "in", "os", "ric", "en", "ald"],
-    "u": ["el", "en", "is", "er", "in", "ey", "an"],
-    "last": [
-        "ham",
-        "ton",
-        "ley",
-        "wick",
-        "den",
-        "by",
-        "ford",
-        "well",
-        "man",
-        "ner",
-        "ling",
-        "son",
-        "mer",
-        "ster",
-        "dale",
-        "worth",
-        "combe",
-        "er",
-        "ens",
-    ],
+    "f": listed("a ia elle ina eth ela ora isa ena"),
+    "m": listed("an or ard el in os ric en ald"),
+    "u": listed("el en is er in ey an"),
+    "last": listed(
+        "ham ton ley wick den by ford well man ner ling son mer ster dale worth combe er ens"
+    ),
 }
 #: Tries before a number is hung on: never seen to be needed.
 TRIES = 200

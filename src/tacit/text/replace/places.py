@@ -9,55 +9,17 @@ from tacit.text.lexicon import Lexicon
 from tacit.text.proper import SMALL
 from tacit.text.replace.invent import Inventor, like_case
 from tacit.text.tokens import tokenise
+from tacit.text.words import words
 
 #: Three-digit ZIP areas of at most 20,000 people (Census 2000), which Safe Harbor makes 000.
-RESTRICTED = frozenset(
-    [
-        "036",
-        "059",
-        "063",
-        "102",
-        "203",
-        "556",
-        "692",
-        "790",
-        "821",
-        "823",
-        "830",
-        "831",
-        "878",
-        "879",
-        "884",
-        "890",
-        "893",
-    ]
-)
+RESTRICTED = words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 ZIP = re.compile(r"(?<!\d)(\d{3})\d{2}(?:-\d{4})?(?!\d)")
 UK = re.compile(
     r"(?<![A-Za-z0-9])([A-Z]{1,2})\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}(?![A-Za-z0-9])", re.IGNORECASE
 )
 KEPT = m.STREET | m.UNIT | m.BOX | m.SAINT
 THINGS = m.HOSPITAL | m.COMPANY | m.CLUB | m.SAINT
-COMPASS = frozenset(
-    [
-        "n",
-        "s",
-        "e",
-        "w",
-        "ne",
-        "nw",
-        "se",
-        "sw",
-        "north",
-        "south",
-        "east",
-        "west",
-        "p",
-        "o",
-        "po",
-        "apt",
-    ]
-)
+COMPASS = words("n s e w ne nw se sw north south east west p o po apt")
 
 
 def replace_address(text: str, lexicon: Lexicon, inventor: Inventor) -> str:
