@@ -34,7 +34,14 @@ RANKS = {
 FULL_NAME = 3
 #: Evidence that weak medical evidence hardly touches: a whole name, or one that the document holds elsewhere.
 REMEMBERED = frozenset(
-    ("first and last name", "prior occurrence", "diminutive", "misspelling", "known record")
+    (
+        "first and last name",
+        "last, first",
+        "prior occurrence",
+        "diminutive",
+        "misspelling",
+        "known record",
+    )
 )
 NAMES = frozenset(("name", "nickname"))
 #: Below this certainty a span is not even worth a review.
@@ -174,7 +181,7 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
     if person:
         return certainty
     against = medical_evidence(page, i)
-    if full and against < 0.8:
+    if full and against <= 0.8:
         against *= 0.2
     return certainty * (1.0 - against)
 

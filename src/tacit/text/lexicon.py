@@ -115,7 +115,7 @@ class Lexicon:
         """Look a word up in every list."""
         word = Word(text.lower(), shape_of(text))
         if word.shape == "d":
-            word.marks = m.DIGIT
+            word.marks = m.DIGIT | digit_marks(text)
             return word
         if word.shape == "p":
             word.marks = (
@@ -124,7 +124,7 @@ class Lexicon:
                 else m.SLASH
                 if text in "/-–—"
                 else m.BRACKET
-                if text in "(\"“'‘"
+                if text in "(\"“'‘’"
                 else 0
             )
             return word
@@ -139,7 +139,9 @@ class Lexicon:
         low = word.low if word.low.isascii() else strip_marks(word.low)
         word.marks = known.cues.get(word.low, 0) or known.cues.get(low, 0)
         if word.shape in "CMUI":
-            word.marks |= m.CAPITAL
+            word.marks |= (
+                m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
+            )
         if len(low) < 2:
             return
         first = known.first.get(word.low) or known.first.get(low)
@@ -167,11 +169,15 @@ class Lexicon:
             word.common = 11
         word.index = max(word.first, word.last) - word.common
         self.look_up_medicine(word, low)
+        if word.marks == m.CAPITAL:
+            word.marks |= m.STRANGE
 
     def look_up_medicine(self, word: Word, low: str) -> None:
         """Mark diseases, eponyms and drugs."""
         known = self.knowledge
         medical = known.medical.get(word.low) or known.medical.get(low)
+        if medical == "m" and word.common >= 13:
+            medical = None  # the titles of diseases hold "from" and "other" too
         if medical == "e":
             word.marks |= m.EPONYM
         elif (
@@ -208,6 +214,19 @@ class Lexicon:
 def load_lexicon(language: str, folder: str = "") -> Lexicon:
     """Return the lexicon of a language; its memory is shared by all texts of a process."""
     return Lexicon(load_knowledge(language, folder))
+
+
+def digit_marks(text: str) -> int:
+    """Return the marks of a number by how many digits it has."""
+    size = len(text)
+    marks = m.FEW if size <= 4 else 0
+    if size == 5:
+        marks |= m.FIVE
+    if size in (3, 10):
+        marks |= m.GROUP
+    if size in (2, 3) and text.isascii() and 90 <= int(text) <= 125:
+        marks |= m.AGED
+    return marks
 
 
 def mean_odds(low: str, table: dict[str, str]) -> float:

@@ -16,6 +16,17 @@ AT = mark("@")
 COLON_SLASH = mark("://")
 BRACKET = mark("bracket")
 CAPITAL = mark("capital")
+#: A word all in capitals; at most two letters with a capital; a capitalised word that no list holds.
+UPPER = mark("upper")
+SHORT = mark("short")
+STRANGE = mark("strange")
+#: Numbers of at most four digits; of five, of three or ten digits; from 90 to 125.
+FEW = mark("few digits")
+FIVE = mark("five digits")
+GROUP = mark("three or ten digits")
+AGED = mark("90 to 125")
+#: The first word of a line, whatever it is.
+LINE = mark("line")
 #: Marks by list.
 FIRST = mark("first name")
 LAST = mark("last name")

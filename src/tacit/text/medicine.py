@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacit.text import marks as m
+from tacit.text.lexicon import Word
 from tacit.text.page import Page
 
 #: Marks of small words after which a name goes on in a sentence.
@@ -75,6 +76,12 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.9
     if page.low(i + 1) == "-" and page.joined(i) and page.marks(i + 2) & m.MEDICAL:
         return 0.9
+    if page.low(i + 1) == "-" and page.joined(i) and page.joined(i + 1) and compound(page, i):
+        return 0.85
+    if page.low(i - 1) == "-" and i > 1 and page.joined(i - 1) and compound(page, i - 2):
+        return 0.85
+    if sounds_medical(page, info):
+        return 0.6
     if names_a_thing(page, i) and not info.first >= 17:
         return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
@@ -82,8 +89,30 @@ def medical_evidence(page: Page, i: int) -> float:
     if info.medical:
         return 0.8
     if info.marks & m.EPONYM:
-        return 0.7 if info.first < 15 and info.last < 16 else 0.2
+        return 0.7 if info.first < 15 and info.last < 16 else 0.05
     return 0.0
+
+
+def compound(page: Page, i: int) -> bool:
+    """Return True for two capitalised words with a hyphen that name a thing: the Frank-Starling curve."""
+    j = i + 2
+    if j >= page.size or page.infos[i].shape not in "CM" or page.infos[j].shape not in "CM":
+        return bool(page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM)
+    both = page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM
+    article = page.low(i - 1) in ("the", "a", "an", "by", "no", "negative", "positive")
+    return (
+        bool(both)
+        or (article and page.low(i - 1) != "by" and names_a_thing(page, j))
+        or bool(page.marks(j + 1) & m.HEAD)
+    )
+
+
+def sounds_medical(page: Page, word: Word) -> bool:
+    """Return True for a word of no list whose letters are those of medical terms."""
+    if word.first or word.last or word.common or len(word.low) < 5:
+        return False
+    lexicon = page.lexicon
+    return lexicon.sounds_medical(word.low) > 0.45 and lexicon.sounds_like_surname(word.low) < 0.1
 
 
 def names_a_thing(page: Page, i: int) -> bool:
@@ -99,7 +128,7 @@ def names_a_thing(page: Page, i: int) -> bool:
     after = page.infos[j]
     if after.shape != "l" or after.marks & NO_NOUN or page.lines[i] in page.caps_lines:
         return False
-    return not after.low.endswith(("ed", "ly", "ing")) and len(after.low) > 2
+    return not after.low.endswith(("ed", "ly", "ing", "s")) and len(after.low) > 2
 
 
 def before_medicine(page: Page, i: int) -> bool:

@@ -38,7 +38,7 @@ def could_be_name(page: Page, i: int, cued: bool) -> bool:
     """Return True when token i can be part of a name; after a cue more is believed."""
     info = page.infos[i]
     shape = info.shape
-    if shape in "dp" or shape == "I" or (shape == "U" and info.marks & m.SUFFIX):
+    if shape in "dp" or shape == "I" or (shape in "UM" and info.marks & m.SUFFIX):
         return False
     if info.marks & BARRED:
         return cued and info.index >= (4 if shape == "C" else 5)
@@ -141,6 +141,8 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             and (info.marks & m.MEDICAL or (info.shape == "U" and page.infos[i].shape == "C"))
         ):
             break
+        if words and info.medical and not info.last >= 13:
+            break
         if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
             break
         j = word_end(page, j)
@@ -204,8 +206,11 @@ def particle_end(page: Page, j: int, cued: bool, inside: bool) -> bool:
     return False
 
 
-def take_back(page: Page, j: int, *, cued: bool, most: int = 4) -> int:
-    """Return the start of the name that ends before token j (exclusive), or j when none does."""
+def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
+    """Return the start of the name that ends before token j (exclusive), or j when none does.
+
+    Before a degree (strong) the last word is believed whatever it is, after a first name or an initial.
+    """
     i, words = j, 0
     while i > 0 and words < most and page.lines[i - 1] == page.lines[j - 1]:
         k = i - 1
@@ -233,7 +238,12 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4) -> int:
         ):
             i = k
             continue
-        if not could_be_name(page, k, cued) or (info.shape == "l" and not page.lower):
+        believed = (
+            strong and words == 0 and k > 0 and info.shape in "CU" and not info.marks & m.STOP
+        )
+        if believed and not (page.infos[k - 1].first >= 8 or page.low(k - 1) == "."):
+            believed = False
+        if not (believed or could_be_name(page, k, cued)) or (info.shape == "l" and not page.lower):
             break
         i = k
         words += 1

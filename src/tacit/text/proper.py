@@ -71,6 +71,8 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
         ):
             i = k
             continue
+        if plain and len(info.low) == 1:
+            break
         if plain and taken < 3 and not stops(page, k) and not info.marks & (m.STOP | m.PREPOSITION):
             i = k
             taken += 1

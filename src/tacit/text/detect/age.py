@@ -9,7 +9,7 @@ from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 
 
-@detector("age over 89", m.DIGIT)
+@detector("age over 89", m.AGED)
 def find_great_ages(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number from 90 to 125 that counts years of a life."""
     word = page.words[i]

@@ -50,9 +50,8 @@ def find_doers(page: Page, i: int) -> Iterator[Candidate]:
     if (
         page.lower
         and info.shape == "l"
-        and info.first >= 12
-        and info.index >= 4
         and not info.marks & BARRED
+        and ((info.first >= 12 and info.index >= 4) or (info.last >= 12 and info.index >= 9))
     ):
         yield cut(page, i - 1, i, "name", 0.7, "doer")
         return

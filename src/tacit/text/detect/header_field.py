@@ -64,7 +64,11 @@ def names_in_field(page: Page, j: int) -> Iterator[Candidate]:
         j = end + 1
         while page.marks(j) & m.TITLE and page.together(j, j - 1):
             j = page.skip_dot(j + 1)
-        if j >= page.size or (page.infos[j].common and page.infos[j].index < 5):
+        if (
+            j >= page.size
+            or (page.infos[j].common and page.infos[j].index < 5)
+            or page.marks(j) & (m.RELATION | m.ROLE)
+        ):
             return
 
 
@@ -138,7 +142,7 @@ def turned_end(page: Page, j: int) -> int:
         return j
     if (
         info.marks & (m.SUFFIX | m.STOP | m.TITLE)
-        or (info.common >= 11 and info.index < 4)
+        or (info.common >= 11 and info.index < 4 and info.first < 9)
         or info.medical
     ):
         return j

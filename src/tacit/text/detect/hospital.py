@@ -88,27 +88,22 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     yield cut(page, start, end, "hospital", evidence, "hospital")
 
 
-@detector("hospital by its possessive", m.CAPITAL)
+@detector("hospital by its possessive", m.BRACKET)
 def find_possessive_hospitals(page: Page, i: int) -> Iterator[Candidate]:
-    """At Brigham's, without a noun after it."""
-    if page.low(i - 1) != "at" or page.infos[i].shape not in "CM":
+    """Find at Brigham's, without a noun after it."""
+    if page.low(i) not in ("'", "’") or page.low(i + 1) != "s" or not page.joined(i) or i < 2:
         return
-    k = i
-    while page.marks(k) & m.SAINT and page.together(i, k + 1):
-        k = page.skip_dot(k + 1)
-    if (
-        not page.together(i, k)
-        or page.infos[k].shape not in "CM"
-        or page.low(k + 1) not in ("'", "’")
-        or page.low(k + 2) != "s"
-        or not page.joined(k + 1)
-    ):
+    k = i - 1
+    if page.infos[k].shape not in "CM" or not page.joined(k):
         return
-    after = page.word_at(k + 3)
-    if (
-        after is None
-        or not page.together(k, k + 3)
-        or after.shape == "p"
-        or after.marks & (m.STOP | m.PREPOSITION)
-    ):
-        yield cut(page, i, k + 3, "hospital", 0.85, "hospital by its possessive")
+    before = k - 2 if page.low(k - 1) == "." and page.marks(k - 2) & m.SAINT else k - 1
+    start = k
+    if before >= 0 and page.marks(before) & m.SAINT:
+        start = before
+        before -= 1
+    if page.low(before) not in ("at", "im") or not page.together(before, i):
+        return
+    after = page.word_at(i + 2)
+    ends = after is None or not page.together(i, i + 2) or after.shape == "p"
+    if ends or (after is not None and after.marks & (m.STOP | m.PREPOSITION)):
+        yield cut(page, start, i + 2, "hospital", 0.85, "hospital by its possessive")

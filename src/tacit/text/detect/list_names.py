@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text import marks as m
+from tacit.text.detect.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.page import Page
@@ -30,19 +31,26 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
                     "list first name",
                 )
             if info.last >= 11:
-                yield cut(page, i, i + 1, "name", 0.45 if sure else 0.25, "list surname")
+                yield cut(page, i, i + 1, "name", 0.55 if sure else 0.25, "list surname")
         return
     if (info.shape == "U" and len(info.low) < 4) or len(info.low) < 3:
         return
     weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
+    if (
+        weak
+        and info.first >= 16
+        and info.index >= 5
+        and page.low(i + 1) not in ("the", "a", "this", "to", "an", "his", "her")
+    ):
+        weak = False
     place = bool(info.marks & (m.PLACE | m.EPONYM | m.STATE))
     if info.first >= 8:
         sure = not info.common and not place
-        evidence = 0.82 if sure else 0.3 if weak else 0.6
+        evidence = 0.82 if sure else 0.3 if weak else 0.7 if info.first >= 15 else 0.6
         yield cut(page, i, i + 1, "name", evidence, "list first name")
     if info.last >= 8:
         sure = not info.common and not place and not page.starts_sentence(i)
-        evidence = 0.6 if sure else 0.15 if weak else 0.4
+        evidence = (0.7 if info.last >= 12 else 0.6) if sure else 0.15 if weak else 0.4
         yield cut(page, i, i + 1, "name", evidence, "list surname")
 
 
@@ -55,7 +63,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     if page.capital(i):
         if (
             (info.marks & BARRED and info.index < 7)
-            or info.first < 8
+            or info.first < 6
             or (info.common and info.index < 2)
         ):
             return
@@ -64,18 +72,29 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
             j = page.skip_dot(j + 1)
         if (
             not page.together(i, j)
-            or not (page.capital(j) and could_be_name(page, j, info.index >= 5))
+            or not (
+                page.capital(j)
+                and (could_be_name(page, j, info.index >= 5) or odd_surname(page, i, j))
+            )
             or not next_to(page, j)
         ):
             return
         end = take_name(page, i, cued=False)
         if end <= j:
             end = word_end(page, j)
-        strength = 0.85 if info.index >= 4 and info.first >= 9 else 0.6
+        other = page.infos[j]
+        strength = 0.85 if info.index >= 4 and info.first >= 7 else 0.6
+        if other.last >= 13 and other.index >= 10 and not other.marks & m.PLACE:
+            strength = max(strength, 0.82)
         if page.marks(j) & m.PLACE and not page.marks(j) & m.LAST:
             strength = 0.5
         yield cut(page, i, end, "name", strength, "first and last name")
-    elif page.plain_case(i) and info.first >= 10 and info.index >= 4 and not info.marks & BARRED:
+    elif (
+        page.plain_case(i)
+        and info.first >= 7
+        and info.index >= (4 if info.first >= 10 else 7)
+        and not info.marks & BARRED
+    ):
         j = i + 1
         while j < page.size and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
@@ -93,6 +112,27 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
                 0.85 if info.index >= 6 else 0.7,
                 "first and last name",
             )
+
+
+def odd_surname(page: Page, i: int, j: int) -> bool:
+    """Return True for any capitalised word after a word that is a first name only: Alexander Finger."""
+    info, other = page.infos[i], page.infos[j]
+    if info.first < 11 or info.common or info.marks & (m.PLACE | m.STATE) or other.shape != "C":
+        return False
+    barred = (
+        m.STOP
+        | m.MONTH
+        | m.WEEKDAY
+        | m.TITLE
+        | m.HOSPITAL
+        | m.COMPANY
+        | m.CLUB
+        | m.STREET
+        | m.HEADER
+        | m.NUMBER
+        | m.BORN
+    )
+    return not other.marks & barred and not page.marks(j + 1) & m.HEAD
 
 
 def plain_surname(page: Page, j: int, sure: bool) -> bool:
@@ -142,7 +182,7 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     )
 
 
-@detector("initial and surname", m.CAPITAL)
+@detector("initial and surname", m.SHORT)
 def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
     """One or two initials and a surname: J. Townsend, J.R. Moss."""
     if page.infos[i].shape != "I" or page.low(i + 1) != ".":
@@ -173,13 +213,13 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
 GENERA_ENDS = words("coli difficile aureus pneumoniae influenzae pylori albicans")
 
 
-@detector("surname by its sound", m.CAPITAL)
+@detector("surname by its sound", m.STRANGE)
 def find_sounding_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word within a sentence that no list knows and that sounds like a surname."""
     info = page.infos[i]
     if (
         info.shape not in "CM"
-        or info.marks & ~m.CAPITAL
+        or info.marks & ~(m.CAPITAL | m.STRANGE)
         or len(info.low) < 4
         or page.starts_sentence(i)
     ):
@@ -191,3 +231,56 @@ def find_sounding_names(page: Page, i: int) -> Iterator[Candidate]:
     lexicon = page.lexicon
     if lexicon.sounds_like_surname(info.low) > 0.15 and lexicon.sounds_medical(info.low) < 0.4:
         yield cut(page, i, i + 1, "name", 0.4, "surname by its sound")
+
+
+@detector("SURNAME First", m.UPPER)
+def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a surname in capitals before a first name: TOWNSEND Virginia."""
+    info = page.infos[i]
+    if info.shape != "U" or len(info.low) < 3 or not page.together(i, i + 1) or page.plain_case(i):
+        return
+    j = word_end(page, i)
+    if not page.together(i, j) or page.starts[j] - page.ends[j - 1] > 1:
+        return
+    other = page.infos[j]
+    if (
+        other.shape != "C"
+        or other.first < 7
+        or other.common
+        or info.medical
+        or info.marks & m.HEADER
+    ):
+        return
+    if info.marks & BARRED and info.index < 3:
+        return
+    yield cut(
+        page,
+        i,
+        word_end(page, j),
+        "name",
+        0.85 if info.last >= 8 or not info.common else 0.6,
+        "SURNAME First",
+    )
+
+
+@detector("line of a name", m.LINE)
+def find_lines(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a line that holds nothing but a name, perhaps with a degree."""
+    if i and page.lines[i - 1] == page.lines[i]:
+        return
+    info = page.infos[i]
+    if (
+        info.shape not in "CUM"
+        or info.medical
+        or info.marks & (m.STOP | m.MEDICAL | m.HEAD | m.HOSPITAL)
+    ):
+        return
+    end = take_name(page, i, cued=True, most=3)
+    if end <= i + 1 or (
+        end < page.size and page.lines[end] == page.lines[i] and not page.marks(end) & m.SUFFIX
+    ):
+        return
+    parts = [w for w in page.infos[i:end] if w.shape in "CUM"]
+    listed = any((w.last >= 12 and w.index >= 7) or (w.first >= 9 and w.index >= 5) for w in parts)
+    if listed and not any(w.medical or w.marks & m.MEDICAL for w in parts):
+        yield cut(page, i, end, "name", 0.75, "line of a name")

@@ -18,7 +18,7 @@ GERMAN_INSURANCE = re.compile(r"[A-Z]\d{9}(?!\w)")
 MASKED = re.compile(r"[xX*]{3}-[xX*]{2}-\d{4}(?!\d)")
 
 
-@detector("national id", m.DIGIT)
+@detector("national id", m.GROUP)
 def find_national_ids(page: Page, i: int) -> Iterator[Candidate]:
     """Digits in the groups of a social security or NHS number."""
     start = page.starts[i]
@@ -44,7 +44,7 @@ def nhs_holds(digits: str) -> bool:
     return check != 10 and check == int(digits[9])
 
 
-@detector("national id by letters", m.CAPITAL)
+@detector("national id by letters", m.SHORT)
 def find_lettered_ids(page: Page, i: int) -> Iterator[Candidate]:
     """Two letters, six digits and a letter, as national insurance numbers have them."""
     start = page.starts[i]

@@ -27,7 +27,11 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     j = i + 1
     if page.low(j) in (".", ","):
         j += 1
-    found = ZIP.match(page.text, page.starts[j]) if j < page.size and page.together(i, j) else None
+    found = (
+        ZIP.match(page.text, page.starts[j])
+        if j < page.size and page.together(i, j) and not page.joined(j - 1)
+        else None
+    )
     k = i
     comma = page.low(k - 1) == ","
     if comma:
@@ -89,7 +93,7 @@ def town_start(page: Page, k: int) -> int:
     return start
 
 
-@detector("postcode", m.CAPITAL)
+@detector("postcode", m.SHORT)
 def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
@@ -110,7 +114,7 @@ def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
         yield Candidate(start, found.end(), "address", 0.95, "postcode")
 
 
-@detector("ZIP", m.DIGIT)
+@detector("ZIP", m.FIVE)
 def find_zips(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits after the word ZIP, or alone after a comma and a place."""
     if page.ends[i] - page.starts[i] != 5:
@@ -124,7 +128,7 @@ def find_zips(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(found.start(), found.end(), "address", 0.95, "ZIP")
 
 
-@detector("German postcode", m.DIGIT, languages=("de",))
+@detector("German postcode", m.FIVE, languages=("de",))
 def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Five digits and a town: 10115 Berlin."""
     if (
@@ -254,7 +258,7 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
 
 
-@detector("name and house number", m.DIGIT)
+@detector("name and house number", m.FEW)
 def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line that begins with a capitalised word and a number, in a block with a town: Huntington 18."""
     if (

@@ -30,6 +30,7 @@ MIXED = re.compile(r"\d{1,6}[-/]?[A-Z]{1,4}[-/]?\d{2,8}(?!\w)")
 GROUPED = re.compile(r"\d{2,4}(?:-\d{2,6}){2,4}(?![\d-])")
 TAIL = re.compile(r"(?:[-/]\d{1,6}){1,3}(?!\d)|[A-Z]{1,2}(?!\w)")
 PLATE = re.compile(r"[A-Z]{2}\d{2}[ ]?[A-Z]{3}(?!\w)")
+SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
 FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
 DOSES = re.compile(
     r" ?(?:mg|mcg|ml|mm|cm|kg|g|l|mmol|units?|iu|cells?|steps|kcal|hours?|days?|weeks?|months?|years?|yrs?|yo|bpm|mmhg|%|x10|/(?:ul|ml|dl|hpf|min|mm|l)|grams?|pounds?|lbs?|feet|k/)(?![A-Za-z])",
@@ -94,7 +95,7 @@ def trim(text: str) -> str:
     return "".join(parts)
 
 
-@detector("code", m.CAPITAL)
+@detector("code", m.UPPER | m.SHORT)
 def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     """Capital letters with digits, without a cue: QL-88-40417, a licence plate."""
     info = page.infos[i]
@@ -146,6 +147,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
         grouped = GROUPED.match(text, start)
         if grouped and sum(c.isdigit() for c in grouped[0]) >= 6:
             yield Candidate(start, grouped.end(), "id", 0.82, "long number")
+        elif SPACED.match(text, start):
+            yield Candidate(start, start + 11, "id", 0.7, "long number")
         elif found and sum(c.isdigit() for c in found[0]) >= 6:
             yield Candidate(start, found.end(), "id", 0.8, "code")
         return

@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from typing import NamedTuple
 
 from tacit.data.corpus import SPAN_KINDS
+from tacit.text import marks as m
 from tacit.text.page import Page
 
 
@@ -73,8 +74,12 @@ def run_detectors(page: Page, candidates: list[Candidate]) -> None:
     """Call each detector at the tokens that carry its marks; what they find is added to the list."""
     discover()
     calls = _calls.setdefault(page.pack.language, {})
+    lines, line = page.lines, -1
     for i, info in enumerate(page.infos):
         marks = info.marks
+        if lines[i] != line:
+            line = lines[i]
+            marks |= m.LINE
         if not marks:
             continue
         finds = calls.get(marks)

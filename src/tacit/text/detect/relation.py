@@ -18,12 +18,14 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
     """Find a relation word, an optional mark, an optional title, and words of a name; lists of names too."""
     yield from owner(page, i)
     j = i + 1
+    if page.low(j) == "-" and page.joined(i):
+        return
     relation = bool(page.marks(i) & m.RELATION)
-    for filler in (page.low(j),):
-        if (filler in SKIPPED and relation) or filler in (",", "("):
-            j += 1
-        elif relation and filler in ("is", "was", "in") and page.marks(j + 1) & m.CALLED:
-            j += 2
+    filler = page.low(j)
+    if (filler in SKIPPED and relation) or filler in (",", "("):
+        j += 1
+    elif relation and filler in ("is", "was", "in") and page.marks(j + 1) & m.CALLED:
+        j += 2
     if not page.together(i, j):
         return
     while page.marks(j) & m.TITLE and page.together(i, j):
@@ -44,7 +46,7 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
     )
     if j > i + 1:
         strength -= 0.15
-    yield cut(page, j, end, "name", strength, "relation", person=True)
+    yield cut(page, j, end, "name", strength, "relation", person=j == i + 1 or filler != ",")
     if (
         page.low(end) in ("and", "&", ",", "/")
         and page.together(j, end + 1)

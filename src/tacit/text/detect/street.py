@@ -25,6 +25,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     weak = info.low in WEAK
     plain = page.plain_case(i)
+    if info.low in ("dr", "st") and leads_name(page, i):
+        return
     k, words = i, 0
     while k > 0 and words < 4 and page.lines[k - 1] == page.lines[i]:
         before = page.infos[k - 1]
@@ -116,6 +118,15 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     ):
         lives = page.low(k - 1) in ("on", "at", "to", "off", "near", "in")
         yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
+
+
+def leads_name(page: Page, i: int) -> bool:
+    """Return True when Dr or St is a title or a saint before a name, not the end of a street."""
+    j = page.skip_dot(i + 1)
+    if not page.together(i, j):
+        return False
+    info = page.infos[j]
+    return info.shape in "CMI" or (page.plain_case(i) and info.index >= 6 and info.shape != "p")
 
 
 def tidy(page: Page, k: int, i: int) -> int:
@@ -237,10 +248,10 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
             start = k
         else:
             break
-    if start == i and page.low(i) == "box":
-        return
     while start < i and page.low(start) == ".":
         start += 1
+    if start == i and page.low(i) == "box":
+        return
     end = j + 1
     while (
         end < page.size

@@ -21,7 +21,7 @@ LETTERS = {
 }
 
 
-@detector("suffix name", m.SUFFIX | m.CAPITAL)
+@detector("suffix name", m.SUFFIX | m.SHORT)
 def find_suffix_names(page: Page, i: int) -> Iterator[Candidate]:
     """One to four words of a name, an optional comma, and a degree."""
     before = i - 1
@@ -31,7 +31,7 @@ def find_suffix_names(page: Page, i: int) -> Iterator[Candidate]:
     if not is_degree(page, i, comma) or (not comma and page.low(i) in ("ii", "iii")):
         return
     j = before if comma else i
-    k = take_back(page, j, cued=comma)
+    k = take_back(page, j, cued=comma, strong=comma)
     if page.infos[i].shape == "l" and not comma and k < j and page.infos[j - 1].index < 5:
         return
     if k < j:

@@ -45,7 +45,7 @@ def find_urls(page: Page, i: int) -> Iterator[Candidate]:
         )
 
 
-@detector("machine address", m.DIGIT)
+@detector("machine address", m.FEW)
 def find_machines(page: Page, i: int) -> Iterator[Candidate]:
     """Four numbers with full stops."""
     if page.low(i + 1) != "." or page.low(i + 3) != "." or page.low(i - 1) == ".":

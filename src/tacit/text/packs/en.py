@@ -48,7 +48,7 @@ CUES = {
         "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
         "lpn cnm crna psyd pharmd pa pac mbbs mbchb bm bch bs msc dpm od dc bsn msn dnp fnp aprn rph frcog mrcog "
         "frca frcr frcpath frcpsych mrcpsych esq jr sr ii iii lmft lmhc cna lvn rd ccc slp rgn rmn srn frcem facep cnp "
-        "faafp fcap mrcpch frcpch lpc ms ma"
+        "faafp mrpharms mrpharm bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
     ),
     "header": (
         "re patient name pt attending surgeon cc from to dear physician provider referring assistant assistants "

@@ -113,5 +113,11 @@ EPONYMS = (
     "morse aldrete mallampati cormack lehane maddrey child pugh hounsfield fitzpatrick bethesda "
     "boston birads ann arbor dukes breslow clarke gustilo garden weber neer schatzker lauge "
     "hansen jones jefferson chance bennett rolando segond hangman boxer pilon miller abbott "
-    "charles bonnet capgras cotard munchausen ganser stockholm lewy gehrig hampton mallampati westermark"
+    "charles bonnet capgras cotard munchausen ganser stockholm lewy gehrig hampton mallampati westermark starling cockcroft gault calmette guerin koch wald kaplan meier fick laplace poiseuille "
+    "henderson hasselbalch haldane bohr krebs golgi purkinje langhans hurthle schmorl bochdalek treitz oddi santorini wirsung wharton "
+    "stensen douglas morison heister calot luschka magendie monro sylvius willis bachmann mahaim doppler roentgen luer tuohy sprotte "
+    "whitacre veress hasson debakey satinsky lahey ochsner pean crile halsted mixter heaney poole frazier maddox westgard gelpi "
+    "blakemore minnesota linton nachlas dobhoff pezzer malecot coude burch marshall marchetti krantz manchester fothergill wertheim "
+    "pomeroy mcdonald cockett rutherford lembert connell czerny halstead ferguson jaboulay ramirez zuckerkandl gerota toldt "
+    "drummond riolan cantlie couinaud glissonian rokitansky aschoff cabot ewart corrigan duroziez musset quincke traube levine hoehn yahr ki"
 )

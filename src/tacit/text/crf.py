@@ -1,0 +1,122 @@
+"""The trained voter: a conditional random field over the words of a text, shipped as a small model.
+
+Its model knows nothing but generated letters (``scripts/train_crf.py``). It needs python-crfsuite, the extra ``text``;
+without it, or for a language without a model, it has no vote.
+"""
+
+from __future__ import annotations
+
+import lzma
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tacit.text.calibration import calibrate
+from tacit.text.features import load_describer
+from tacit.text.tokens import Tokens
+
+MODELS = Path(__file__).with_name("models")
+#: Labels of the model by kind of span; several kinds may share one.
+LABELS = {
+    "name": "N",
+    "nickname": "N",
+    "date": "D",
+    "address": "A",
+    "phone": "P",
+    "id": "I",
+    "email": "E",
+    "url": "E",
+    "hospital": "H",
+    "employer": "F",
+    "organisation": "C",
+}
+KINDS = {
+    "N": "name",
+    "D": "date",
+    "A": "address",
+    "P": "phone",
+    "I": "id",
+    "E": "email",
+    "H": "hospital",
+    "F": "employer",
+    "C": "organisation",
+}
+OUTSIDE = "O"
+#: A token less likely than this to be part of anything is not spoken of.
+LEAST = 0.08
+#: Tokens on either side of this are never in one span.
+SURE = 0.5
+
+Vote = tuple[int, int, str, float]
+
+
+def vote(tokens: Tokens, language: str = "en") -> list[Vote] | None:
+    """Return spans as start, end, kind and calibrated certainty; None when there is nobody to ask."""
+    found = raw_votes(tokens, language)
+    if found is None:
+        return None
+    return [(a, b, kind, calibrate(f"crf {kind}", p)) for a, b, kind, p in found]
+
+
+def raw_votes(tokens: Tokens, language: str = "en") -> list[Vote] | None:
+    """Return spans with the model's own probability, that of the least certain of their words."""
+    tagger = load_tagger(language)
+    if tagger is None:
+        return None
+    if not tokens.words:
+        return []
+    tagger.set(load_describer(language).describe(tokens))
+    return gather(tokens, tagger, [label for label in tagger.labels() if label != OUTSIDE])
+
+
+def gather(tokens: Tokens, tagger: Any, labels: list[str]) -> list[Vote]:
+    """Put neighbouring tokens of one label and like certainty together."""
+    marginal = tagger.marginal
+    votes: list[Vote] = []
+    begun, current, lowest, sure = 0, "", 1.0, False
+    n = len(tokens.words)
+    for i in range(n + 1):
+        inside = 1.0 - marginal(OUTSIDE, i) if i < n else 0.0
+        label = max(labels, key=lambda x: marginal(x, i)) if inside >= LEAST else ""  # used at once
+        is_sure = inside >= SURE
+        if current and (label != current or is_sure != sure):
+            add_vote(votes, tokens, begun, i, current, lowest)
+            current = ""
+        if label and not current:
+            begun, current, lowest, sure = i, label, inside, is_sure
+        elif label:
+            lowest = min(lowest, inside)
+    return votes
+
+
+def add_vote(
+    votes: list[Vote], tokens: Tokens, i: int, j: int, label: str, certainty: float
+) -> None:
+    """Add tokens i up to, without, j, less the marks at their ends."""
+    words = tokens.words
+    while i < j and not words[i][0].isalnum() and words[i] not in "(+#":
+        i += 1
+    while j > i and not words[j - 1][0].isalnum() and words[j - 1] not in ").":
+        j -= 1
+    if j > i and any(w[0].isalnum() for w in words[i:j]):
+        votes.append((tokens.starts[i], tokens.ends[j - 1], KINDS[label], certainty))
+
+
+@lru_cache(maxsize=4)
+def load_tagger(language: str) -> Any:
+    """Return the model of a language, or None without one or without the library."""
+    path = model_path(language)
+    if not path.exists():
+        return None
+    try:
+        import pycrfsuite
+    except ImportError:
+        return None
+    tagger = pycrfsuite.Tagger()
+    tagger.open_inmemory(lzma.decompress(path.read_bytes()))
+    return tagger
+
+
+def model_path(language: str, folder: Path = MODELS) -> Path:
+    """Return where the model of a language lies, if there is one."""
+    return folder / f"{language}.crfsuite.xz"
