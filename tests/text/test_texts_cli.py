@@ -185,7 +185,7 @@ def test_gold_gives_recall_and_precision(tmp_path, capsys):
     risk, utility = release.after
     assert risk.numbers["spans marked by people"] == sum(len(d.gold) for d in corpus)
     assert 0.5 < risk.numbers["found of them"] <= 1
-    assert 0.5 < utility.numbers["rightly replaced"] <= 1
+    assert 0.5 < utility.numbers["rightly replaced (precision)"] <= 1
 
 
 # -- the queue ---------------------------------------------------------------------------------------
