@@ -77,7 +77,7 @@ def train(path, documents, rounds=ROUNDS, language="en"):
         plain = Path(folder) / "model"
         trainer.train(str(plain))
         path.write_bytes(lzma.compress(plain.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
-    crf.load_tagger.cache_clear()
+    crf.read_model.cache_clear()
 
 
 def collect(documents, language="en"):
@@ -132,9 +132,8 @@ def calibrate(documents, path, language="en"):
     }
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     voters = {k: v for k, v in known.get("voters", {}).items() if not k.startswith("crf")} | tables
-    path.write_text(
-        json.dumps({"voters": dict(sorted(voters.items()))}, indent=1) + "\n", encoding="utf-8"
-    )
+    rows = [f" {json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(voters.items())]
+    path.write_text('{"voters": {\n' + ",\n".join(rows) + "\n}}\n", encoding="utf-8")
 
 
 def main():

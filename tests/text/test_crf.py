@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 import importlib.util
 import itertools
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -88,17 +88,18 @@ def test_odd_texts(text):
 
 def test_no_vote_without_model_or_library(monkeypatch):
     assert crf.vote(tokenise("Herr Schulz"), "xx") is None
-    crf.load_tagger.cache_clear()
-    real = builtins.__import__
-
-    def refuse(name, *rest, **more):
-        if name == "pycrfsuite":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    crf.read_model.cache_clear()
+    monkeypatch.setattr(crf, "find_spec", lambda name: None)
     assert crf.vote(tokenise("Mr. Brown")) is None
-    crf.load_tagger.cache_clear()
+    crf.read_model.cache_clear()
+
+
+def test_threads_do_not_disturb_each_other():
+    texts = [d.text for d in tacit.examples.letters(40, seed=4).documents]
+    alone = [crf.vote(tokenise(t)) for t in texts]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda t: crf.vote(tokenise(t)), texts * 3))
+    assert together == alone * 3
 
 
 def test_features_do_not_depend_on_what_came_before():

@@ -7,7 +7,9 @@ without it, or for a language without a model, it has no vote.
 from __future__ import annotations
 
 import lzma
+import threading
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,8 @@ OUTSIDE = "O"
 LEAST = 0.08
 #: Tokens on either side of this are never in one span.
 SURE = 0.5
+
+HERE = threading.local()
 
 Vote = tuple[int, int, str, float]
 
@@ -103,18 +107,28 @@ def add_vote(
 
 
 @lru_cache(maxsize=4)
-def load_tagger(language: str) -> Any:
+def read_model(language: str) -> bytes | None:
     """Return the model of a language, or None without one or without the library."""
     path = model_path(language)
-    if not path.exists():
+    if not path.exists() or find_spec("pycrfsuite") is None:
         return None
-    try:
+    return lzma.decompress(path.read_bytes())
+
+
+def load_tagger(language: str) -> Any:
+    """Return a tagger for this thread alone, since it remembers its text; None where nobody can be asked."""
+    model = read_model(language)
+    if model is None:
+        return None
+    # The tagger reads the bytes where they lie: they are kept beside it, and another model means another tagger.
+    known: dict[str, tuple[bytes, Any]] = HERE.__dict__.setdefault("taggers", {})
+    if language not in known or known[language][0] is not model:
         import pycrfsuite
-    except ImportError:
-        return None
-    tagger = pycrfsuite.Tagger()
-    tagger.open_inmemory(lzma.decompress(path.read_bytes()))
-    return tagger
+
+        tagger = pycrfsuite.Tagger()
+        tagger.open_inmemory(model)
+        known[language] = (model, tagger)
+    return known[language][1]
 
 
 def model_path(language: str, folder: Path = MODELS) -> Path:
