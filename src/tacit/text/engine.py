@@ -91,7 +91,7 @@ def parts_of(text: str) -> Iterable[tuple[int, int]]:
     while start < len(text):
         end = min(len(text), start + PART)
         if end < len(text):
-            for sign in ("\n\n", "\n", " "):
+            for sign in ("\n\n", "\n", ". ", " "):
                 at = text.rfind(sign, start + PART // 2, end)
                 if at > 0:
                     end = at + len(sign)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.text import marks as m
-from tacit.text.page import Page
+from tacit.text.page import REACH, Page
 from tacit.text.words import words
 
 SMALL = words("of the & and for de la du del der und für von zum zur am im des")
@@ -40,13 +40,17 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
     i, taken = j, 0
     plain = j > 0 and page.plain_case(j - 1)
     line = page.lines[min(j, page.size - 1)]
-    while i > 0 and taken < most and page.lines[i - 1] == line:
+    while i > 0 and j - i < REACH and taken < most and page.lines[i - 1] == line:
         if i < page.size and page.starts[i] - page.ends[i - 1] > 1:
             break
         k = i - 1
         info = page.infos[k]
         if info.shape == "p":
-            if info.low in "'’-&" or (info.low == "." and k > 0 and inner_dot(page, k)):
+            if (
+                info.low in "'’&"
+                or (info.low == "-" and page.joined(k) and k and page.joined(k - 1))
+                or (info.low == "." and k > 0 and inner_dot(page, k))
+            ):
                 i = k
                 continue
             break
@@ -125,7 +129,7 @@ def is_specific(page: Page, i: int, j: int) -> bool:
 def forward_proper(page: Page, j: int, most: int = 5) -> int:
     """Return the end of the capitalised words from token j on."""
     end, taken = j, 0
-    while end < page.size and taken < most and page.lines[end] == page.lines[j]:
+    while end < page.size and end - j < REACH and taken < most and page.lines[end] == page.lines[j]:
         info = page.infos[end]
         if page.capital(end) or info.shape == "I":
             if (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text import marks as m
-from tacit.text.detect.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.page import Page
@@ -34,6 +33,10 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
                 yield cut(page, i, i + 1, "name", 0.55 if sure else 0.25, "list surname")
         return
     if (info.shape == "U" and len(info.low) < 4) or len(info.low) < 3:
+        return
+    if page.pack.nouns_capital:
+        if info.first >= 16 and not info.common:
+            yield cut(page, i, i + 1, "name", 0.5, "list first name")
         return
     weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
     if (
@@ -68,7 +71,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         ):
             return
         j = word_end(page, i)
-        while j < page.size and is_initial(page, j, False):
+        while j < page.size and j - i < 12 and is_initial(page, j, False):
             j = page.skip_dot(j + 1)
         if (
             not page.together(i, j)
@@ -96,7 +99,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         and not info.marks & BARRED
     ):
         j = i + 1
-        while j < page.size and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
+        while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
         if (
             page.together(i, j)
