@@ -141,9 +141,11 @@ def main():
     parser.add_argument("--documents", type=int, default=8000)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path, default=crf.MODELS.parent)
+    parser.add_argument("--calibrate-only", action="store_true")
     options = parser.parse_args()
     model = crf.model_path("en", options.folder / "models")
-    train(model, training_letters(options.documents), options.rounds)
+    if not options.calibrate_only:
+        train(model, training_letters(options.documents), options.rounds)
     if options.folder == crf.MODELS.parent:
         calibrate(
             tacit.examples.letters(3000, SEED, split="calibrate").documents,
