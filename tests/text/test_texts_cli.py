@@ -72,15 +72,13 @@ def test_review_goes_round(notes, capsys, monkeypatch):
         )
 
     def doubt(text, settings, record=None, find=tacit.text.engine.find_spans):
-        found = find(text, settings, record)
-        at = text.find("Zorbla")
-        taken = any(s.start <= at < s.end for s in found.spans)
-        rejected = "zorbla" in settings.rejected
-        if at < 0 or taken or rejected:
+        """Find the odd word with little certainty, unless reviewers have decided on it."""
+        found, at = find(text, settings, record), text.find("Zorbla")
+        if at < 0 or "Zorbla" in (settings.accepted or {}):
             return found
-        return type(found)(
-            found.spans, (*found.uncertain, tacit.Span(at, at + 6, "name", 0.5)), found.warnings
-        )
+        spans = tuple(s for s in found.spans if not s.start <= at < s.end)
+        odd = () if "zorbla" in settings.rejected else (tacit.Span(at, at + 6, "name", 0.5),)
+        return type(found)(spans, (*found.uncertain, *odd), found.warnings)
 
     monkeypatch.setattr("tacit.text.engine.find_spans", doubt)
     assert scrub() == 0
@@ -185,7 +183,7 @@ def test_gold_gives_recall_and_precision(tmp_path, capsys):
     risk, utility = release.after
     assert risk.numbers["spans marked by people"] == sum(len(d.gold) for d in corpus)
     assert 0.5 < risk.numbers["found of them"] <= 1
-    assert 0.5 < utility.numbers["rightly replaced"] <= 1
+    assert 0.5 < utility.numbers["rightly replaced (precision)"] <= 1
 
 
 # -- the queue ---------------------------------------------------------------------------------------

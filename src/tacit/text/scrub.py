@@ -27,6 +27,7 @@ from tacit.spec import Method
 from tacit.text.engine import Settings
 from tacit.text.review import Lists, read_decisions, read_lists
 from tacit.text.work import (
+    Here,
     Item,
     Outcome,
     Scrubber,
@@ -34,6 +35,8 @@ from tacit.text.work import (
     add_tallies,
     look_at,
     person_key,
+    scrub_batch,
+    scrub_counted,
     scrub_text,
     scrubbers,
     tally,
@@ -55,6 +58,8 @@ FORM_OF: Mapping[str, str] = {
 }  # fmt: skip
 #: Parts of the names of key columns that are searched in the texts.
 TELLING = ("name", "birth", "born", "dob", "date")
+#: New texts, and what was found in the old ones.
+Counted = tuple[list[str], dict[str, Any]]
 #: Action details: the columns whose texts were searched.
 SCRUBBED = "scrubbed"
 
@@ -313,8 +318,8 @@ class Scrub(Method[Corpus | Microdata]):
             )
             for d in data
         ]
-        with scrubbers(task, data.characters, ticker(ctx)) as scrub:
-            outcomes = list(scrub(items))
+        with scrubbers(task, data.characters, scrub_batch, ticker(ctx)) as scrub:
+            outcomes = [outcome for part in scrub(items) for outcome in part]
         told = tally(outcomes)
         self._tell(told, ctx)
         ctx.note(**told, known_records=sum(bool(d.record) for d in data))
@@ -333,16 +338,17 @@ class Scrub(Method[Corpus | Microdata]):
         if not known and self.known is None:
             warnings.warn(f"scrub: {nothing_known(data)}", WeakProtection, stacklevel=5)
 
-        def work(scrub: Scrubber) -> Callable[[int, pa.Table], Change]:
+        def work(scrub: Scrubber[Counted]) -> Callable[[int, pa.Table], Change]:
             return lambda _block, table: scrub_block(
                 table, self.columns, known, self.person, secret, scrub, keep=self.mode == "list"
             )
 
         if data.engine.name == "spark":
             # Blocks are shared out already, and the function travels to them.
-            result, tallies = change_records(data, work(Serial(task)), ctx)
+            result, tallies = change_records(data, work(Here(task, scrub_counted)), ctx)
         else:
-            with scrubbers(task, text_size(data, self.columns), ticker(ctx)) as scrub:
+            size = text_size(data, self.columns)
+            with scrubbers(task, size, scrub_counted, ticker(ctx)) as scrub:
                 result, tallies = change_records(data, work(scrub), ctx)
         told = add_tallies(tallies)
         self._tell(told, ctx)
@@ -437,24 +443,13 @@ def nothing_known(data: Microdata) -> str:
     )
 
 
-class Serial:
-    """Scrubs in the process it is in; travels to the workers of an engine."""
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-
-    def __call__(self, items: Any) -> Any:
-        """Yield what becomes of each text."""
-        return (scrub_text(self.task, item) for item in items)
-
-
 def scrub_block(
     table: pa.Table,
     columns: Iterable[str],
     known: Iterable[str],
     person: str | None,
     secret: bytes,
-    scrub: Scrubber,
+    scrub: Scrubber[Counted],
     *,
     keep: bool,
 ) -> Change:
@@ -480,11 +475,11 @@ def scrub_block(
             )
             for i in there
         ]
-        outcomes = list(scrub(items))
-        tallies.append(tally(outcomes))
-        if not keep:
-            for i, outcome in zip(there, outcomes, strict=True):
-                texts[i] = outcome.text
+        at = iter(there)
+        for made, told in scrub(items):
+            tallies.append(told)
+            for text in () if keep else made:
+                texts[next(at)] = text
         new[column] = pa.array(texts, table.schema.field(column).type)
     return Change(new, tally=add_tallies(tallies))
 

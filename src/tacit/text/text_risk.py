@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
-import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
 from tacit.data.base import Data
-from tacit.data.corpus import Corpus, Document, Findings, Span
+from tacit.data.corpus import Corpus, Document, Findings
 from tacit.data.in_blocks import fold_records
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcError
@@ -25,13 +24,12 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text.attributes import Attribute, attributes_of
+from tacit.text.evaluate import EvaluationResult, evaluate_texts
 from tacit.text.scrub import SCRUBBED, Scrub
 from tacit.text.work import at_risk
 
 #: Attributes of which a value that one document alone tells is counted as rare.
 RARE = ("month", "place", "role")
-#: Kinds of which every letter must go.
-WHOLE = ("name", "nickname", "email", "phone", "id", "url")
 
 
 @register
@@ -226,43 +224,26 @@ def text_faults(kind: str, data: Any, columns: Iterable[str]) -> list[SdcError]:
     ]
 
 
+def score_marked(data: Corpus) -> EvaluationResult | None:
+    """Return how what was replaced agrees with what people marked in the originals; None where they did not."""
+    marked = [(d.origin, d.done.spans) for d in data if d.done is not None and d.origin is not None]
+    if not marked or len(marked) < len(data) or any(o.gold is None for o, _ in marked):
+        return None
+    return evaluate_texts([o for o, _ in marked], [spans for _, spans in marked])
+
+
 def gold_numbers(data: Any) -> dict[str, Any]:
     """Return recall with its interval where people have marked the originals; nothing otherwise."""
-    if not isinstance(data, Corpus):
+    score = score_marked(data) if isinstance(data, Corpus) else None
+    if score is None:
         return {}
-    marked = [(d.done, d.origin) for d in data if d.done is not None and d.origin is not None]
-    if len(marked) < len(data) or not all(o.gold is not None for _, o in marked):
-        return {}
-    total = hit = clean = 0
-    for done, origin in marked:
-        gold = origin.gold or ()
-        missed = sum(not is_covered(origin.text, g, done) for g in gold)
-        total, hit = total + len(gold), hit + len(gold) - missed
-        clean += not missed
-    low, high = wilson(hit, total)
+    told = score.numbers
     return {
-        "spans marked by people": total,
-        "found of them": hit / total if total else 1.0,
-        "found, 95 % interval": f"{low:.3f} to {high:.3f}",
-        "texts without a miss": clean / max(1, len(marked)),
+        "spans marked by people": told["spans"],
+        "found of them": told["recall"],
+        "found, 95 % interval": f"{told['recall_low']:.3f} to {told['recall_high']:.3f}",
+        "texts without a miss": told["share_without_miss"],
     }
-
-
-def is_covered(text: str, gold: Span, done: Findings) -> bool:
-    """Return True when what identifies in a span was replaced: of names and numbers every letter, of others nine in ten."""
-    here = [i for i in range(gold.start, gold.end) if text[i].isalnum()]
-    spans = [s for s in done.spans if s.start < gold.end and gold.start < s.end]
-    hit = sum(any(s.start <= i < s.end for s in spans) for i in here)
-    return hit >= (1.0 if gold.kind in WHOLE else 0.9) * len(here)
-
-
-def wilson(hits: int, of: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """Return the Wilson interval of a share."""
-    if of == 0:
-        return 0.0, 1.0
-    p, z2 = hits / of, z * z
-    middle, half = p + z2 / (2 * of), z * float(np.sqrt(p * (1 - p) / of + z2 / (4 * of * of)))
-    return max(0.0, (middle - half) / (1 + z2 / of)), min(1.0, (middle + half) / (1 + z2 / of))
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
-from tacit.data.corpus import Corpus, Document
+from tacit.data.corpus import Corpus
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -19,8 +19,9 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text import marks
+from tacit.text.evaluate import EvaluationResult, wilson
 from tacit.text.lexicon import load_lexicon
-from tacit.text.text_risk import is_covered, wilson
+from tacit.text.text_risk import score_marked
 from tacit.text.tokens import tokenise
 
 
@@ -31,8 +32,8 @@ class TextUtility(Measure[Corpus]):
     *Words kept*: the share of the words of the original that stand in the released text, each as often as it does.
     *Medical terms kept*: the same of words that the medical lists know, diseases, drugs, eponyms; it is the value of
     the measure. Where people have marked what must stay (keep spans), those touched are counted, and where they
-    have marked what must go (gold spans), the share of replaced spans that lie on one (precision), with Wilson
-    intervals.
+    have marked what must go (gold spans), the share of changed letters that lie in one (precision), recall and
+    their mean F, and recall by kind with Wilson intervals.
 
     References
     ----------
@@ -66,15 +67,21 @@ class TextUtility(Measure[Corpus]):
             terms += sum(old[w] for w in medical)
             terms_kept += sum(same[w] for w in medical)
         value = terms_kept / terms if terms else 1.0
+        score = score_marked(data)
         numbers: dict[str, Any] = {
             "words": words,
             "words kept, share": kept / words if words else 1.0,
             "medical terms": terms,
             "medical terms kept, share": value,
-            **marked_numbers(data),
+            **marked_numbers(score),
         }
         return TextUtilityResult(
-            self.kind, "What of the texts is kept", value, numbers, kinds_frame(data), EXPLANATION
+            self.kind,
+            "What of the texts is kept",
+            value,
+            numbers,
+            kinds_frame(data, score),
+            EXPLANATION,
         )
 
 
@@ -89,53 +96,38 @@ def count_words(text: str) -> Counter[str]:
     return Counter(w for w in tokenise(text).words if w[0].isalnum())
 
 
-def marked_numbers(data: Corpus) -> dict[str, Any]:
+def marked_numbers(score: EvaluationResult | None) -> dict[str, Any]:
     """Return precision and keep spans touched, where people have marked the originals."""
-    marked = [(d, d.origin) for d in data if d.done is not None and d.origin is not None]
-    found: dict[str, Any] = {}
-    keep = [(d, s) for d, o in marked for s in o.keep]
-    if keep:
-        touched = sum(touches(d, s.start, s.end) for d, s in keep)
-        found |= {"spans to keep": len(keep), "touched of them": touched / len(keep)}
-    if marked and all(o.gold is not None for _, o in marked) and len(marked) == len(data):
-        replaced = [(o, s) for d, o in marked for s in (d.done.spans if d.done else ())]
-        right = sum(
-            any(g.start < s.end and s.start < g.end for g in o.gold or ()) for o, s in replaced
-        )
-        low, high = wilson(right, len(replaced))
+    if score is None:
+        return {}
+    told, found = score.numbers, dict[str, Any]()
+    if told["keep_spans"]:
         found |= {
-            "spans replaced": len(replaced),
-            "rightly replaced": right / len(replaced) if replaced else 1.0,
-            "rightly, 95 % interval": f"{low:.3f} to {high:.3f}",
+            "spans to keep": told["keep_spans"],
+            "touched of them": told["keep_violated"] / told["keep_spans"],
         }
-    return found
+    recall, precision = told["recall"], told["precision"]
+    f = 2 * recall * precision / (recall + precision) if recall + precision else 0.0
+    return found | {"rightly replaced (precision)": precision, "found (recall)": recall, "F": f}
 
 
-def touches(document: Document, start: int, end: int) -> bool:
-    """Return True when a replaced span reaches into one that was to stay."""
-    assert document.done is not None
-    return any(s.start < end and start < s.end for s in document.done.spans)
-
-
-def kinds_frame(data: Corpus) -> Any:
-    """Return what was replaced by kind and, with gold, how much of each kind was found."""
+def kinds_frame(data: Corpus, score: EvaluationResult | None) -> Any:
+    """Return what was replaced by kind and, where people marked, how much of each kind was found."""
     replaced = Counter(s.kind for d in data if d.done is not None for s in d.done.spans)
-    gold = Counter(s.kind for d in data if d.origin is not None for s in d.origin.gold or ())
-    hit = Counter(
-        s.kind
-        for d in data
-        if d.done is not None and d.origin is not None
-        for s in d.origin.gold or ()
-        if is_covered(d.origin.text, s, d.done)
-    )
-    kinds = sorted({*replaced, *gold})
+    by_kind = {} if score is None else score.by_kind
+    kinds = sorted({*replaced, *by_kind})
+    bounds = {k: wilson(*by_kind[k]) for k in by_kind}
     return nw.from_native(
         pa.table(
             {
                 "kind": pa.array(kinds, pa.string()),
                 "replaced": [replaced[k] for k in kinds],
-                "marked by people": [gold[k] for k in kinds],
-                "found of them": [hit[k] / gold[k] if gold[k] else None for k in kinds],
+                "marked by people": [by_kind.get(k, (0, 0))[1] for k in kinds],
+                "found of them": [
+                    by_kind[k][0] / by_kind[k][1] if k in by_kind else None for k in kinds
+                ],
+                "low": [bounds[k][0] if k in bounds else None for k in kinds],
+                "high": [bounds[k][1] if k in bounds else None for k in kinds],
             }
         ),
         eager_only=True,

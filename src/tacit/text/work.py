@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tacit.data.corpus import Findings, Span
 from tacit.text import baselines, engine
@@ -89,28 +89,39 @@ def person_key(secret: bytes, person: str) -> bytes:
     return hmac.new(secret, person.encode(), hashlib.sha256).digest()
 
 
-Scrubber = Callable[[Sequence[Item]], Iterator[Outcome]]
+def scrub_counted(task: Task, items: Sequence[Item]) -> tuple[list[str], dict[str, Any]]:
+    """Return the new texts, and what was found in the old ones in numbers alone: little to send between processes."""
+    outcomes = scrub_batch(task, items)
+    return [outcome.text for outcome in outcomes], tally(outcomes)
+
+
+R = TypeVar("R")
+#: Takes texts and gives what was made of them, part by part and in order.
+Scrubber = Callable[[Sequence[Item]], Iterator[R]]
 
 
 @contextmanager
-def scrubbers(task: Task, characters: int, tick: Callable[[], None]) -> Iterator[Scrubber]:
-    """Give a function that scrubs texts in order: in several processes where that pays."""
+def scrubbers(
+    task: Task,
+    characters: int,
+    work: Callable[[Task, Sequence[Item]], R],
+    tick: Callable[[], None],
+) -> Iterator[Scrubber[R]]:
+    """Give a function that does the work on texts: in several processes where that pays."""
     count = worker_count() if characters >= WORTH_STARTING and travels(task) else 1
     if count < 2:
-        yield lambda items: scrub_here(task, items, tick)
+        yield Here(task, work, tick)
         return
     from tacit.solve.processes import bare_main
 
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
 
-    def shared(items: Sequence[Item]) -> Iterator[Outcome]:
+    def shared(items: Sequence[Item]) -> Iterator[R]:
         with bare_main():
-            running: list[Future[list[Outcome]]] = [
-                pool.submit(scrub_batch, task, part) for part in batches(items)
-            ]
+            running: list[Future[R]] = [pool.submit(work, task, part) for part in batches(items)]
         for future in running:
             tick()
-            yield from future.result()
+            yield future.result()
 
     try:
         yield shared
@@ -118,11 +129,23 @@ def scrubbers(task: Task, characters: int, tick: Callable[[], None]) -> Iterator
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def scrub_here(task: Task, items: Sequence[Item], tick: Callable[[], None]) -> Iterator[Outcome]:
-    """Yield what becomes of texts, in this process."""
-    for part in batches(items):
-        tick()
-        yield from scrub_batch(task, part)
+def go_on() -> None:
+    """Never stop."""
+
+
+@dataclass(frozen=True)
+class Here(Generic[R]):
+    """Works in the process it is in; it travels to the workers of an engine."""
+
+    task: Task
+    work: Callable[[Task, Sequence[Item]], R]
+    tick: Callable[[], None] = go_on
+
+    def __call__(self, items: Sequence[Item]) -> Iterator[R]:
+        """Yield what becomes of the texts, part by part."""
+        for part in batches(items):
+            self.tick()
+            yield self.work(self.task, part)
 
 
 def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
