@@ -30,6 +30,8 @@ from tacit.data.table import Table as Table
 from tacit.engine import get_engine as get_engine
 from tacit.errors import SdcError as SdcError
 from tacit.errors import SdcWarning as SdcWarning
+from tacit.io.corpora import read_texts as read_texts
+from tacit.io.corpora.writing import write_texts as write_texts
 from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
 from tacit.protect import channels as channels
@@ -197,6 +199,9 @@ from tacit.tables.suppress.suppress_linear import SuppressLinear as SuppressLine
 from tacit.tables.suppress.suppress_modular import SuppressModular as SuppressModular
 from tacit.tables.suppress.suppress_network import SuppressNetwork as SuppressNetwork
 from tacit.tables.suppress.suppress_partial import SuppressPartial as SuppressPartial
+from tacit.text.scrub import Scrub as Scrub
+from tacit.text.text_risk import TextRisk as TextRisk
+from tacit.text.text_utility import TextUtility as TextUtility
 from tacit.tiers import Tiers as Tiers
 from tacit.tiers import UserGroup as UserGroup
 from tacit.utility.levels.entropy_distortion import EntropyDistortion as EntropyDistortion
@@ -222,6 +227,8 @@ __version__: str
 
 __all__ = [
     "read",
+    "read_texts",
+    "write_texts",
     "Microdata",
     "Hierarchy",
     "Dimension",

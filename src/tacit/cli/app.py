@@ -17,6 +17,7 @@ from cyclopts import App, Parameter
 import tacit
 from tacit.cli.recommend import recommend
 from tacit.cli.render import Console, progress_bar
+from tacit.cli.texts import review, scrub
 from tacit.errors import (
     DisclosureRefused,
     InputError,
@@ -39,6 +40,8 @@ app = App(
 )
 console = Console()
 app.command(recommend)
+app.command(scrub)
+app.command(review)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -378,11 +381,11 @@ def example(
     folder: Path,
     /,
     *,
-    of: Literal["hospital", "firms"] = "hospital",
+    of: Literal["hospital", "firms", "notes"] = "hospital",
     records: int | None = None,
     seed: int = 1,
 ) -> int:
-    """Write example data: a generated hospital file, or enterprises for a table; with a plan.
+    """Write example data: a generated hospital file, enterprises for a table, or letters and notes; with a plan.
 
     Parameters
     ----------
@@ -390,8 +393,9 @@ def example(
         Where to write; made when it does not exist.
     of
         ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies.
+        ``notes``: letters, and a table with a column of notes.
     records
-        Number of patients or enterprises.
+        Number of patients, enterprises or letters.
     seed
         Seed of the generator.
     """
@@ -399,6 +403,10 @@ def example(
         from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)
+    elif of == "notes":
+        from tacit.examples.notes import write_notes
+
+        plan = write_notes(folder, n=records or 60, seed=seed)
     else:
         from tacit.examples import write_hospital
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -19,7 +19,7 @@ from typing import Literal
 from tacit.data.corpus import Corpus, Document
 from tacit.errors import InputError
 from tacit.examples.writing import families, medicine
-from tacit.examples.writing.case import fillers_for
+from tacit.examples.writing.case import Case
 from tacit.examples.writing.page import Page
 from tacit.examples.writing.template import Step, compile_rules
 
@@ -33,7 +33,8 @@ class Family:
 
     name: str
     split: Split
-    country: str
+    #: Countries whose habits the documents follow, one each.
+    countries: tuple[str, ...]
     language: str
     looks: Mapping[str, float]
     rules: Mapping[str, tuple[Step, ...]]
@@ -42,11 +43,13 @@ class Family:
     def write(self, seed: int, number: int) -> Document:
         """Write one document."""
         rng = random.Random(f"{seed}/{self.name}/{number}")  # noqa: S311  # made-up text, no secret
-        page = Page(rng, self.rules, fillers_for(rng, self.split, self.country))
+        country = self.countries[number % len(self.countries)]
+        case = Case(rng, self.split, country)
+        page = Page(rng, self.rules, case.fillers())
         page.fill("start")
         looks = list(self.looks)
         look = rng.choices(looks, list(self.looks.values()))[0] if len(looks) > 1 else looks[0]
-        return page.finish(f"{self.name}-{number:06d}", look)
+        return replace(page.finish(f"{self.name}-{number:06d}", look), record=case.record())
 
 
 @cache
@@ -65,7 +68,7 @@ def load_family(name: str) -> Family:
     return Family(
         name=name,
         split=module.SPLIT,
-        country=module.COUNTRY,
+        countries=(module.COUNTRY,) if isinstance(module.COUNTRY, str) else module.COUNTRY,
         language=language,
         looks=getattr(
             module, "LOOKS", {"as written": 0.93, "crlf": 0.03, "caps": 0.02, "lower": 0.02}

@@ -62,11 +62,6 @@ WHO = {
 }
 
 
-def fillers_for(rng: Random, split: str, country: str) -> dict[str, Filler]:
-    """Return what a document's slots are filled with."""
-    return Case(rng, split, country).fillers()
-
-
 class Case:
     """People and facts of one document, drawn when they are first asked for."""
 
@@ -89,6 +84,15 @@ class Case:
     def fillers(self) -> dict[str, Filler]:
         """Return the slots by name."""
         return Slots(self)
+
+    def record(self) -> dict[str, str]:
+        """Return what the hospital's own file would say of the patient, as far as it was drawn."""
+        patient = self.people.get("p")
+        if patient is None:
+            return {}
+        known = {"first name": patient.first, "last name": patient.last}
+        fields = {"birth date": "dob", "record number": "mrn", "insurance number": "ssn"}
+        return known | {f: self.texts[t] for f, t in fields.items() if t in self.texts}
 
     def person(self, who: str) -> Person:
         """Return one of the people."""
@@ -195,6 +199,13 @@ class Slots(dict[str, Filler]):
             page.mark(text, kind, person.entity, style)
 
         return named
+
+    def _eponymous(self, page: Page) -> None:
+        """Write the name of somebody long dead, after whom a thing is named."""
+        text = self.case.rng.choice(places.surnames(self.case.split))
+        if self.case.rng.random() < 0.25:
+            text += "-" + self.case.rng.choice(places.surnames(self.case.split))
+        page.add(text)
 
     # -- words that depend on the patient's sex -----------------------------------------------------
 

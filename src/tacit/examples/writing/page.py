@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tacit.data.corpus import Document, Span
 from tacit.examples.writing.template import Step
@@ -53,6 +54,9 @@ class Page:
         """Return the document, its letters and lines changed as its look asks."""
         text = "".join(self.parts)
         gold, kept = self.gold, self.kept
+        if look in {"lower", "caps"}:
+            style = "lower case" if look == "lower" else "all caps"
+            gold = [replace(g, source=style) if g.kind == "name" else g for g in gold]
         if look == "lower":
             text = same_length(text, text.lower(), str.lower)
         elif look == "caps":

@@ -1,7 +1,7 @@
 """Clinic notes that open with a block of demographic fields."""
 
 SPLIT = "train"
-COUNTRY = "us"
+COUNTRY = ("us", "uk")
 RULES = {
     "start": [
         "{5-9/field}\n\n{story}\n\n{end}\n",

@@ -1,7 +1,7 @@
 """Threads of e-mail between clinicians and offices."""
 
 SPLIT = "train"
-COUNTRY = "us"
+COUNTRY = ("us", "uk")
 RULES = {
     "start": ["{mail}\n\n{quoted}\n", "{mail}\n\n{quoted}\n\n{quoted2}\n", "{mail}\n"],
     "mail": [

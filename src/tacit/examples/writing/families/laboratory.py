@@ -1,7 +1,7 @@
 """Laboratory reports: tables with few names."""
 
 SPLIT = "train"
-COUNTRY = "us"
+COUNTRY = ("us", "uk")
 LOOKS = {"as written": 0.8, "caps": 0.12, "crlf": 0.08}
 RULES = {
     "start": [

@@ -1,7 +1,7 @@
 """Nursing notes: short, lower case, full of abbreviations."""
 
 SPLIT = "train"
-COUNTRY = "us"
+COUNTRY = ("us", "uk")
 LOOKS = {"lower": 0.72, "as written": 0.23, "caps": 0.05}
 RULES = {
     "start": [

@@ -1,7 +1,7 @@
 """Operative reports."""
 
 SPLIT = "train"
-COUNTRY = "us"
+COUNTRY = ("us", "uk")
 LOOKS = {"as written": 0.75, "caps": 0.2, "crlf": 0.05}
 RULES = {
     "start": [

@@ -1,7 +1,7 @@
 """Progress notes in four parts: subjective, objective, assessment, plan."""
 
 SPLIT = "train"
-COUNTRY = "us"
+COUNTRY = ("us", "uk")
 LOOKS = {"as written": 0.78, "lower": 0.1, "caps": 0.08, "crlf": 0.04}
 RULES = {
     "start": [
