@@ -45,6 +45,8 @@ REMEMBERED = frozenset(
     )
 )
 NAMES = frozenset(("name", "nickname"))
+#: What it says for a name, beside the trained voter, that no list of words holds a word.
+STRANGE = 0.35
 #: Candidates settled together at most.
 LARGEST = 64
 #: Below this certainty a span is not even worth a review.
@@ -194,6 +196,8 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
             by_source[c.source] = max(c.evidence, by_source.get(c.source, 0.0))
             person = person or c.person
             full = full or c.source in REMEMBERED
+    if "crf" in by_source and not page.infos[i].common and not page.marks(i) & m.MEDICAL:
+        by_source["no ordinary word"] = STRANGE
     certainty = combine(by_source.values())
     if person:
         return certainty

@@ -9,6 +9,8 @@ from tacit.text.words import words
 SMALL = words("of the & and for de la du del der und für von zum zur am im des")
 #: Small words that join the parts of a name to its telling word.
 INNER = words("of the & and de la du del der und für")
+#: Small words within the names of places: Clearfield-upon-Tarn.
+JOINTS = words("upon on le by in under super next the am an der ob")
 #: Capitalised words that tell no one which: General Hospital, Day Surgery.
 GENERIC = words(
     "general day emergency outpatient inpatient regional local community district county city "
@@ -54,6 +56,15 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
                 i = k
                 continue
             break
+        if (
+            info.low in JOINTS
+            and k > 1
+            and page.low(k + 1) == "-"
+            and page.low(k - 1) == "-"
+            and page.joined(k)
+        ):
+            i = k - 1
+            continue
         if info.low == "s" and k > 0 and page.low(k - 1) in "'’" and page.joined(k - 1):
             i = k - 1
             continue
@@ -155,6 +166,15 @@ def forward_proper(page: Page, j: int, most: int = 5) -> int:
             )
         ):
             end += 1
+        elif (
+            info.low == "-"
+            and end > j
+            and page.joined(end - 1)
+            and page.joined(end)
+            and page.low(end + 1) in JOINTS
+            and page.low(end + 2) == "-"
+        ):
+            end += 3
         else:
             break
     while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in SMALL):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text import marks as m
+from tacit.text.detect.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.page import Page
@@ -272,6 +273,8 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
     if i and page.lines[i - 1] == page.lines[i]:
         return
     info = page.infos[i]
+    if info.shape == "I" and page.low(i + 1) == "." and page.joined(i):
+        yield from initials(page, i)
     if (
         info.shape not in "CUM"
         or info.medical
