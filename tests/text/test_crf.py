@@ -108,3 +108,28 @@ def test_features_do_not_depend_on_what_came_before():
     load_describer("en").describe(tokenise("something else, BROWN, plan"))
     assert load_describer("en").describe(tokenise(text)) == fresh
     assert len(fresh) == len(tokenise(text).words)
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "expected"),
+    [
+        ("D", "4 May 1971", True),
+        ("D", "May 1971", False),
+        ("D", "5/1971", False),
+        ("D", "25/30", False),
+        ("D", "4/30", True),
+        ("D", "30/4", True),
+        ("D", "05/26/86", True),
+        ("D", "110517", True),
+        ("D", "0202", False),
+        ("D", "Wednesday", True),
+        ("I", "Batch", False),
+        ("I", "B-77120", True),
+        ("P", "ext 12", True),
+        ("N", "IV", False),
+        ("N", "Mary IV", True),
+        ("A", "-", False),
+    ],
+)
+def test_votes_that_cannot_be_are_not_cast(label, text, expected):
+    assert crf.is_plausible(label, tokenise(text).words) is expected

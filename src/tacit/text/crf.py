@@ -49,6 +49,7 @@ LEAST = 0.08
 #: Tokens on either side of this are never in one span.
 SURE = 0.5
 
+ROMAN = frozenset(("II", "III", "IV", "VI", "VII", "VIII", "IX", "XI", "XII"))
 HERE = threading.local()
 
 Vote = tuple[int, int, str, float]
@@ -102,8 +103,32 @@ def add_vote(
         i += 1
     while j > i and not words[j - 1][0].isalnum() and words[j - 1] not in ").":
         j -= 1
-    if j > i and any(w[0].isalnum() for w in words[i:j]):
+    if j > i and is_plausible(label, words[i:j]):
         votes.append((tokens.starts[i], tokens.ends[j - 1], KINDS[label], certainty))
+
+
+def is_plausible(label: str, words: list[str]) -> bool:
+    """Return whether words can be what the label says: a number has digits, a date a day, a name letters."""
+    if label == "D":
+        return has_day(words)
+    if label in "IP":
+        return sum(len(w) for w in words if w[0].isdigit()) >= 2
+    if label == "N":
+        return any(w[0].isalpha() and w not in ROMAN for w in words)
+    return any(w[0].isalnum() for w in words)
+
+
+def has_day(words: list[str]) -> bool:
+    """Return whether a date names a day: not month and year, a time, or a score such as 25/30."""
+    numbers = [w for w in words if w[0].isdigit()]
+    if any(len(w) >= 3 and w[0].isalpha() for w in words):
+        return any(len(w) < 3 for w in numbers) or not numbers
+    if len(numbers) == 1:
+        return len(numbers[0]) in {6, 8}
+    if len(numbers) != 2:
+        return bool(numbers)
+    a, b = int(numbers[0]), int(numbers[1])
+    return (1 <= a <= 12 and 1 <= b <= 31) or (1 <= b <= 12 and 1 <= a <= 31)
 
 
 @lru_cache(maxsize=4)
