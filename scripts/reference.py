@@ -39,6 +39,8 @@ EXTRAS = {
     "postgres": "reading PostgreSQL",
     "report": "reports as PDF (typst) and Word",
     "spark": "data beyond one machine; a Java runtime is needed as well",
+    "text": "the trained voter of Scrub; Word and PDF documents",
+    "private": "private retrieval, private union and regression across owners",
     "all": "everything that a user may need",
     "test": "running the test suite",
     "dev": "working on tacit: lint, types, documentation",

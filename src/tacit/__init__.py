@@ -18,6 +18,8 @@ __version__ = "0.2.0"
 
 _HOMES = {
     "read": "tacit.io.read",
+    "read_texts": "tacit.io.corpora",
+    "write_texts": "tacit.io.corpora.writing",
     "Microdata": "tacit.data.microdata",
     "Hierarchy": "tacit.data.hierarchy",
     "Dimension": "tacit.data.cells.dimension",

@@ -41,6 +41,8 @@ from tacit.graphics.protected_quantiles import ProtectedQuantiles as ProtectedQu
 from tacit.graphics.protected_roc import ProtectedRoc as ProtectedRoc
 from tacit.graphics.protected_survival import ProtectedSurvival as ProtectedSurvival
 from tacit.graphics.protected_table import ProtectedTable as ProtectedTable
+from tacit.io.corpora import read_texts as read_texts
+from tacit.io.corpora.writing import write_texts as write_texts
 from tacit.io.read import read as read
 from tacit.plan import Plan as Plan
 from tacit.plot_release import release_plots as release_plots
@@ -218,6 +220,9 @@ from tacit.tables.suppress.suppress_linear import SuppressLinear as SuppressLine
 from tacit.tables.suppress.suppress_modular import SuppressModular as SuppressModular
 from tacit.tables.suppress.suppress_network import SuppressNetwork as SuppressNetwork
 from tacit.tables.suppress.suppress_partial import SuppressPartial as SuppressPartial
+from tacit.text.scrub import Scrub as Scrub
+from tacit.text.text_risk import TextRisk as TextRisk
+from tacit.text.text_utility import TextUtility as TextUtility
 from tacit.tiers import Tiers as Tiers
 from tacit.tiers import UserGroup as UserGroup
 from tacit.utility.levels.entropy_distortion import EntropyDistortion as EntropyDistortion
@@ -244,6 +249,8 @@ __version__: str
 
 __all__ = [
     "read",
+    "read_texts",
+    "write_texts",
     "Microdata",
     "Hierarchy",
     "Dimension",

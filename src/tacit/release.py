@@ -18,6 +18,7 @@ On disk a release is a folder that may be given away, and beside it a folder tha
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,9 @@ class Release:
         True when the seed was given and not drawn: whoever knows it can draw the same numbers.
     plots
         Protected plots of the source, which are published with the data.
+    noticed
+        What the released data themselves show and nobody asked about, in sentences: columns of free text that
+        no step has searched for names.
     """
 
     plan: Plan
@@ -149,6 +153,7 @@ class Release:
     unmet: tuple[str, ...] = ()
     studied: bool = False
     plots: tuple[Any, ...] = ()
+    noticed: tuple[str, ...] = ()
 
     @property
     def kind(self) -> Kind[Any]:
@@ -158,7 +163,7 @@ class Release:
     @property
     def title(self) -> str:
         """Return the plan's title, or a plain one."""
-        plain_titles = {"table": "Release of a table"}
+        plain_titles = {"table": "Release of a table", "corpus": "Release of texts"}
         return self.plan.title or plain_titles.get(self.kind.name, "Release")
 
     @property
@@ -189,6 +194,7 @@ class Release:
             *self.unmet,
             *self.shortfalls,
             *self.omitted,
+            *self.noticed,
             *(study if self.for_study else ()),
         )
 
@@ -296,15 +302,17 @@ class Release:
             refusals.append(STUDY_REFUSAL)
         if refusals:
             raise DisclosureRefused("; ".join(refusals))
-        if sign is None:
-            return write_folders(self, target, form)
-        return write_folders(self, target, form, lambda public: sign_folder(public, sign))
+        try:
+            if sign is None:
+                return write_folders(self, target, form)
+            return write_folders(self, target, form, lambda public: sign_folder(public, sign))
+        finally:
+            vars(self).pop("written", None)
 
     def write_public(self, folder: Path, form: str) -> Manifest:
         """Write what may be given away, then recompute every claim on the file as written."""
-        data = self.kind.shuffle(self.data, self.order_rng()) if self.order_drawn else self.data
-        names = self.kind.write_public(data, folder, form)
-        view = self.kind.read_back(self.data, folder, names)
+        names = self.kind.write_public(self.written, folder, form)
+        view = self.kind.read_back(self.written, folder, names)
         for claim in self.claims:
             claim.require(view, where="release")
         if self.plots and not self.for_study:
@@ -313,6 +321,11 @@ class Release:
             write_plot_files(self.plots, folder)
         write_papers(self, folder)
         return Manifest.of(folder, self.kind.name, names)
+
+    @functools.cached_property
+    def written(self) -> Any:
+        """Return the data in the order in which they are written."""
+        return self.kind.shuffle(self.data, self.order_rng()) if self.order_drawn else self.data
 
     def order_rng(self) -> np.random.Generator:
         """Return the generator of the order of records: the seed alone gives it again."""
@@ -342,7 +355,7 @@ class Release:
         text = json.dumps(as_json_number(ledger), indent=2, ensure_ascii=False, default=str)
         write_text(folder / "ledger.json", text)
         write_report(board(self), folder / "board", self.plan.output.reports)
-        self.kind.write_private(self.data, folder)
+        self.kind.write_private(self.written, folder)
 
 
 def write_papers(release: Release, folder: Path) -> None:

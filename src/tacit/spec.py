@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -99,6 +99,8 @@ class Spec(BaseModel):
     on_weight: ClassVar[OnWeight | None] = None
     on_stratum: ClassVar[OnStratum | None] = None
     on_links: ClassVar[OnLinks | None] = None
+    #: For a Spec of several kinds of data: which parameter chooses the other.
+    on_other_kind: ClassVar[str] = ""
 
     kind: str
 
@@ -120,13 +122,27 @@ class Spec(BaseModel):
             raise InvalidParameter(f"{cls.__name__}: " + "; ".join(faults), faults)
 
     @classmethod
-    def data_type(cls) -> type[Data]:
-        """Return the type of data that this acts on: the D of ``Method[D]``."""
+    def data_types(cls) -> tuple[type[Data], ...]:
+        """Return the types of data that this can act on: the D of ``Method[D]``, each part of a union."""
         for base in cls.__mro__:
             arguments = base.__dict__.get("__pydantic_generic_metadata__", {}).get("args", ())
-            if arguments and isinstance(arguments[0], type):
-                return cast("type[Data]", arguments[0])
-        return Microdata
+            if arguments and not isinstance(arguments[0], TypeVar):
+                return tuple(get_args(arguments[0])) or (cast("type[Data]", arguments[0]),)
+        return (Microdata,)
+
+    @classmethod
+    def data_type(cls) -> type[Data]:
+        """Return the type of data that this acts on; the first where there are several."""
+        return cls.data_types()[0]
+
+    def acts_on(self) -> type[Data]:
+        """Return the type of data that this acts on with the parameters as they are."""
+        return self.data_type()
+
+    def with_files(self, resolve: Callable[[str], Any]) -> Self:
+        """Return this with what its files hold in their place; ``resolve`` finds a file of the plan."""
+        del resolve
+        return self
 
     @classmethod
     def title(cls) -> str:
@@ -169,19 +185,24 @@ class Spec(BaseModel):
 
         Subclasses extend the list for what only they know.
         """
-        wanted = self.data_type()
-        if not isinstance(data, wanted):
-            got = type(data).__name__
-            return [InputError(f"{self.kind} works on {wanted.made_by} (got {got}).")]
-        return data.faults_for(self)
+        found = self.type_fault(data)
+        return [found] if found else cast("Data", data).faults_for(self)
 
     def check_type(self, data: Any, what: str = "") -> None:
         """Refuse data of another kind, before anything asks them for what they do not have."""
-        wanted = self.data_type()
-        if not isinstance(data, wanted):
-            raise InputError(
-                f"{self.kind}{what} works on {wanted.made_by} (got {type(data).__name__})."
-            )
+        found = self.type_fault(data, what)
+        if found:
+            raise found
+
+    def type_fault(self, data: Any, what: str = "") -> InputError | None:
+        """Return why this cannot act on data of that kind; None when it can."""
+        wanted = self.acts_on()
+        if isinstance(data, wanted):
+            return None
+        hint = f" {self.on_other_kind}" if isinstance(data, self.data_types()) else ""
+        return InputError(
+            f"{self.kind}{what} works on {wanted.made_by} (got {type(data).__name__}).{hint}"
+        )
 
     def check(self, data: Any) -> None:
         """Raise the first fault, naming all of them."""

@@ -44,9 +44,12 @@ def statement_text(facts: Mapping[str, Any]) -> str:
     size = f"{facts[noun]:,} {noun}, " if noun in facts else ""
     columns = facts.get("columns", [])
     lines = [f"# {facts['title']}: statement of protection", ""]
-    lines.append(f"{size}{len(columns)} columns: {', '.join(columns)}." if columns else size)
+    counted = f"{size}{len(columns)} columns: {', '.join(columns)}." if columns else size
+    lines.append(counted if columns else f"{size.removesuffix(', ')}.")
     if facts["access"]:
         lines += ["", f"Access: {AccessClass.parse(facts['access'])}."]
+    if facts.get("warning"):
+        lines += ["", facts["warning"]]
     if facts["attention"]:
         lines += ["", "## To be noted", "", *[f"- {sentence}." for sentence in facts["attention"]]]
     lines += ["", "## What is claimed", "", *claim_lines(facts["claims"])]
@@ -69,8 +72,9 @@ def claim_lines(claims: list[Mapping[str, Any]]) -> list[str]:
             if v is not None and not isinstance(v, list)
         }
         values = ", ".join(f"{k} = {format_number(v)}" for k, v in simple.items())
+        columns = f": {', '.join(claim['columns'])}" if claim["columns"] else ""
         lines.append(
-            f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}: {', '.join(claim['columns'])}."
+            f"- **{claim['model']}**{' with ' + values if values else ''}, on {claim['quasi_identifier']}{columns}."
         )
         lines += [f"  Assumed: {text}" for text in claim["assumptions"]]
         if claim.get("withheld"):

@@ -30,11 +30,11 @@ def test_every_model_has_a_file_of_its_name():
 
 @pytest.mark.parametrize("model", sorted(RECORDS))
 def test_models_of_records_say_so(model):
-    assert Claim(model, {}, "q", ("a",)).about == "records"
+    assert Claim(model, {}, "q", ("a",)).about == ("records",)
 
 
 def test_models_of_tables_say_so():
-    assert Claim("protected-intervals", {}, "q", ("a",)).about == "table"
+    assert Claim("protected-intervals", {}, "q", ("a",)).about == ("table",)
 
 
 def test_finding_a_check_imports_no_method():

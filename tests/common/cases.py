@@ -71,22 +71,33 @@ def people(columns=None, *, engine="duckdb"):
     )
 
 
+#: What a Spec of several kinds of data needs besides its example to act on records.
+ON_RECORDS = {"scrub": {"columns": ["job"]}, "text_risk": {"columns": ["job"]}}
+
+
+def example_of(kind):
+    """The example parameters of a Spec, for records where it takes several kinds of data."""
+    return {**specs()[kind].example, **ON_RECORDS.get(kind, {})}
+
+
 def build(kind):
-    """A Spec of that kind with its example parameters."""
-    return specs()[kind](**specs()[kind].example)
+    """A Spec of that kind with its example parameters, for records where it takes several kinds."""
+    return specs()[kind](**example_of(kind))
 
 
 @functools.cache
 def method_kinds():
     return [
-        k for k, s in specs().items() if issubclass(s, Method) and s.data_type() is tacit.Microdata
+        k for k, s in specs().items() if issubclass(s, Method) and tacit.Microdata in s.data_types()
     ]
 
 
 @functools.cache
 def measure_kinds():
     return [
-        k for k, s in specs().items() if issubclass(s, Measure) and s.data_type() is tacit.Microdata
+        k
+        for k, s in specs().items()
+        if issubclass(s, Measure) and tacit.Microdata in s.data_types()
     ]
 
 
@@ -172,3 +183,42 @@ def fitting(kind):
         return firms()
     counts = np.array([[4, 0, 0], [5, 0, 1], [3, 2, 1]])
     return tacit.Table.from_array(counts, count=counts, totals=False, frequency=True)
+
+
+#: Letters about people who do not exist, two of them with what is known of the person.
+LETTERS = {
+    "a": "Dear Dr. Lang,\r\n\r\nI saw Virginia Townsend, a 45 year old teacher, on February 2, 1994 for diabetes mellitus. Call 617-555-0142.\n",
+    "b": "RE: Bert Kowalski  MRN 48213375\nMr. Kowalski takes insulin. Hodgkin's disease was ruled out. bert.k@example.com\n",
+    "c": "No change since last week. Parkinson's disease, stable on levodopa 100 mg.",
+    "d": "née Straße, dob 05/26/86; mother Dot lives at 18 Huntington Avenue, Boston, MA 02151.",
+}
+KNOWN = {"a": {"name": "Virginia Townsend", "birth": "1949-03-01"}, "b": {"name": "Bert Kowalski"}}
+
+
+def texts(letters=None):
+    """The common texts, or others of the same names."""
+    given = LETTERS if letters is None else letters
+    return tacit.Corpus(
+        tuple(
+            tacit.Document(name, text, record=KNOWN.get(name, {})) for name, text in given.items()
+        )
+    )
+
+
+def build_for_texts(kind):
+    """A Spec of that kind with its example parameters, for texts."""
+    return specs()[kind](**specs()[kind].example)
+
+
+@functools.cache
+def text_method_kinds():
+    return [
+        k for k, s in specs().items() if issubclass(s, Method) and tacit.Corpus in s.data_types()
+    ]
+
+
+@functools.cache
+def text_measure_kinds():
+    return [
+        k for k, s in specs().items() if issubclass(s, Measure) and tacit.Corpus in s.data_types()
+    ]

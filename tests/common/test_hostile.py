@@ -15,7 +15,16 @@ import pyarrow.compute as pc
 import pytest
 
 import tacit
-from common.cases import COLUMNS, KEYS, build, hierarchies, measure_kinds, method_kinds, people
+from common.cases import (
+    COLUMNS,
+    KEYS,
+    build,
+    example_of,
+    hierarchies,
+    measure_kinds,
+    method_kinds,
+    people,
+)
 from tacit.errors import InputError, SdcError
 from tacit.registry import specs
 
@@ -91,7 +100,7 @@ def renamed(value, name):
 
 
 def spec_with(kind, name):
-    parameters = {k: renamed(v, name) for k, v in specs()[kind].example.items()}
+    parameters = {k: renamed(v, name) for k, v in example_of(kind).items()}
     quoted = lambda n: "`" + name(n).replace("`", "``") + "`"  # noqa: E731 - as short as what it stands for
     if kind == "query_restriction":
         sex, age = quoted("sex"), quoted("age")

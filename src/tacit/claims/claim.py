@@ -46,8 +46,8 @@ class Claim:
     withheld: tuple[str, ...] = field(default=())
 
     @property
-    def about(self) -> str:
-        """Return the kind of data that can be checked: ``records`` or ``table``."""
+    def about(self) -> tuple[str, ...]:
+        """Return the kinds of data that can be checked: ``records``, ``table``, ``corpus``."""
         return data_of(self.model)
 
     def holds(self, view: Any) -> bool:
@@ -88,9 +88,9 @@ class Claim:
             if v is not None and not isinstance(v, list | tuple | dict)
         }
         values = ", ".join(f"{k} = {v}" for k, v in simple.items())
+        columns = f" ({', '.join(self.columns)})" if self.columns else ""
         return (
-            f"{self.model}{' with ' + values if values else ''} on {self.quasi_identifier} "
-            f"({', '.join(self.columns)})"
+            f"{self.model}{' with ' + values if values else ''} on {self.quasi_identifier}{columns}"
         )
 
     @property

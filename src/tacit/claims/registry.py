@@ -16,15 +16,15 @@ Check = Callable[[Any, Any], bool]
 C = TypeVar("C", bound=Check)
 
 _checks: dict[str, Check] = {}
-_data: dict[str, str] = {}
+_data: dict[str, tuple[str, ...]] = {}
 
 
-def check_for(model: str, *, of: str = "records") -> Callable[[C], C]:
-    """Name the function that recomputes claims of a model, and the kind of data that it looks at."""
+def check_for(model: str, *, of: str | tuple[str, ...] = "records") -> Callable[[C], C]:
+    """Name the function that recomputes claims of a model, and the kinds of data that it looks at."""
 
     def keep(check: C) -> C:
         _checks[model] = check
-        _data[model] = of
+        _data[model] = (of,) if isinstance(of, str) else of
         return check
 
     return keep
@@ -42,8 +42,8 @@ def find_check(model: str) -> Check:
     return _checks[model]
 
 
-def data_of(model: str) -> str:
-    """Return the kind of data that claims of a model are about: ``records`` or ``table``."""
+def data_of(model: str) -> tuple[str, ...]:
+    """Return the kinds of data that claims of a model are about: ``records``, ``table``, ``corpus``."""
     find_check(model)
     return _data[model]
 

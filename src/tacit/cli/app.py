@@ -17,6 +17,7 @@ from cyclopts import App, Parameter
 import tacit
 from tacit.cli.recommend import recommend
 from tacit.cli.render import Console, progress_bar
+from tacit.cli.texts import review, scrub
 from tacit.errors import (
     DisclosureRefused,
     InputError,
@@ -39,6 +40,8 @@ app = App(
 )
 console = Console()
 app.command(recommend)
+app.command(scrub)
+app.command(review)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -425,26 +428,27 @@ def example(
     folder: Path,
     /,
     *,
-    of: Literal["hospital", "firms", "census", "parties"] | None = None,
+    of: Literal["hospital", "firms", "census", "notes", "parties"] | None = None,
     records: int | None = None,
     seed: int = 1,
 ) -> int:
-    """Write example data: a generated hospital file, enterprises for a table, or a census; with a plan.
+    """Write example data: a generated hospital file, enterprises, a census, letters, or three parties; with a plan.
 
     Parameters
     ----------
     folder
-        Where to write; made when it does not exist. A folder called census or firms gets that example.
+        Where to write; made when it does not exist. A folder called after an example gets that one.
     of
         ``hospital``: patients, a register and hierarchies. ``firms``: enterprises and two hierarchies. ``census``:
-        half a million persons in households and three levels of geography. ``parties``: three hospitals that may not
-        pool their files, for a joint fit. By default the name of the folder says it, or else hospital.
+        half a million persons in households and three levels of geography. ``notes``: letters, and a table with a
+        column of notes. ``parties``: three hospitals that may not pool their files, for a joint fit. By default the
+        name of the folder says it, or else hospital.
     records
-        Number of patients, enterprises or persons.
+        Number of patients, enterprises, persons or letters.
     seed
         Seed of the generator.
     """
-    named = folder.name if folder.name in ("firms", "census", "parties") else "hospital"
+    named = folder.name if folder.name in ("firms", "census", "notes", "parties") else "hospital"
     of = of or named  # type: ignore[assignment]
     if of == "parties":
         from tacit.private.example import write_parties
@@ -460,6 +464,10 @@ def example(
         from tacit.examples.firms_files import write_firms
 
         plan = write_firms(folder, n=records or 2_600, seed=seed)
+    elif of == "notes":
+        from tacit.examples.notes import write_notes
+
+        plan = write_notes(folder, n=records or 60, seed=seed)
     else:
         from tacit.examples import write_hospital
 

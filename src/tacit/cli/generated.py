@@ -18,6 +18,7 @@ from cyclopts import App, Parameter
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from tacit.data.corpus import Corpus
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused
 from tacit.io.options import Options
@@ -202,8 +203,10 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         if n != "kind" and options.get(option_name(n)) is not None
     }
     spec = cls(**values)
-    if issubclass(spec.data_type(), Table):
+    if issubclass(spec.acts_on(), Table):
         return act_on_table(spec, source, options)
+    if issubclass(spec.acts_on(), Corpus):
+        return act_on_texts(spec, source, options)
     given = (*Roles.model_fields, *READING)
     reading = {name: split(options[name]) for name in given if options.get(name)}
     if options.get("links"):
@@ -280,6 +283,49 @@ def act_on_table(spec: Spec, source: Path, options: dict[str, Any]) -> int:
     if isinstance(spec, Method):
         say_action(result)
         console.say(f"{summary_line(result)}\nwrote {options['out']}")
+        return 0
+    console.result(found)
+    if options.get("plot"):
+        found.plot().save(options["plot"])
+    return 0
+
+
+def act_on_texts(spec: Spec, source: Path, options: dict[str, Any]) -> int:
+    """Apply to a folder or file of texts, or measure it."""
+    import tacit
+    from tacit.cli.app import console
+    from tacit.cli.render import describe, progress_bar
+    from tacit.context import Context
+    from tacit.io import refuse_target
+    from tacit.kinds.corpus import KIND, with_neutral_names
+
+    encoding = options.get("encoding") or "utf-8"
+    with progress_bar(console) as progress:
+        corpus = tacit.read_texts(source, encoding=encoding)
+        context = Context.start(options.get("seed"), progress=progress)
+        if isinstance(spec, Method):
+            refuse_target(options["out"], corpus.source, overwrite=bool(options.get("force")))
+            result = spec.apply(corpus, context=context)
+            refusals = KIND.check(result)
+            if refusals:
+                raise DisclosureRefused("; ".join(refusals))
+            tacit.write_texts(with_neutral_names(KIND.shuffle(result, context.rng)), options["out"])
+        else:
+            assert isinstance(spec, Measure)
+            before = options.get("original")
+            found = spec.measure(
+                corpus,
+                original=tacit.read_texts(before, encoding=encoding) if before else None,
+                context=context,
+            )
+    if isinstance(spec, Method):
+        action = result.history[-1]
+        console.say(f"{spec.kind}: {describe(action.details) or 'done'}")
+        for claim in action.claims:
+            console.say(f"holds: {claim.sentence()}")
+        console.say(
+            f"wrote {len(result):,} documents to {options['out']}, numbered and in a drawn order"
+        )
         return 0
     console.result(found)
     if options.get("plot"):

@@ -7,7 +7,9 @@ ends and combining characters keep their places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -49,20 +51,40 @@ class Span:
 
 @dataclass(frozen=True)
 class Document:
-    """One text."""
+    """One text. Offsets of ``gold``, ``keep`` and ``found`` are those of ``text``, those of ``done`` of its origin's.
 
-    name: str
-    text: str
+    Nothing of it stands in its ``repr``: texts, names of files and records are confidential.
+    """
+
+    name: str = field(repr=False)
+    text: str = field(repr=False)
     #: What must be found (``gold``) and what must stay (``keep``), where people have marked it.
-    gold: tuple[Span, ...] | None = None
-    keep: tuple[Span, ...] = ()
+    gold: tuple[Span, ...] | None = field(default=None, repr=False)
+    keep: tuple[Span, ...] = field(default=(), repr=False)
     #: What is known of the person: names, dates and numbers, which are searched in the text.
-    record: Mapping[str, Any] = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    #: What a look at this text found, above and below the threshold; None before anybody looked.
+    found: Findings | None = field(default=None, repr=False)
+    #: The document from which this one was made, and what was replaced and left in it.
+    origin: Document | None = field(default=None, repr=False)
+    done: Findings | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Document: {len(self.text):,} characters"
 
 
 @dataclass(frozen=True)
+class Findings:
+    """Spans of one text: those that are certain enough, those that are not, and warnings about the narrative."""
+
+    spans: tuple[Span, ...]
+    uncertain: tuple[Span, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
 class Corpus:
-    """Documents, in order."""
+    """Documents, in order. Make one with :func:`tacit.read_texts`, or :meth:`Corpus.of` texts in memory."""
 
     kind: ClassVar[str] = "corpus"
     made_by: ClassVar[str] = 'texts: read them with tacit.read_texts("notes/")'
@@ -71,8 +93,40 @@ class Corpus:
     source: str = "memory"
     history: tuple[Action, ...] = ()
 
+    @classmethod
+    def of(cls, texts: Mapping[str, str] | Iterable[str]) -> Corpus:
+        """Return a corpus of texts by name, or of texts that are numbered."""
+        if isinstance(texts, Mapping):
+            return cls(tuple(Document(str(name), text) for name, text in texts.items()))
+        return cls(tuple(Document(f"text-{i}", text) for i, text in enumerate(texts, 1)))
+
     def __len__(self) -> int:
         return len(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def __repr__(self) -> str:
+        marked = sum(d.gold is not None for d in self.documents)
+        known = sum(bool(d.record) for d in self.documents)
+        facts = [f"{len(self):,} documents", f"{self.characters:,} characters"]
+        facts += [f"{marked:,} with gold spans"] if marked else []
+        facts += [f"{known:,} with a known record"] if known else []
+        return f"Corpus: {', '.join(facts)}"
+
+    @property
+    def characters(self) -> int:
+        """Return the characters of all texts together."""
+        return sum(len(d.text) for d in self.documents)
+
+    @property
+    def has_gold(self) -> bool:
+        """Return True when people have marked every text."""
+        return bool(self.documents) and all(d.gold is not None for d in self.documents)
+
+    def with_documents(self, documents: Iterable[Document]) -> Corpus:
+        """Return the corpus with other documents."""
+        return replace(self, documents=tuple(documents))
 
     def with_action(self, action: Action) -> Corpus:
         """Return the corpus with one more step in its history."""
@@ -90,3 +144,12 @@ class Corpus:
         """Return why a Spec cannot work on these texts, as far as its declarations tell."""
         del spec
         return []
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of names, texts and known records, in order."""
+        digest = hashlib.sha256()
+        for document in self.documents:
+            known = {str(k): str(v) for k, v in document.record.items()}
+            facts = json.dumps([document.name, document.text, known], sort_keys=True)
+            digest.update(facts.encode() + b"\n")
+        return digest.hexdigest()

@@ -11,7 +11,7 @@ without any of tacit's own counting, and so serve as known answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from tacit.data.cells.dimension import Dimension
+from tacit.data.corpus import Corpus
 from tacit.data.hierarchies.rules import dates, digits, flat
 from tacit.data.hierarchy import Hierarchy
 from tacit.data.microdata import Microdata
@@ -98,6 +99,38 @@ def firms(n: int = 2_600, seed: int = 1, engine: str | Engine = "duckdb") -> Mic
 def firm_dimensions() -> dict[str, Dimension]:
     """Return the trees of the enterprises' regions and activities."""
     return {"region": trade.region_tree(), "activity": trade.activity_tree()}
+
+
+def letters(
+    n: int = 1000,
+    seed: int = 1,
+    families: Sequence[str] | None = None,
+    split: str | None = None,
+    language: str | None = "en",
+) -> Corpus:
+    """Return letters and notes about people who do not exist, with what identifies them and what must stay marked.
+
+    Each document is called after its family and its number in it, and is made from these and the seed alone. A gold
+    span names who is meant (``entity``: "patient", "family 1", "provider 2", "other 1") and what is special about
+    the writing (``source``: "ordinary word", "all caps", "typo" and so on).
+
+    Parameters
+    ----------
+    n
+        Number of documents, taken from the families in turn.
+    seed
+        Equal seeds give equal documents.
+    families
+        Names of families, such as "discharge" or "nursing"; all of the language when not given.
+    split
+        "train", "calibrate" or "test": families that belong together. The wording of one split, and part of its
+        names and medical words, occur in no other.
+    language
+        "en", "de", or None for both.
+    """
+    from tacit.examples.writing import write_letters
+
+    return write_letters(n, seed, families, split, language)
 
 
 def census(n: int = 500_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:

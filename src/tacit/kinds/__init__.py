@@ -16,7 +16,7 @@ from tacit.kinds.base import Kind
 __all__ = ["Kind", "all_kinds", "kind_named", "kind_of", "register_kind"]
 
 #: The kinds that come with tacit, in the order in which they are asked whether a source is theirs.
-BUILT_IN = ("fit", "table", "records")
+BUILT_IN = ("fit", "table", "corpus", "records")
 
 _kinds: dict[str, Kind[Data]] = {}
 
@@ -44,7 +44,8 @@ def kind_of(data: Data) -> Kind[Data]:
     if not isinstance(name, str):
         raise InputError(
             f"this needs data that tacit has read (got {type(data).__name__}): "
-            "read records with tacit.read(...), build a table with tacit.Table.from_microdata(...)"
+            "read records with tacit.read(...) and texts with tacit.read_texts(...), build a table with "
+            "tacit.Table.from_microdata(...)"
         )
     return kind_named(name)
 

@@ -107,6 +107,11 @@ class Kind(Generic[D]):
         del data
         return []
 
+    def open_points(self, data: D) -> list[str]:
+        """Return what a reader of the release must not overlook, in sentences; it does not forbid a release."""
+        del data
+        return []
+
     def shuffle(self, data: D, rng: np.random.Generator) -> D:
         """Return the data with their records in a drawn order, for writing; by default as they are."""
         del rng

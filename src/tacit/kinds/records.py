@@ -111,6 +111,15 @@ class Records(Kind[Microdata]):
             f"the data still hold identifiers ({listed}); add a step deidentify, pseudonymise or substitute before release"
         ]
 
+    def open_points(self, data: Microdata) -> list[str]:
+        """Warn of columns of free text that nothing has searched for names."""
+        searched = {c for a in data.history for c in a.details.get("scrubbed", ())}
+        texts = [c for c in text_columns(data) if c not in searched]
+        return [
+            f"column {c!r} holds free text that no step has searched for names; scrub it, or leave it out"
+            for c in texts
+        ]
+
     def shuffle(self, data: Microdata, rng: np.random.Generator) -> Microdata:
         """Return the records in a drawn order: that of the source would tell whose they are."""
         from tacit.protect.swap.scramble import scrambled_order
@@ -145,6 +154,29 @@ class Records(Kind[Microdata]):
             if c.missing and file.suffix in (".asc", ".saf")
         ]
         return back.frame.with_columns(*masks) if masks else back.frame
+
+
+#: A column whose values have this many characters and blanks on average holds sentences.
+LONG, MANY_BLANKS = 40, 5
+
+
+def text_columns(data: Microdata) -> list[str]:
+    """Return the columns that hold sentences rather than codes or names."""
+    schema = data.frame.collect_schema()
+    columns = [c for c in data.columns if schema[c] == nw.String]
+    if not columns:
+        return []
+    length = [nw.col(c).str.len_chars().mean().alias(f"n{i}") for i, c in enumerate(columns)]
+    told = data.frame.select(*length).collect("pyarrow").row(0)
+    long = [c for c, n in zip(columns, told, strict=True) if n is not None and n >= LONG]
+    if not long:
+        return []
+    words = [
+        nw.col(c).str.replace_all("[^ ]", "").str.len_chars().mean().alias(f"n{i}")
+        for i, c in enumerate(long)
+    ]
+    blanks = data.frame.select(*words).collect("pyarrow").row(0)
+    return [c for c, n in zip(long, blanks, strict=True) if n >= MANY_BLANKS]
 
 
 def read_section(

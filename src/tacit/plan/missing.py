@@ -19,7 +19,7 @@ def missing_faults(steps: Sequence[Method[Any]], data: Any) -> list[str]:
     touched: set[str] = set()
     asked: list[tuple[int, Method[Any], list[str]]] = []
     for i, step in enumerate(steps, 1):
-        if step.data_type() is not Microdata:
+        if step.acts_on() is not Microdata:
             continue
         mine = [c for c in step.targets(data) if c in data.columns]
         policy = getattr(step, "missing", None)

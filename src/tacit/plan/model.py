@@ -256,10 +256,11 @@ class Plan(BaseModel):
         for name in ("source", "population"):
             section = getattr(self, name)
             if section is not None:
+                columns = ("record",) if section.text is not None else ()
                 paths = {
                     n: str(self.locate(getattr(section, n)))
-                    for n in ("path", "metadata")
-                    if getattr(section, n)
+                    for n in ("path", "metadata", "record", "gold")
+                    if isinstance(getattr(section, n), str) and n not in columns
                 }
                 changes[name] = section.model_copy(update=paths)
         if self.table is not None:
@@ -279,6 +280,10 @@ class Plan(BaseModel):
         """Return the absolute path of a file of the plan; addresses of databases stay as they are."""
         found = self.resolve(path)
         return found.resolve() if isinstance(found, Path) else found
+
+    def locate_text(self, path: str) -> str:
+        """Return the absolute path of a file of the plan as text."""
+        return str(self.locate(path))
 
     def resolve(self, path: str | Path) -> Any:
         """Return a path relative to the plan's folder; addresses of databases stay as they are."""
@@ -302,14 +307,14 @@ class Plan(BaseModel):
 
     def released_kind(self, source: str) -> str:
         """Return the kind of the output data, given that of the source."""
-        last = next((s.data_type().kind for s in reversed(self.steps)), source)
+        last = next((s.acts_on().kind for s in reversed(self.steps)), source)
         return "table" if self.table is not None else last
 
     # -- checking --------------------------------------------------------------------------------
 
     def section_faults(self) -> list[str]:
         """Return what is wrong between the sections, as far as no data are needed to see it."""
-        kinds = [s.data_type().kind for s in self.steps]
+        kinds = [s.acts_on().kind for s in self.steps]
         found = []
         if "table" in kinds and "records" in kinds[kinds.index("table") :]:
             found.append("steps on records must come before steps on the table")
@@ -318,7 +323,7 @@ class Plan(BaseModel):
             found += [
                 f"measure {i} ({m.kind}): it looks at {words_of(m)}, and the plan releases {WORDS.get(out, out)}"
                 for i, m in enumerate(self.measures, 1)
-                if m.data_type().kind != out
+                if m.acts_on().kind != out
             ]
         if self.output.format:
             formats = kind_named(self.released_kind("records")).formats
@@ -334,9 +339,19 @@ class Plan(BaseModel):
             if self.source is None:
                 return ["the plan names no source; give it one, or pass data to run()"]
             data, found = self.source_kind().read_partly(self)
-            found += self.target_faults()
+            found += [*self.file_faults(), *self.target_faults()]
             return found if data is None else [*found, *self.data_faults(data)]
         return self.data_faults(data)
+
+    def file_faults(self) -> list[str]:
+        """Return which files of steps cannot be read."""
+        found = []
+        for i, step in enumerate(self.steps, 1):
+            try:
+                step.with_files(self.locate_text)
+            except SdcError as error:
+                found.append(f"step {i} ({step.kind}): {error}")
+        return found
 
     def target_faults(self) -> list[str]:
         """Return why the release could not be written where the plan says."""
@@ -353,12 +368,13 @@ class Plan(BaseModel):
     def data_faults(self, data: Data) -> list[str]:
         """Return what is wrong with using the data as the plan says."""
         if not len(data):
-            return ["the source holds no records; there is nothing to protect or to release"]
+            noun = kind_of(data).noun
+            return [f"the source holds no {noun}; there is nothing to protect or to release"]
         name = kind_of(data).name
         found = [
             f"step {i} ({s.kind}): {f}"
             for i, s, known in self.seen(data)
-            if s.data_type().kind == name
+            if s.acts_on().kind == name
             for f in s.faults(known)
         ]
         found += [] if found else missing_faults(self.steps, data)
@@ -366,7 +382,7 @@ class Plan(BaseModel):
         if out != name:
             return [*found, *kind_named(out).build_faults(self, data)]
         found += [f"step {i} ({s.kind}): it works on {words_of(s)}, and the source holds {WORDS.get(name, name)}"
-                  for i, s in enumerate(self.steps, 1) if s.data_type().kind != name]  # fmt: skip
+                  for i, s in enumerate(self.steps, 1) if s.acts_on().kind != name]  # fmt: skip
         everything = [*self.measures, *(r.measure for r in self.require)]
         found += [
             f"measure {i} ({m.kind}): {f}"
@@ -399,7 +415,7 @@ class Plan(BaseModel):
             "the original; leave one of them out"
             for j, s in cutting[:1]
             for i, m in enumerate(everything, 1)
-            if m.compares and m.data_type() is s.data_type()
+            if m.compares and m.acts_on() is s.acts_on()
         ]
 
     def cautions(self, data: Data | None = None) -> list[str]:
@@ -410,7 +426,7 @@ class Plan(BaseModel):
         return [
             f"step {i} ({step.kind}): {sentence}"
             for i, step, seen in self.seen(known)
-            if step.data_type() is type(known)
+            if step.acts_on() is type(known)
             for sentence in step.cautions(seen, changed_elsewhere(self, i, known))
         ]
 
@@ -419,7 +435,7 @@ class Plan(BaseModel):
         known: Any = data
         for i, step in enumerate(self.steps, 1):
             yield i, step, known
-            if step.data_type() is type(known) and (new := step.adds(known)):
+            if step.acts_on() is type(known) and (new := step.adds(known)):
                 known = known.with_stand_ins(new)
 
     def check(self, data: Data | None = None) -> None:
@@ -458,7 +474,7 @@ def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
     """Return the columns that the steps besides one change; only linked columns are asked for."""
     if not getattr(data, "links", ()):
         return frozenset()
-    others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.data_type() is type(data)]
+    others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.acts_on() is type(data)]
     return frozenset(c for step in others for c in step.targets(data))
 
 
@@ -467,12 +483,12 @@ def located(steps: Sequence[Any], base: Path) -> list[Any]:
     return [step.located(base) if base != Path() else step for step in steps]
 
 
-WORDS = {"records": "records", "table": "a table"}
+WORDS = {"records": "records", "table": "a table", "corpus": "texts"}
 
 
 def words_of(spec: Method[Any] | Measure[Any]) -> str:
     """Return the kind of data that a Spec acts on, with its article."""
-    kind = spec.data_type().kind
+    kind = spec.acts_on().kind
     return WORDS.get(kind, kind)
 
 

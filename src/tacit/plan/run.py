@@ -76,6 +76,7 @@ def run_plan(
     """Read, check, apply the steps, build what they need in between, and measure before and after."""
     if plan.map is not None and not plan.steps:
         raise PlanError("the plan has no steps; choose some with tacit map and add them")
+    plan = plan.with_(steps=tuple(step.with_files(plan.locate_text) for step in plan.steps))
     progress("reading", None)
     source = plan.read() if data is None else data
     plan.check(source)
@@ -118,7 +119,7 @@ def protect(
     out = plan.released_kind(source.kind)
     current, baseline = source, None
     for i, step in enumerate(plan.steps, 1):
-        current = convert(plan, current, step.data_type().kind, desk, watch)
+        current = convert(plan, current, step.acts_on().kind, desk, watch)
         if baseline is None and current.kind == out and not step.prepares:
             baseline = current
         ctx = desk.context(i, step)
@@ -204,7 +205,8 @@ def measure_release(
             usable.append(measure)
         elif reason:
             omitted.append(f"{measure.kind} was left out: {reason}")
-    for sentence in omitted:
+    noticed = kind.open_points(released)
+    for sentence in (*omitted, *noticed):
         warnings.warn(sentence, SdcWarning, stacklevel=2)
     prepared_only = baseline is released and any(s.prepares for s in plan.steps)
 
@@ -239,6 +241,7 @@ def measure_release(
         after=tuple(after),
         ledger=ledger,
         omitted=tuple(omitted),
+        noticed=tuple(noticed),
         unmet=tuple(unmet),
         studied=studied,
         plots=tuple(plots),

@@ -179,13 +179,34 @@ class Source(Options, Section):
         min_length=1, description="the file, relative to the plan, or the address of a database"
     )
 
+    text: ColumnName | None = Field(
+        default=None,
+        description="texts: the column that holds them; each record is then a document",
+    )
+    name: ColumnName | None = Field(
+        default=None, description="texts: the column that names the documents"
+    )
+    record: str | tuple[str, ...] | None = Field(
+        default=None,
+        description="texts: what is known of each person and searched in the text: a file with a column document, or columns of the source",
+    )
+    gold: str | Literal[True] | None = Field(
+        default=None,
+        description="texts: spans that people have marked: a JSON file, a folder of .ann files, or true for those beside the texts",
+    )
+
     def options(self) -> dict[str, Any]:
         """Return the options for reading that were given."""
         return {k: v for k, v in self.given().items() if k in Options.model_fields}
 
+    def text_options(self) -> dict[str, Any]:
+        """Return the options for reading texts that were given."""
+        return {k: v for k, v in self.given().items() if k in ("text", "name", "record", "gold")}
+
     def to_public(self) -> dict[str, Any]:
-        """Return the section without folders, passwords and queries."""
-        shown = {k: v for k, v in self.to_dict().items() if k != "query"}
+        """Return the section without folders, passwords, queries and what was known of people."""
+        inside = ("query", "record", "gold")
+        shown = {k: v for k, v in self.to_dict().items() if k not in inside}
         for name in ("path", "metadata"):
             if shown.get(name):
                 shown[name] = public_path(str(shown[name]))

@@ -65,7 +65,7 @@ class View:
 
     def list_checkable_claims(self) -> Sequence[Any]:
         """Return the claims that can be recomputed on what is released."""
-        return [c for c in self.release.claims if c.about == self.release.kind.name]
+        return [c for c in self.release.claims if self.release.kind.name in c.about]
 
     def holds(self, claim: Any) -> bool:
         """Recompute a claim."""
@@ -228,6 +228,8 @@ def view_of(release: Any) -> View:
         from tacit.report import records  # noqa: F401 - it registers itself
     elif release.data.kind == "table":
         from tacit.report import tables  # noqa: F401
+    elif release.data.kind == "corpus":
+        from tacit.report import texts  # noqa: F401
     known = vars(release)
     if "_view" not in known:
         known["_view"] = view_class(release.data)(release)
@@ -253,6 +255,7 @@ def judge(view: View) -> Callout:
 
 
 #: Claims that keep others from being undone, and protect nobody by themselves.
+OF_TEXTS = frozenset({"no-known-values", "no-formatted-identifiers", "no-original-identifiers"})
 SUPPORTING = frozenset(
     {
         *("absent-columns", "suppressed-together", "constant-in-households"),
@@ -271,7 +274,9 @@ def choose_verdict(view: View) -> tuple[Any, str]:
     if all(judged.claim.model == "absent-columns" for judged in claims):
         # Removing names is not anonymity (Sweeney 2000): the keys may still single people out.
         return "attention", "Identifiers are removed; no anonymity is claimed"
-    if all(judged.claim.model in SUPPORTING for judged in claims):
+    if all(judged.claim.model in {*OF_TEXTS, *SUPPORTING} for judged in claims):
+        if any(judged.claim.model in OF_TEXTS for judged in claims):
+            return "attention", "The texts are de-identified; no anonymity is claimed"
         return "attention", "Nothing was undone; no anonymity is claimed"
     heading = {1: "The claim holds", 2: "Both claims hold"}.get(
         len(claims), f"All {len(claims)} claims hold"

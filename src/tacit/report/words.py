@@ -32,6 +32,14 @@ def name_columns(claim: Claim) -> str:
     return f"each of {len(sets)} combinations of {of}" if len(sets) > 1 else of
 
 
+FORM_WORDS = {
+    "email": "an e-mail address",
+    "url": "a web address",
+    "phone": "a phone number",
+    "ssn": "a social security number",
+    "date": "the day of a date",
+}
+
 #: How the distance between two distributions is measured.
 MOVED = {
     "equal": "half the sum of the differences of shares",
@@ -300,6 +308,29 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             f"{join_column_names(c.columns)} holds only the {len(c.parameters['allowed'])} categories of the recoding."
         ),
     ),
+    "no-known-values": (
+        "No known value in its text",
+        lambda c: (
+            "Nothing of what the holder knows of a person, as far as it was declared, stands in the text about that person"
+            + (f" ({join_column_names(c.columns)})." if c.columns else ".")
+        ),
+    ),
+    "no-formatted-identifiers": (
+        "No identifiers of a known form",
+        lambda c: (
+            "No text holds "
+            + " or ".join(FORM_WORDS[f] for f in c.parameters["forms"])
+            + " as it is usually written"
+            + (f" ({join_column_names(c.columns)})." if c.columns else ".")
+        ),
+    ),
+    "no-original-identifiers": (
+        "No original address or number",
+        lambda c: (  # noqa: ARG005
+            "No e-mail address, web address or phone number of an original text stands in the text made from it; those "
+            "that stand there are made up."
+        ),
+    ),
     "absent-columns": (
         "Columns left out",
         lambda c: (
@@ -448,7 +479,7 @@ def claim_name(claim: Claim, *, of_many: bool = False) -> str:
 
 def claim_sentence(claim: Claim) -> str:
     """Return what a claim says, for readers."""
-    if claim.model in CLAIMS and claim.columns:
+    if claim.model in CLAIMS and (claim.columns or "corpus" in claim.about):
         return CLAIMS[claim.model][1](claim)
     return f"{claim.sentence()[:1].upper()}{claim.sentence()[1:]}."
 

@@ -238,7 +238,7 @@ class RUMap:
         found: dict[str, None] = {}
         for candidate in self.expanded:
             for step in candidate.steps:
-                if step.data_type().kind != data.kind:
+                if step.acts_on().kind != data.kind:
                     continue
                 for fault in step.faults(data):
                     if not isinstance(fault, Infeasible):
@@ -247,7 +247,7 @@ class RUMap:
         for axis, gauges in (("risk", self.risks), ("utility", self.utilities)):
             for g in gauges:
                 if isinstance(g, Measure):
-                    if g.data_type().kind != data.kind:
+                    if g.acts_on().kind != data.kind:
                         continue
                     found.update({f"{axis} ({g.kind}): {fault}": None for fault in g.faults(data)})
                     if g.needs_register and not has_register:

@@ -5,15 +5,32 @@ It knows nothing of corpora, files or plans: a text goes in, spans or a text com
 
 from __future__ import annotations
 
+import functools
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tacit.data.corpus import Span
+from tacit.text.addresses import join_addresses
+from tacit.text.board import settle
+from tacit.text.calibration import calibrate
+from tacit.text.detect.registry import Candidate, run_detectors
+from tacit.text.entities import link_entities
+from tacit.text.lexicon import load_lexicon
+from tacit.text.memory import Memory
+from tacit.text.narrative import find_offices, find_warnings
+from tacit.text.page import Page
+from tacit.text.record import search_record
+from tacit.text.strict import find_unknown
 
 Mode = Literal["substitute", "tag", "mask", "list"]
 #: A site's own tagger: a text in, spans out. Its certainties count as one more voter on the board.
 Tagger = Callable[[str], Iterable[Span]]
+#: How often accepted spans may feed back.
+PASSES = 3
+#: Texts longer than this are worked through in parts that end at a line or a space.
+PART = 200_000
 
 
 @dataclass(frozen=True)
@@ -33,6 +50,8 @@ class Settings:
     accepted: Mapping[str, str] | None = None
     rejected: frozenset[str] = frozenset()
     taggers: tuple[Tagger, ...] = ()
+    #: A folder with a site's own list files, which replace the bundled ones of the same name.
+    lists: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +65,142 @@ class Found:
 
 def find_spans(text: str, settings: Settings, record: Mapping[str, Any] | None = None) -> Found:
     """Find what identifies people in a text; fields of a known record are searched in it too."""
-    raise NotImplementedError
+    if len(text) <= PART:
+        found = find_in_part(text, settings, record)
+        return replace(found, spans=link(text, found.spans, settings))
+    spans: list[Span] = []
+    uncertain: list[Span] = []
+    warnings: dict[str, None] = {}
+    for start, end in parts_of(text):
+        found = find_in_part(text[start:end], settings, record)
+        spans.extend(moved(s, start) for s in found.spans)
+        uncertain.extend(moved(s, start) for s in found.uncertain)
+        warnings.update(dict.fromkeys(found.warnings))
+    return Found(link(text, spans, settings), tuple(uncertain), tuple(warnings))
+
+
+def link(text: str, spans: Iterable[Span], settings: Settings) -> tuple[Span, ...]:
+    """Return the spans with the persons to whom the names belong."""
+    knowledge = load_lexicon(settings.language, settings.lists).knowledge
+    return tuple(link_entities(text, knowledge, list(spans)))
+
+
+def parts_of(text: str) -> Iterable[tuple[int, int]]:
+    """Yield the parts of a long text, each ending after a blank line, a line, or a space, if there is one."""
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + PART)
+        if end < len(text):
+            for sign in ("\n\n", "\n", ". ", " "):
+                at = text.rfind(sign, start + PART // 2, end)
+                if at > 0:
+                    end = at + len(sign)
+                    break
+        yield start, end
+        start = end
+
+
+def moved(span: Span, by: int) -> Span:
+    """Return a span of a part as a span of the whole text."""
+    return replace(span, start=span.start + by, end=span.end + by)
+
+
+def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None) -> Found:
+    """Find spans in a text of moderate length."""
+    page = Page(text, load_lexicon(settings.language, settings.lists))
+    candidates: list[Candidate] = []
+    run_detectors(page, candidates)
+    candidates.extend(vote(page, settings))
+    if record:
+        candidates.extend(search_record(page, record))
+    if settings.accepted:
+        candidates.extend(search_accepted(page, settings.accepted))
+    if settings.strict:
+        candidates.extend(find_unknown(page))
+    memory = Memory(page)
+    spans: list[Span] = []
+    uncertain: list[Span] = []
+    for _ in range(PASSES):
+        spans, uncertain = settle(page, candidates, settings.threshold, veto=settings.reduction)
+        more = memory.recall(spans)
+        if not more:
+            break
+        candidates.extend(more)
+    else:
+        spans, uncertain = settle(page, candidates, settings.threshold, veto=settings.reduction)
+    spans = join_addresses(page, spans)
+    spans = [s for s in spans if wanted(page, s, settings)]
+    uncertain = [s for s in uncertain if wanted(page, s, settings) and not covered(s, spans)]
+    uncertain.extend(Span(a, b, "other", 0.5, "public office") for a, b in find_offices(page))
+    return Found(tuple(spans), tuple(sorted(uncertain)), find_warnings(page, spans))
+
+
+def covered(span: Span, spans: list[Span]) -> bool:
+    """Return True when an accepted span overlaps an uncertain one."""
+    k = bisect_right(spans, span.end, key=lambda s: s.start) - 1
+    return k >= 0 and spans[k].end > span.start
+
+
+def wanted(page: Page, span: Span, settings: Settings) -> bool:
+    """Return True for a span of a kind that is looked for, and whose words no reviewer rejected."""
+    if settings.kinds and span.kind not in settings.kinds:
+        return False
+    return (
+        not settings.rejected or page.text[span.start : span.end].lower() not in settings.rejected
+    )
+
+
+def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
+    """Yield the candidates of the statistical voter, where it is installed, and of a site's own taggers."""
+    voter = crf_voter()
+    if voter is not None:
+        for start, end, kind, certainty in voter(page.tokens, settings.language) or ():
+            for a, b in within_lines(page.text, start, end, kind):
+                yield Candidate(a, b, kind, certainty, "crf")
+    for tagger in settings.taggers:
+        name = getattr(tagger, "__name__", "tagger")
+        for span in tagger(page.text):
+            certainty = calibrate(name, span.certainty)
+            yield Candidate(span.start, span.end, span.kind, certainty, span.source or name)
+
+
+def within_lines(text: str, start: int, end: int, kind: str) -> Iterable[tuple[int, int]]:
+    """Yield the parts of a voted span that lie on one line; only addresses and names of things go over lines."""
+    if kind not in ("name", "nickname", "id", "phone", "date") or text.find("\n", start, end) < 0:
+        yield start, end
+        return
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        part = text[start:stop]
+        if part.strip():
+            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+        start = stop + 1
+
+
+@functools.cache
+def crf_voter() -> Callable[..., Any] | None:
+    """Return the voter by conditional random field, or None where it is not installed."""
+    try:
+        from tacit.text.crf import vote as crf_vote  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return None
+    return crf_vote  # type: ignore[no-any-return,unused-ignore]
+
+
+def search_accepted(page: Page, accepted: Mapping[str, str]) -> Iterable[Candidate]:
+    """Yield the places of words that reviewers accepted."""
+    low = page.text.lower()
+    if len(low) != len(page.text):
+        low = "".join(c.lower() if len(c.lower()) == 1 else c for c in page.text)
+    for words, kind in accepted.items():
+        wanted_words = words.lower()
+        at = low.find(wanted_words) if wanted_words else -1
+        while at >= 0:
+            end = at + len(wanted_words)
+            if not (low[at - 1 : at].isalnum() and at) and not low[end : end + 1].isalnum():
+                yield Candidate(at, end, kind, 0.99, "reader", True)
+            at = low.find(wanted_words, end)
 
 
 def replace_spans(text: str, found: Found, settings: Settings, key: bytes) -> str:
@@ -54,4 +208,6 @@ def replace_spans(text: str, found: Found, settings: Settings, key: bytes) -> st
 
     One person has one replacement in a document; with the same key in every document.
     """
-    raise NotImplementedError
+    from tacit.text.replace import write_replacements
+
+    return write_replacements(text, found.spans, settings, key)

@@ -1,0 +1,158 @@
+"""Train the trained voter of Scrub on generated letters and calibrate it on families that it has not seen.
+
+    python scripts/train_crf.py [--documents 8000] [--folder src/tacit/text]
+
+The model goes to ``models/en.crfsuite.xz``, the calibration to ``calibration.json``. Equal seeds and versions of the
+library give equal files, byte for byte. Test families are not touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import random
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+
+import tacit.examples
+from tacit.text import crf
+from tacit.text.features import load_describer
+from tacit.text.tokens import tokenise
+
+SEED = 20_260
+#: Penalties: the absolute one keeps the model small, the squared one keeps it modest.
+ABSOLUTE, SQUARED = 3.0, 0.02
+#: Features seen less often in training are left out.
+RARELY = 6
+ROUNDS = 80
+#: Share of the words around a token that training hides, so that no single turn of phrase is relied upon.
+HIDDEN = 0.3
+#: Steps of the calibration that are kept, and spans below which a kind is not calibrated by itself.
+KNOTS, ENOUGH = 24, 200
+
+
+def label_tokens(document, tokens):
+    """Return the label of each token."""
+    labels = [crf.OUTSIDE] * len(tokens.words)
+    spans = iter(document.gold)
+    span = next(spans, None)
+    for i, (start, end) in enumerate(zip(tokens.starts, tokens.ends, strict=True)):
+        while span is not None and span.end <= start:
+            span = next(spans, None)
+        if span is not None and span.start < end and span.kind in crf.LABELS:
+            labels[i] = crf.LABELS[span.kind]
+    return labels
+
+
+def training_letters(n):
+    """Return documents of the training families, a third of them fragments in which anything stands beside anything."""
+    more = tacit.examples.letters(n // 3, SEED + 1, families=["fragments"]).documents
+    return (*tacit.examples.letters(n - len(more), SEED, split="train").documents, *more)
+
+
+def hide(features, rng):
+    """Leave out some of the features at random."""
+    return [f for f in features if rng.random() >= HIDDEN]
+
+
+def train(path, documents, rounds=ROUNDS, language="en"):
+    """Write a model."""
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params(
+        {"c1": ABSOLUTE, "c2": SQUARED, "max_iterations": rounds, "feature.minfreq": RARELY}
+    )
+    describer = load_describer(language)
+    rng = random.Random(SEED)
+    for document in documents:
+        tokens = tokenise(document.text)
+        if tokens.words:
+            features = [hide(f, rng) for f in describer.describe(tokens)]
+            trainer.append(features, label_tokens(document, tokens))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "model"
+        trainer.train(str(plain))
+        path.write_bytes(lzma.compress(plain.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+    crf.read_model.cache_clear()
+
+
+def collect(documents, language="en"):
+    """Return by kind the probabilities of the model's spans, and whether each lies within what should be found."""
+    found = {}
+    for document in documents:
+        for start, end, kind, p in crf.raw_votes(tokenise(document.text), language):
+            right = sum(max(0, min(end, g.end) - max(start, g.start)) for g in document.gold)
+            found.setdefault(kind, []).append((p, right >= 0.8 * (end - start)))
+    return found
+
+
+def fit_steps(pairs):
+    """Return knots of the isotonic regression of right on probability, by pooling adjacent violators."""
+    pairs = sorted(pairs)
+    blocks = []
+    for p, right in pairs:
+        blocks.append([p, p, float(right), 1.0])
+        while len(blocks) > 1 and blocks[-2][2] / blocks[-2][3] >= blocks[-1][2] / blocks[-1][3]:
+            _, high, hits, weight = blocks.pop()
+            blocks[-1][1] = high
+            blocks[-1][2] += hits
+            blocks[-1][3] += weight
+    # A share of one half of a success is never certain: (hits + 1/2) / (n + 1).
+    xs = np.array([(low + high) / 2 for low, high, _, _ in blocks])
+    ys = np.array([(hits + 0.5) / (weight + 1) for _, _, hits, weight in blocks])
+    ys = np.maximum.accumulate(ys)
+    if len(xs) > KNOTS:
+        chosen = np.unique(np.linspace(0, len(xs) - 1, KNOTS).round().astype(int))
+        xs, ys = xs[chosen], ys[chosen]
+    return [[round(float(x), 4), round(float(y), 4)] for x, y in zip(xs, ys, strict=True)]
+
+
+def strictly_rising(knots):
+    """Return knots without two at one place."""
+    kept = []
+    for x, y in knots:
+        if kept and x <= kept[-1][0]:
+            kept[-1][1] = y
+        else:
+            kept.append([x, y])
+    return kept
+
+
+def calibrate(documents, path, language="en"):
+    """Write the table of calibration."""
+    found = collect(documents, language)
+    everything = [pair for pairs in found.values() for pair in pairs]
+    tables = {
+        f"crf {kind}": strictly_rising(fit_steps(pairs if len(pairs) >= ENOUGH else everything))
+        for kind, pairs in sorted(found.items())
+    }
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    voters = {k: v for k, v in known.get("voters", {}).items() if not k.startswith("crf")} | tables
+    rows = [f" {json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(voters.items())]
+    path.write_text('{"voters": {\n' + ",\n".join(rows) + "\n}}\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=8000)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--folder", type=Path, default=crf.MODELS.parent)
+    parser.add_argument("--calibrate-only", action="store_true")
+    options = parser.parse_args()
+    model = crf.model_path("en", options.folder / "models")
+    if not options.calibrate_only:
+        train(model, training_letters(options.documents), options.rounds)
+    if options.folder == crf.MODELS.parent:
+        calibrate(
+            tacit.examples.letters(3000, SEED, split="calibrate").documents,
+            options.folder / "calibration.json",
+        )
+    print(f"{model}: {model.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

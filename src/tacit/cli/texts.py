@@ -1,0 +1,276 @@
+"""``tacit scrub`` and ``tacit review``: texts de-identified, and uncertain words decided on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from tacit.errors import InputError, InvalidParameter
+
+Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
+
+
+def scrub(
+    source: Path,
+    /,
+    *,
+    out: Path,
+    review: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative=())] = None,
+    threshold: float | None = None,
+    reduction: bool = False,
+    strict: bool = False,
+    language: str = "en",
+    mode: Literal["substitute", "tag", "mask", "list"] = "substitute",
+    dates: Literal["month", "shift"] = "month",
+    kinds: Many = None,
+    lists: Path | None = None,
+    record: Many = None,
+    gold: Path | None = None,
+    text: str | None = None,
+    columns: Many = None,
+    identifiers: Many = None,
+    person: str | None = None,
+    encoding: str = "utf-8",
+    format: str | None = None,  # noqa: A002 - the word of the plan file
+    seed: int | None = None,
+    force: bool = False,
+    sign: Path | None = None,
+) -> int:
+    """De-identify texts: a folder of them, or the text columns of a table; write a release.
+
+    What is certain is replaced. What is not certain enough stays, and is listed for review: with --review the queue
+    goes to a file that holds words of the texts and is for you alone; decide on it with 'tacit review', run the
+    same command again, and your decisions are honoured. The same in a plan: a step of kind scrub.
+
+    Parameters
+    ----------
+    source
+        A folder or file of texts (plain text, JSON lines, HTML, Word, PDF), or a table (CSV, Parquet, Excel).
+    out
+        Folder of the release.
+    review
+        Write the queue of uncertain words; to this file, or to review.json in the confidential folder.
+    threshold
+        Least certainty of what is replaced; by default 0.8, with --reduction 0.7.
+    reduction
+        Take back what a second look knows to be medicine, doses or common words.
+    strict
+        Mask words that no list knows as well.
+    language
+        Language pack: en, de.
+    mode
+        Replace by made-up alternatives, by the name of the kind, by a mask; or only list what is found.
+    dates
+        Leave month and year, or shift all dates of a person by the same days.
+    kinds
+        Kinds to look for; by default all.
+    lists
+        YAML or JSON file with words of this site that are always found, by kind, and under keep never.
+    record
+        What is known of each person: a file with a column 'document', or columns of the table.
+    gold
+        Spans that people have marked, as JSON or .ann files: recall and precision are measured.
+    text
+        Column of a table that holds the texts, each of which becomes a document.
+    columns
+        Text columns of a table that is released as a table.
+    identifiers
+        Columns of that table that name people: searched in the texts, then left out.
+    person
+        Column that tells whose text it is: texts of one person share made-up names.
+    encoding
+        Encoding of the texts.
+    format
+        Format of the release: txt, jsonl, html or brat; for a table as in 'tacit run'.
+    seed
+        For study only.
+    force
+        Replace a release that is already there.
+    sign
+        File of the office's private key.
+    """
+    import tacit
+    from tacit.cli.app import console
+    from tacit.cli.render import progress_bar
+    from tacit.folders import confidential_folder, refuse_target
+
+    queue = queue_file(review, confidential_folder(out.absolute()))
+    values: dict[str, Any] = {
+        "threshold": threshold, "reduction": reduction, "strict": strict, "language": language, "mode": mode,
+        "dates": dates, "kinds": many(kinds), "lists": None if lists is None else str(lists.absolute()),
+        "columns": many(columns), "person": person,
+    }  # fmt: skip
+    if queue is not None and queue.exists():
+        values["review"] = str(queue.absolute())
+    step = tacit.Scrub(**{k: v for k, v in values.items() if v not in (None, (), False)})
+    if mode == "list":
+        return list_found(step, source, encoding, record, text)
+    plan = plan_for(step, source, many(identifiers), many(record), gold, text, encoding)
+    refuse_target(out.absolute(), str(source.absolute()), force=force)
+    with progress_bar(console) as progress:
+        release = plan.run(seed=seed, progress=progress)
+        progress("writing the release", None)
+        folder = release.write(out, format=format, force=force, sign=sign)
+    console.release(release, folder)
+    tell_review(release, queue)
+    return 3 if release.shortfalls else 0
+
+
+def plan_for(
+    step: Any,
+    source: Path,
+    identifiers: tuple[str, ...],
+    record: tuple[str, ...],
+    gold: Path | None,
+    text: str | None,
+    encoding: str,
+) -> Any:
+    """Return the plan that does what the command says."""
+    import tacit
+
+    options: dict[str, Any] = {"path": str(source.absolute())}
+    options |= {} if encoding == "utf-8" else {"encoding": encoding}
+    options |= {} if text is None else {"text": text}
+    options |= {} if gold is None else {"gold": str(gold.absolute())}
+    if step.columns:
+        steps = [step, tacit.Deidentify()] if identifiers else [step]
+        return tacit.Plan(steps, source=options, roles={"identifiers": identifiers})
+    if identifiers:
+        raise InputError(
+            "--identifiers goes with --columns; for texts name what is known with --record"
+        )
+    if record:
+        known = record if text is not None else str(Path(record[0]).absolute())
+        options["record"] = known
+    return tacit.Plan([step], source=options)
+
+
+def many(values: list[str] | None) -> tuple[str, ...]:
+    """Return a list with entries at commas taken apart."""
+    return tuple(part for value in values or () for part in value.split(",") if part)
+
+
+def queue_file(review: list[Path] | None, confidential: Path) -> Path | None:
+    """Return where the queue goes: the file named, or one beside the ledgers."""
+    if review is None:
+        return None
+    if len(review) > 1:
+        raise InvalidParameter("--review takes one file")
+    return review[0] if review else confidential / "review.json"
+
+
+def tell_review(release: Any, queue: Path | None) -> None:
+    """Write the queue where one was asked for, and say how much waits for a decision."""
+    from tacit.cli.app import console
+    from tacit.data.corpus import Corpus
+    from tacit.text.review import narratives_of, queue_of, read_queue, write_queue
+
+    left: dict[str, int] = next(
+        (a.details["uncertain"] for a in release.history if a.kind == "scrub"), {}
+    )
+    waiting = sum(left.values())
+    if not isinstance(release.data, Corpus):
+        if waiting:
+            console.say(f"{waiting:,} words stayed that were not certain enough to be replaced.")
+        if queue is not None:
+            raise InputError(
+                "a review queue is made of texts: read the column with --text instead of --columns"
+            )
+        return
+    if queue is None:
+        if waiting:
+            console.say(
+                f"{waiting:,} words stayed that were not certain enough; decide on them with --review."
+            )
+        return
+    decided = read_queue(queue) if queue.exists() else []
+    open_words = write_queue(queue, queue_of(release.data, decided), narratives_of(release.data))
+    done = sum(bool(e.decision) for e in decided)
+    console.say(
+        f"Review: {done:,} decisions honoured, {open_words:,} words wait in {queue} (confidential): tacit review {queue}"
+    )
+
+
+def list_found(
+    step: Any, source: Path, encoding: str, record: list[str] | None, text: str | None
+) -> int:
+    """Print counts of what is found, by kind; nothing is written, and no word is shown."""
+    import tacit
+    from tacit.cli.app import console
+    from tacit.result import Summary
+    from tacit.text.work import Outcome, tally
+
+    known: Any = many(record)
+    options = {"text": text, "record": (known if text else known[0]) if known else None}
+    corpus = tacit.read_texts(source, encoding=encoding, **options)
+    told = tally(Outcome(d.text, d.found) for d in step.mark(corpus) if d.found is not None)
+    console.say(
+        str(
+            Summary(
+                {
+                    "documents": told["texts"],
+                    **told["found"],
+                    "not certain enough": sum(told["uncertain"].values()),
+                }
+            )
+        )
+    )
+    return 0
+
+
+def review(
+    queue: Path,
+    /,
+    *,
+    accept: Annotated[list[int] | None, Parameter(consume_multiple=True, negative=())] = None,
+    reject: Annotated[list[int] | None, Parameter(consume_multiple=True, negative=())] = None,
+) -> int:
+    """Decide on uncertain words of a review queue: accepted words are always found afterwards, rejected ones never.
+
+    On a terminal each word is shown with a little of what stands around it, and you answer a (accept: it identifies
+    somebody), r (reject: it does not), Enter (later) or q (stop). Elsewhere no word is printed: give the numbers of entries
+    with --accept and --reject, or write "accept" or "reject" into the file as "decision".
+
+    Parameters
+    ----------
+    queue
+        The file that 'tacit scrub --review' wrote.
+    accept
+        Numbers of entries that identify somebody.
+    reject
+        Numbers of entries that do not.
+    """
+    from tacit.cli.app import console
+    from tacit.text.review import decide, read_narratives, read_queue, write_queue
+
+    entries = read_queue(queue)
+    if accept or reject:
+        entries = decide(entries, accept or (), reject or ())
+    elif sys.stdin.isatty() and sys.stdout.isatty():
+        entries = ask(entries)
+    left = write_queue(queue, entries, read_narratives(queue))
+    counts = {d: sum(e.decision == d for e in entries) for d in ("accept", "reject")}
+    console.say(f"{counts['accept']:,} accepted, {counts['reject']:,} rejected, {left:,} open")
+    return 0
+
+
+def ask(entries: list[Any]) -> list[Any]:
+    """Ask about each open word on the terminal."""
+    from tacit.text.review import decide
+
+    for number, entry in enumerate(entries, 1):
+        if entry.decision:
+            continue
+        print(
+            f"\n{number}. {entry.kind}, certainty {entry.certainty:.2f}, {entry.times} times\n   {entry.context}"
+        )
+        answer = input("   (a)ccept, (r)eject, Enter for later, (q)uit: ").strip().lower()[:1]
+        if answer == "q":
+            break
+        if answer in ("a", "r"):
+            accepted, rejected = ([number], []) if answer == "a" else ([], [number])
+            entries = decide(entries, accepted, rejected)
+    return entries

@@ -1,0 +1,55 @@
+"""Teaching text about no person, in words of its own."""
+
+SPLIT = "test"
+COUNTRY = "us"
+LOOKS = {"as written": 0.75, "caps": 0.1, "lower": 0.15}
+RULES = {
+    "start": ["{3-6*t}\n\n{3-6*t}\n", "{h}\n{3-6/b}\n{h}\n{3-6/b}\n", "{h}: {4-8*t}\n"],
+    "h": [
+        "PEARLS",
+        "Objectives",
+        "CASE {n:1-40}",
+        "MORBIDITY AND MORTALITY",
+        "Ward Survival Guide",
+        "Question {n:1-90}",
+        "ANSWER",
+        "Signs named after people",
+    ],
+    "t": [
+        "Do not confuse {eponym} with {eponym}.",
+        "In {dx}, think of {sign}.",
+        "Learn to insert a {tool} before reaching for a {tool}.",
+        "A <{n:20-80} year old> smoker has {lab}; what next?",
+        "Ask about {drug}.",
+        "{score} means little alone.",
+        "Order {acronym}, then {acronym}.",
+        "<Hashimoto>, <Graves> and <Plummer> all described goitres.",
+        "<Beck's triad> is late; <Cushing's triad> later.",
+        "The <Mayo> stand goes on the left.",
+        "<Charcot's triad> plus shock is <Reynolds' pentad>.",
+        "<Grave> prognosis if {lab}.",
+        "Remember the <Rule of Nines> and the <Parkland formula>.",
+        "<West> zones of the lung differ.",
+        "<Ranson>, <Glasgow> and <Balthazar> grade pancreatitis.",
+        "The <Barlow> and <Ortolani> tests come first.",
+        "<Light's criteria> separate the effusions.",
+        "Give {drug} {reltime}.",
+        "<Wood's lamp> shows fluorescence.",
+        "<Hunter syndrome> spares the cornea; <Hurler syndrome> does not.",
+        "<Little's disease> is an old name.",
+        "Since {monthyear} the guideline prefers {drug}.",
+        "<Stokes-Adams> attacks call for pacing.",
+        "<Marjolin ulcer> is a carcinoma.",
+    ],
+    "b": [
+        "- {eponym}: {sign}",
+        "- {dx} -> {drug}",
+        "- {tool}",
+        "{n:1-9}) {score}",
+        "- {lab} in {dx}",
+        "- {acronym}/{acronym}",
+        "- <Bell> vs <Horner>",
+        "- <CURB-65>, <APACHE II>, <SOFA>",
+        "- {sign} (+)",
+    ],
+}

@@ -1,0 +1,81 @@
+"""German doctors' letters."""
+
+SPLIT = "train"
+COUNTRY = "de"
+LANGUAGE = "de"
+RULES = {
+    "start": [
+        "{head}\n\n{d2.titled}\n{street}\n{region}\n\n{today}\n\n[Betr.|Betreff|Patient]: {p.full}, geb. {dob}, wohnhaft {address}\n\n{dear}\n\n{2-4*text}\n\nDiagnosen:\n{2-4/diag}\n\n{2-4*befund} {2-3*text}\n\nMit freundlichen Grüßen\n\n{d.titled}\n",
+        "{head}\n{p.title} {p.full}, *{dob}, Fall-Nr. {mrn}\n\n{dear}\n{3-5*text} {2-3*befund}\n\n{d.titled}\n[Oberarzt|Chefärztin|Facharzt für Innere Medizin]\n",
+    ],
+    "head": [
+        "{hospital}\n{street}, {region}\nTel. {phone}",
+        "{d.titled}\nFacharzt für Allgemeinmedizin\n{address}\nTelefon: {phone}, Fax: {phone}",
+        "{hospital} - Klinik für [Innere Medizin|Chirurgie|Neurologie]",
+    ],
+    "dear": [
+        "Sehr geehrte Frau Kollegin {d2.last},",
+        "Sehr geehrter Herr Dr. {d2.last},",
+        "Sehr geehrte Kolleginnen und Kollegen,",
+        "Lieber {d2.first},",
+    ],
+    "text": [
+        "wir berichten über {p.title} {p.last}, {p.title2} sich vom {date} bis {date} in unserer stationären Behandlung befand.",
+        "Die Aufnahme erfolgte am {date} durch {d3.titled}.",
+        "{p.title} {p.last} arbeitet bei der {employer}.",
+        "Die {f.rel} {f.first} {f.last} ist unter {phone} erreichbar.",
+        "Herr Dr. {d3.last} vom {hospital2} empfahl {med}.",
+        "{p.first} {p.last} leidet seit <{jahr}> an {diag_}.",
+        "Zuletzt in {town} ambulant behandelt.",
+        "Krankenversichertennummer {ssn}.",
+        "Wir empfehlen {med}.",
+        "Kontrolle am {date} um {time} Uhr.",
+        "Rückfragen an Schwester {n.first}, Station {n:1-9}.",
+        "Seit {monthyear} besteht {diag_}.",
+    ],
+    "diag": ["- {diag_}", "- {diag_} (<ICD-10 {icd}>)", "- Z. n. {diag_}"],
+    "diag_": [
+        "<arterielle Hypertonie>",
+        "<Diabetes mellitus Typ 2>",
+        "<Morbus Crohn>",
+        "<Morbus Parkinson>",
+        "<Vorhofflimmern>",
+        "<koronare Herzkrankheit>",
+        "<Bandscheibenvorfall L5/S1>",
+        "<Hashimoto-Thyreoiditis>",
+        "<Morbus Basedow>",
+        "<Niereninsuffizienz Stadium III>",
+        "<Schlaganfall>",
+        "<Pneumonie>",
+        "<Depression>",
+        "<Sudeck-Syndrom>",
+        "<Gonarthrose>",
+        "<Morbus Bechterew>",
+    ],
+    "med": [
+        "<Ramipril 5 mg>",
+        "<Metoprolol 47,5 mg>",
+        "<ASS 100 mg>",
+        "<Marcumar>",
+        "<Metformin 1000 mg>",
+        "<L-Thyroxin 75 µg>",
+        "<Pantoprazol 40 mg>",
+        "<Novalgin 500 mg>",
+        "<Ibuprofen 600 mg>",
+        "<Simvastatin 20 mg>",
+    ],
+    "icd": ["I10.{n:0-9}", "E11.{n:1-9}", "M51.{n:1-3}", "K50.{n:0-9}", "G20.{n:0-2}"],
+    "jahr": ["199{n:0-9}", "200{n:0-9}"],
+    "befund": [
+        "<RR {n:100-190}/{n:60-110} mmHg>.",
+        "<Hb {x:8.0-16.0} g/dl>, <CRP {n:1-200} mg/l>.",
+        "Babinski [negativ|positiv].",
+        "Lasègue beidseits negativ.",
+        "Der <Foley-Katheter> wurde entfernt.",
+        "<Glasgow Coma Scale {n:10-15}>.",
+        "Röntgen-Thorax unauffällig.",
+        "<Kreatinin {x:0.7-3.0} mg/dl>.",
+        "Lunge frei, Herz rein.",
+    ],
+}
+RULES["text"] = [t.replace(", {p.title2} sich", ", der/die sich") for t in RULES["text"]]

@@ -1,0 +1,180 @@
+"""Texts: one module per format, found by the file's ending; ``tacit.read_texts``.
+
+A format module has ``read(path, encoding) -> Iterable[Document]``. Offsets count characters of the text as it was
+read: line ends and combining characters stay as they are. Of HTML, Word and PDF files the words are taken, and
+offsets are those of the words.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tacit.data.corpus import Corpus, Document
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, UnreadableFile
+from tacit.io.corpora.columns import from_microdata, read_columns
+from tacit.io.corpora.decode import existing
+from tacit.io.corpora.gold import Marks, read_gold
+from tacit.io.corpora.known import read_records
+
+#: The module of each ending. Annotations (.ann) are read beside their texts.
+FORMATS: Mapping[str, str] = {
+    ".txt": "plain",
+    ".text": "plain",
+    ".md": "plain",
+    ".jsonl": "json_lines",
+    ".ndjson": "json_lines",
+    ".html": "markup",
+    ".htm": "markup",
+    ".docx": "word",
+    ".pdf": "pdf",
+}
+#: Files with columns, one of which holds the texts.
+COLUMNS = (".csv", ".tsv", ".parquet", ".xlsx", ".db", ".sqlite", ".sqlite3", ".duckdb")
+#: Formats in which texts can be written.
+WRITABLE = ("txt", "jsonl", "html", "brat")
+
+
+def read_texts(
+    source: Any,
+    *,
+    gold: Any = None,
+    encoding: str = "utf-8",
+    record: Any = None,
+    text: str | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Corpus:
+    """Read texts: a folder, files, or a column of a table.
+
+    Parameters
+    ----------
+    source
+        A folder (every text in it and below), a file, or several: plain text, JSON lines, HTML, Word (.docx), PDF.
+        A file with columns (CSV, Parquet, Excel), the address of a database, or Microdata, where ``text``
+        names the column.
+    gold
+        What people have marked: a JSON file, a folder of BRAT annotations (.ann), or spans by document. In a folder
+        of texts, ``.ann`` files of the same name are read with ``gold=True``.
+    encoding
+        Encoding of plain text, HTML and JSON lines: ``utf-8``, ``latin-1``, ...
+    record
+        What is known of the person of each document, to be searched in its text: a file with a column ``document``
+        and a column for each fact (CSV, JSON), a mapping from document to facts, or for a source with columns
+        the names of the columns.
+    text
+        Column that holds the texts.
+    name
+        Column that names the documents; by default they are numbered.
+    **options
+        How to read a file with columns: see :class:`tacit.io.Options`.
+
+    Returns
+    -------
+    Corpus
+        The documents in order of their names; the source is never written to.
+    """
+    if isinstance(source, Microdata):
+        return from_microdata(source, text, name, record)
+    several = isinstance(source, Sequence) and not isinstance(source, str)
+    if not several and (text is not None or is_table(source)):
+        return read_columns(source, text, name, record, {"encoding": encoding, **options})
+    if options:
+        raise InputError(
+            f"read_texts has the option {next(iter(options))!r} for files with columns alone: name the column "
+            "of the texts with text="
+        )
+    if gold is True and (several or not Path(source).is_dir()):
+        raise InputError(
+            "gold=True reads the .ann files of a folder; name the file of the gold spans instead"
+        )
+    files = [existing(p) for p in source] if several else list_files(source)
+    root = common_root(files) if several else Path(source)
+    marks = Marks() if gold is None else read_gold(source if gold is True else gold)
+    documents = [
+        document for file in files for document in read_file(file, name_of(file, root), encoding)
+    ]
+    refuse_doubles(documents)
+    found = Corpus(tuple(documents), "memory" if several else str(Path(source).absolute()))
+    found = found if gold is None else marks.put_on(found)
+    return found if record is None else with_records(found, read_records(record))
+
+
+def is_table(source: Any) -> bool:
+    """Return True for a file with columns or the address of a database."""
+    return "://" in str(source) or Path(source).suffix.lower() in COLUMNS
+
+
+def list_files(source: Any) -> list[Path]:
+    """Return the files of a folder that hold texts, in order; a single file as it is."""
+    path = existing(source)
+    if not path.is_dir():
+        if path.suffix.lower() not in FORMATS:
+            raise UnreadableFile(
+                f"cannot tell the format of {path.suffix!r} files as texts. Known endings: {', '.join(FORMATS)}; "
+                f"with text= for the column, {', '.join(COLUMNS)}."
+            )
+        return [path]
+    files = sorted(
+        (f for f in path.rglob("*") if f.suffix.lower() in FORMATS and f.is_file()),
+        key=lambda f: str(f.relative_to(path)),
+    )
+    files = [f for f in files if not any(p.startswith(".") for p in f.relative_to(path).parts)]
+    if not files:
+        raise UnreadableFile(
+            f"the folder {path.name!r} holds no texts. Known endings: {', '.join(FORMATS)}."
+        )
+    return files
+
+
+def common_root(files: Sequence[Path]) -> Path:
+    """Return the folder from which the files are named: their own where all share one."""
+    folders = {f.absolute().parent for f in files}
+    return next(iter(folders)) if len(folders) == 1 else Path("/")
+
+
+def name_of(file: Path, root: Path) -> str:
+    """Return the name of a document: its path below the folder."""
+    if root == file:
+        return file.name
+    full = file.absolute()
+    return str(full.relative_to(root.absolute())) if root.absolute() in full.parents else full.name
+
+
+def read_file(file: Path, name: str, encoding: str) -> Iterable[Document]:
+    """Return the documents of one file."""
+    ending = file.suffix.lower()
+    if ending not in FORMATS:
+        raise UnreadableFile(
+            f"cannot tell the format of {ending!r} files as texts. Known endings: {', '.join(FORMATS)}."
+        )
+    module = importlib.import_module(f"tacit.io.corpora.{FORMATS[ending]}")
+    found: Iterable[Document] = module.read(file, name, encoding)
+    return found
+
+
+def refuse_doubles(documents: Sequence[Document]) -> None:
+    """Refuse two documents of one name: records and decisions could not be told apart."""
+    if len({d.name for d in documents}) < len(documents):
+        raise InputError(
+            "two documents have the same name. Give each its own: in JSON lines as 'name', or by the file's name"
+        )
+
+
+def with_records(corpus: Corpus, records: Mapping[str, Mapping[str, Any]]) -> Corpus:
+    """Return the corpus with what is known of the person of each document."""
+    stems = {Path(d.name).stem: d.name for d in corpus}
+    by_name = {
+        stems.get(n, n) if n not in {d.name for d in corpus} else n: r for n, r in records.items()
+    }
+    strange = [n for n in by_name if n not in {d.name for d in corpus}]
+    if strange:
+        raise InputError(
+            f"{len(strange):,} of the {len(records):,} known records name a document that is not among the texts; "
+            "their column 'document' must hold names of files"
+        )
+    return corpus.with_documents(replace(d, record=by_name.get(d.name, d.record)) for d in corpus)

@@ -1,0 +1,150 @@
+"""Gold spans: what people have marked in texts, as JSON or as BRAT standoff annotations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tacit.data.corpus import SPAN_KINDS, Corpus, Span
+from tacit.errors import InputError, UnreadableFile
+from tacit.io.corpora.decode import existing
+
+#: Other names of kinds, as annotation schemes write them.
+ALIASES: Mapping[str, str] = {
+    "patient": "name", "doctor": "name", "person": "name", "username": "name", "location": "address",
+    "street": "address", "city": "address", "zip": "address", "fax": "phone", "pager": "phone", "mrn": "id",
+    "medicalrecord": "id", "idnum": "id", "ssn": "id", "organization": "organisation", "company": "employer",
+    "web": "url",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Gold and keep spans by document, not yet checked against the texts."""
+
+    gold: Mapping[str, Any] = field(default_factory=dict)
+    keep: Mapping[str, Any] = field(default_factory=dict)
+
+    def put_on(self, corpus: Corpus) -> Corpus:
+        """Return the corpus with its marks; every document must have some, even if none is in it."""
+        stems = {name: name for name in self.gold} | {
+            Path(n).with_suffix("").as_posix(): n for n in self.gold
+        }
+        found = []
+        for i, d in enumerate(corpus, 1):
+            key = stems.get(d.name) or stems.get(Path(d.name).with_suffix("").as_posix())
+            if key is None:
+                raise InputError(
+                    f"the gold spans name no document like number {i}; give each document an entry, an empty one "
+                    "where nothing is to be found"
+                )
+            where = f"document {i}"
+            gold = spans_of(self.gold[key], d.text, where)
+            found.append(
+                replace(d, gold=gold, keep=spans_of(self.keep.get(key) or (), d.text, where))
+            )
+        return corpus.with_documents(found)
+
+
+def read_gold(source: Any) -> Marks:
+    """Return the marks of a JSON file, a folder of .ann files, or a mapping from document to spans."""
+    if isinstance(source, Mapping):
+        return Marks(source)
+    path = existing(source)
+    if path.is_dir():
+        files = sorted(path.rglob("*.ann"))
+        if not files:
+            raise UnreadableFile(f"the folder {path.name!r} holds no annotations (.ann)")
+        return Marks({f.relative_to(path).with_suffix("").as_posix(): read_brat(f) for f in files})
+    if path.suffix.lower() == ".ann":
+        return Marks({path.stem: read_brat(path)})
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise UnreadableFile(f"the gold spans in {path.name!r} cannot be read as JSON") from None
+    return marks_of(found, path)
+
+
+def marks_of(found: Any, path: Path) -> Marks:
+    """Return marks from JSON: {document: spans}, a list of documents, or one document."""
+    if isinstance(found, Mapping) and "spans" in found:
+        found = [{"name": path.stem, **found}]
+    if isinstance(found, Mapping) and isinstance(
+        found.get("documents", found.get("letters")), list
+    ):
+        found = found.get("documents", found.get("letters"))
+    if isinstance(found, Mapping):
+        return Marks(found)
+    if isinstance(found, list) and all(isinstance(d, Mapping) for d in found):
+        named = [(str(d.get("name", d.get("id", ""))), d) for d in found]
+        return Marks(
+            {n: d.get("spans", d.get("gold", ())) for n, d in named},
+            {n: d.get("keep", ()) for n, d in named},
+        )
+    raise UnreadableFile(
+        f"the gold spans in {path.name!r} must be a mapping from document to spans, or a list of documents"
+    )
+
+
+def read_brat(file: Path) -> list[dict[str, Any]]:
+    """Return the text-bound annotations of a BRAT file; a broken one covers all from its first to its last character."""
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.startswith("T"):
+            continue
+        try:
+            kind, *places = line.split("\t")[1].replace(";", " ").split(" ")
+            ends = [int(p) for p in places]
+            found.append({"kind": kind, "start": min(ends), "end": max(ends)})
+        except (IndexError, ValueError):
+            raise UnreadableFile(
+                f"line {number} of an .ann file is no annotation of BRAT"
+            ) from None
+    return found
+
+
+def spans_of(entries: Iterable[Any], text: str, where: str) -> tuple[Span, ...]:
+    """Return spans from plain data, in order; refuse those that do not fit the text."""
+    found = []
+    for entry in entries:
+        span = span_of(entry, where)
+        if not 0 <= span.start < span.end <= len(text):
+            raise InputError(
+                f"{where}: a span does not lie within the text; offsets count characters from 0, with line ends as "
+                "they are in the file"
+            )
+        if (
+            isinstance(entry, Mapping)
+            and isinstance(entry.get("text"), str)
+            and text[span.start : span.end] != entry["text"]
+        ):
+            raise InputError(
+                f"{where}: a span does not hold the words that it names; the text is another one"
+            )
+        found.append(span)
+    return tuple(sorted(found))
+
+
+def span_of(entry: Any, where: str) -> Span:
+    """Return one span from plain data."""
+    if isinstance(entry, Span):
+        return entry
+    try:
+        if isinstance(entry, Mapping):
+            kind = str(entry.get("kind", entry.get("type", entry.get("label", "other"))))
+            start, end = int(entry["start"]), int(entry["end"])
+        else:
+            start, end, kind = int(entry[0]), int(entry[1]), str(entry[2])
+    except (KeyError, IndexError, TypeError, ValueError):
+        raise InputError(f"{where}: a span needs start, end and kind") from None
+    return Span(start, end, kind_of(kind))
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of that name in any scheme; "other" for what is unknown."""
+    plain = name.strip().lower()
+    plain = ALIASES.get(plain.replace("_", "").replace("-", ""), plain)
+    return plain if plain in SPAN_KINDS else "other"

@@ -1,0 +1,31 @@
+"""PDF: the text layer of the pages. A scanned page has none, and is refused rather than passed as empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tacit.data.corpus import Document
+from tacit.errors import UnreadableFile, require
+from tacit.io.corpora.decode import shown
+
+
+def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
+    """Yield the words of all pages."""
+    del encoding
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise require("pypdf", "text", "reading PDF files") from None
+    try:
+        with file.open("rb") as handle:
+            pages = [page.extract_text() for page in PdfReader(handle, strict=False).pages]
+    except Exception:  # noqa: BLE001 - a damaged file may fail in any way, and the message may quote it
+        raise UnreadableFile(
+            f"{shown(file)} is damaged or locked: its text cannot be read"
+        ) from None
+    if pages and not any(page.strip() for page in pages):
+        raise UnreadableFile(
+            f"{shown(file)} holds no text: its pages are pictures. Recognise the text first, and read that."
+        )
+    yield Document(name, "\n".join(pages))

@@ -1,0 +1,293 @@
+"""The report of texts: what was found by kind and certainty, the warning, and examples that nobody wrote.
+
+Nothing of the corpus stands in a report, not even for the board: the examples are generated letters, scrubbed with the
+same settings and a key of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tacit.data.corpus import Corpus
+from tacit.plot.families import bars
+from tacit.report import words
+from tacit.report.document import (
+    Column,
+    DataTable,
+    Figure,
+    Mark,
+    Paragraph,
+    Section,
+    Tile,
+    Words,
+    section,
+)
+from tacit.report.view import View, charts_of, view_class
+from tacit.result import Result, format_number
+
+#: Examples shown, and characters of each at most.
+EXAMPLES = 2
+LONGEST = 900
+#: Families of the examples: letters in which there is something to see.
+FAMILIES = ("discharge", "referral_us")
+GERMAN = ("de_arztbrief",)
+
+#: A class size says how well texts are hidden among each other: it is told however small.
+SMALLEST = "smallest class of told attributes"
+NARRATIVE = (
+    "A narrative may identify without a name: dated events of a life, a public office, a role that few have. No search "
+    "for names finds it; a person must read for it."
+)
+
+
+class TextsView(View):
+    """The facts of a release of texts."""
+
+    judged_on = "the texts as they were written"
+    caution = "but de-identified is not anonymous"
+
+    @functools.cached_property
+    def steps(self) -> list[Any]:
+        """Return the steps that scrubbed."""
+        return [a for a in self.release.history if a.kind == "scrub"]
+
+    @functools.cached_property
+    def found(self) -> Mapping[str, Any]:
+        """Return what the steps counted, added up."""
+        from tacit.text.work import add_tallies, tally
+
+        names = tally(()).keys()
+        return add_tallies({n: a.details[n] for n in names if n in a.details} for a in self.steps)
+
+    def cautions(self) -> list[str]:
+        """Return the sentence that stands with every release of texts."""
+        from tacit.text.scrub import NOT_ANONYMOUS
+
+        return [NOT_ANONYMOUS]
+
+    def remarks(self) -> list[str]:
+        """Return what the board should ask about."""
+        told, remarks = self.found, []
+        left = sum(told["uncertain"].values())
+        if left:
+            remarks.append(
+                f"{format_number(left)} words stayed that were not certain enough to be replaced; they wait for a "
+                "decision in review.json beside the ledger."
+            )
+        if told["narratives"]:
+            remarks.append(
+                f"{format_number(told['narratives'])} texts may identify by what they tell. {NARRATIVE}"
+            )
+        if told["caught"]:
+            remarks.append(
+                f"{format_number(told['caught'])} places were taken out by the last look alone: the detectors had "
+                "missed them."
+            )
+        if self.steps and not any(a.details.get("known_records") for a in self.steps):
+            remarks.append(
+                "Nothing was known of the people, and so no name of a record was searched in the texts."
+            )
+        return remarks
+
+    # -- the first page --------------------------------------------------------------------------
+
+    def tiles(self) -> list[Tile]:
+        """Return the few numbers at the top."""
+        data: Corpus = self.release.data
+        total = sum(self.found["found"].values())
+        shown = [
+            Tile(format_number(len(data)), "texts released", f"{data.characters:,} characters"),
+            Tile(small(total), "places replaced", f"{len(self.found['found'])} kinds"),
+        ]
+        kept = [r for r in self.release.after if r.kind == "text_utility"][:1]
+        shown += [Tile(words.percent(r.value), "of medical terms kept") for r in kept]
+        risk = [r for r in self.release.after if r.kind == "text_risk"][:1]
+        note = "by the certainties of what stayed"
+        return shown + [
+            Tile(words.percent(r.value), "of texts may have something left", note) for r in risk
+        ]
+
+    def lost(self) -> list[str]:
+        """Return what of the words and of the medicine is kept."""
+        shares = [
+            (label.removesuffix(", share"), value)
+            for result in self.release.utility.after.values()
+            for label, value in result.numbers.items()
+            if label.endswith(", share")
+        ]
+        return [f"{label.capitalize()}: {words.percent(value)}." for label, value in shares]
+
+    def limits(self) -> list[str]:
+        """Return what the release does not promise."""
+        from tacit.text.scrub import NAMES_NOT_PROMISED
+
+        return [NAMES_NOT_PROMISED, NARRATIVE, *super().limits()]
+
+    # -- the body --------------------------------------------------------------------------------
+
+    def opening(self) -> Sequence[Section | None]:
+        """Return what was found."""
+        return [self.found_section(public=True)]
+
+    def public_blocks(self) -> Sequence[Section | None]:
+        """Return examples, risk and utility."""
+        return [self.examples_section(), *super().public_blocks()]
+
+    def board_blocks(self) -> Sequence[Section | None]:
+        """Return every count, examples, risk and utility."""
+        return [self.found_section(public=False), self.examples_section(), *super().board_blocks()]
+
+    def found_section(self, *, public: bool) -> Section | None:
+        """Return counts by kind and by certainty."""
+        told = self.found
+        if not self.steps:
+            return None
+        shown = small if public else format_number
+        kinds = sorted(told["found"], key=lambda k: -told["found"][k])
+        by_kind = DataTable.of(
+            [
+                "kind",
+                Column("replaced", "number"),
+                *([] if public else [Column("left, uncertain", "number")]),
+            ],
+            [
+                (
+                    k,
+                    shown(told["found"][k]),
+                    *([] if public else [format_number(told["uncertain"].get(k, 0))]),
+                )
+                for k in kinds
+            ],
+            "What was replaced, by kind",
+            f"Counts below {words.SMALL} are not told." if public else "",
+        )
+        chart = bars(
+            [
+                (k, float(told["found"][k]))
+                for k in kinds
+                if not public or told["found"][k] >= words.SMALL
+            ],
+            title="Places replaced, by kind",
+            y="places",
+        )
+        by_certainty = DataTable.of(
+            ["certainty", Column("replaced", "number")],
+            [(k, shown(n)) for k, n in sorted(told["certainty"].items())],
+            "What was replaced, by certainty",
+        )
+        intro = (
+            f"In {format_number(told['texts'])} texts, places that identify people were found and replaced. A certainty "
+            "adds up the evidence for a place; what stays below the threshold is left, and listed for review."
+        )
+        return section(
+            "What was found",
+            Paragraph(intro),
+            by_kind,
+            Figure(chart) if kinds else None,
+            by_certainty,
+            key="found",
+        )
+
+    def examples_section(self) -> Section | None:
+        """Return generated letters before and after, what was replaced marked."""
+        made = generated_examples(self.release.plan)
+        if not made:
+            return None
+        intro = (
+            "What the settings do, shown on letters that a program wrote about people who do not exist. No text of the "
+            "release, and none of its source, stands here."
+        )
+        rows = [(before, after) for before, after in made]
+        table = DataTable.of(
+            ["generated letter, places that are replaced marked", "the same letter, replaced"],
+            rows,
+            "Generated examples",
+        )
+        return Section("Examples", (Paragraph(intro), table), "examples")
+
+    def public_numbers(
+        self, result: Result, before: Result | None
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield the numbers of a result, small counts of texts and words left out."""
+        for name, old, new in super().public_numbers(result, before):
+            value = result.numbers.get(name)
+            yield name, old, small(value) if isinstance(value, int) and name != SMALLEST else new
+
+    def public_words(self, result: Result) -> str:
+        """Return what a result means."""
+        return result.explanation
+
+    def public_charts(self, result: Result) -> list[Any]:
+        """Return the charts of a result: they show shares."""
+        return charts_of(result)
+
+    def terms(self) -> tuple[tuple[str, Words], ...]:
+        """Return the terms that the report uses."""
+        return (
+            (
+                "De-identified",
+                "Names and other identifiers were looked for and replaced. That is not anonymous.",
+            ),
+            (
+                "Certainty",
+                "Between 0 and 1: how sure the evidence makes it that a place identifies somebody.",
+            ),
+            (
+                "Known record",
+                "What the holder knows of the person a text is about; it is searched in the text.",
+            ),
+        )
+
+
+def small(count: int) -> str:
+    """Return a count for the public; small ones are not told."""
+    return f"below {words.SMALL}" if 0 < count < words.SMALL else format_number(count)
+
+
+def generated_examples(plan: Any) -> list[tuple[Words, Words]]:
+    """Return generated letters with marks, and the same letters scrubbed with the plan's settings."""
+    from tacit.examples import letters
+
+    step = next((s for s in plan.steps if s.kind == "scrub"), None)
+    if step is None:
+        return []
+    # Words of the site's own lists and decisions come from its texts: they stay out of the example.
+    plain = step.model_copy(update={"lists": None, "review": None, "taggers": (), "columns": ()})
+    german = step.language == "de"
+    made = letters(
+        EXAMPLES, seed=7, families=GERMAN if german else FAMILIES, language="de" if german else "en"
+    )
+    found = []
+    for document in made:
+        text = shorten(document.text)
+        after = plain.replace(text, key=b"generated example")
+        found.append((mark_words(text, plain.find(text)), after.strip()))
+    return found
+
+
+def shorten(text: str) -> str:
+    """Return the first lines of a text."""
+    if len(text) <= LONGEST:
+        return text
+    end = text.rfind("\n", 0, LONGEST)
+    return text[: end if end > 0 else LONGEST]
+
+
+def mark_words(text: str, spans: Sequence[Any]) -> Words:
+    """Return a text with its spans marked."""
+    parts: list[str | Mark] = []
+    at = 0
+    for span in sorted(spans):
+        if span.start >= at:
+            parts += [text[at : span.start], Mark(text[span.start : span.end], "flag")]
+            at = span.end
+    return tuple(p for p in (*parts, text[at:].rstrip()) if p)
+
+
+@view_class.register
+def texts_view(data: Corpus) -> type[View]:
+    """Return the view of texts."""
+    del data
+    return TextsView

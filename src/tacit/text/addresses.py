@@ -1,0 +1,71 @@
+"""Address blocks: parts of an address that stand together become one span, with the town that follows."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+
+from tacit.data.corpus import Span
+from tacit.text import marks as m
+from tacit.text.page import Page
+from tacit.text.proper import stops
+
+BETWEEN = frozenset(" ,\n\r\t.;|")
+
+
+def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
+    """Return the spans with neighbouring addresses joined, and towns after a street taken in."""
+    spans = sorted(spans)
+    joined: list[Span] = []
+    for k, span in enumerate(spans):
+        if span.kind == "address":
+            limit = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
+            span = replace(span, end=town_after(page, span, limit))
+            last = joined[-1] if joined else None
+            if (
+                last is not None
+                and last.kind == "address"
+                and is_between(page.text, last.end, span.start)
+            ):
+                joined[-1] = replace(
+                    last, end=max(last.end, span.end), certainty=max(last.certainty, span.certainty)
+                )
+                continue
+        if joined and span.start < joined[-1].end:
+            continue
+        joined.append(span)
+    return joined
+
+
+def is_between(text: str, start: int, end: int) -> bool:
+    """Return True when only commas, spaces and one line's end lie between two places."""
+    return (
+        end - start <= 5
+        and all(c in BETWEEN for c in text[start:end])
+        and text.count("\n", start, end) < 2
+    )
+
+
+def town_after(page: Page, span: Span, limit: int) -> int:
+    """Return the end of an address with the town after its street: , Ashwick."""
+    if span.source not in ("street", "flat", "post box", "crf", "known record"):
+        return span.end
+    i = bisect_left(page.starts, span.end)
+    if page.low(i) != "," or i + 1 >= page.size or not page.together(i, i + 1):
+        return span.end
+    j = i + 1
+    while (
+        j < page.size
+        and j < i + 4
+        and page.together(i, j)
+        and page.infos[j].shape in "CM"
+        and not stops(page, j)
+        and not page.marks(j) & m.TITLE
+    ):
+        j += 1
+    if j == i + 1 or page.ends[j - 1] > limit:
+        return span.end
+    after = page.infos[j] if j < page.size and page.together(i, j) else None
+    if after is None or after.shape == "p" or after.marks & (m.STATE | m.PHONE):
+        return page.ends[j - 1]
+    return span.end

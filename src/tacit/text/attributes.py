@@ -1,0 +1,80 @@
+"""What a text tells of a person besides names: age, sex, places, roles, months. Read after protection, by an intruder.
+
+Plain patterns and the lists of the language pack; every pattern takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from tacit.text import marks
+from tacit.text.lexicon import Lexicon, load_lexicon
+from tacit.text.tokens import tokenise
+
+Attribute = Literal["age", "sex", "place", "role", "month"]
+
+AGE = re.compile(
+    r"\b(\d{1,3})[- ](?:and \d/\d{1,2} )?(?:year|yr)s?[- ]old\b|\baged? (\d{1,3})\b|\b(\d{1,3}) ?y/?o\b"
+    r"|\b(\d{1,3})[- ]?jährige?[rsn]?\b",
+    re.IGNORECASE,
+)
+MONTH = re.compile(
+    r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|okt|dez)[a-zäöü]{0,7}\.?,? (?:of )?((?:19|20)\d\d)\b|"
+    r"\b(0?[1-9]|1[0-2])/((?:19|20)\d\d)\b",
+    re.IGNORECASE,
+)
+STATE = re.compile(r"\b([A-Z]{2}) (\d{3})00\b")
+SEXES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("he", "his", "him", "himself", "male", "man", "boy", "gentleman", "mr", "herr"), "m"
+    ),
+    **dict.fromkeys(
+        ("she", "her", "hers", "herself", "female", "woman", "girl", "lady", "mrs", "ms", "frau"),
+        "f",
+    ),
+}
+#: Offices and callings that few people have: they may name a person without a name.
+ROLES = frozenset(
+    """ambassador mayor senator congressman congresswoman governor president chancellor minister bishop archbishop
+    cardinal rabbi imam judge magistrate sheriff admiral general colonel astronaut pilot olympian champion medallist
+    medalist actor actress conductor composer novelist author broadcaster newsreader footballer gymnast jockey dean
+    headmaster headmistress professor rector provost coroner councillor alderman baron baroness duke duchess earl
+    lighthouse beekeeper undertaker botschafter bürgermeister bürgermeisterin minister ministerin senatorin richter
+    richterin bischof rektor rektorin abgeordneter abgeordnete""".split()  # noqa: SIM905 - easier to read
+)
+
+
+def attributes_of(text: str, language: str = "en") -> dict[str, frozenset[str]]:
+    """Return what a text tells, by attribute; what it does not tell is left out."""
+    told: dict[str, set[str]] = {}
+    for attribute, value in told_by(text, load_lexicon(language)):
+        told.setdefault(attribute, set()).add(value)
+    return {attribute: frozenset(values) for attribute, values in told.items()}
+
+
+def told_by(text: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
+    """Yield each attribute that a text tells, with its value."""
+    for match in AGE.finditer(text):
+        yield "age", next(g for g in match.groups() if g)
+    for match in MONTH.finditer(text):
+        name, year, number, other = match.groups()
+        yield "month", f"{name.lower()} {year}" if name else f"{number} {other}"
+    for match in STATE.finditer(text):
+        yield "place", f"{match[1]} {match[2]}"
+    sexes = {"m": 0, "f": 0}
+    for token in tokenise(text).words:
+        if not token[0].isalpha():
+            continue
+        low = token.lower()
+        if low in SEXES:
+            sexes[SEXES[low]] += 1
+        elif low in ROLES:
+            yield "role", low
+        elif token[0].isupper():
+            word = lexicon(token)
+            if word.marks & marks.PLACE and not word.marks & marks.COMMON:
+                yield "place", low
+    if sexes["m"] != sexes["f"]:
+        yield "sex", max(sexes, key=lambda s: sexes[s])

@@ -1,0 +1,256 @@
+"""The blackboard: evidence of all voters is combined, conflicts are settled, and what is accepted feeds back.
+
+Certainty is a noisy-or of independent evidence, 1 - prod(1 - e), times 1 - m for medical evidence m unless a person
+cue (title, relation, signature, salutation, e-mail) covers the words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import replace
+
+from tacit.data.corpus import Span
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate
+from tacit.text.medicine import medical_evidence
+from tacit.text.page import Page
+
+#: Who wins where candidates overlap: the smaller rank.
+RANKS = {
+    "address": 0,
+    "email": 1,
+    "url": 1,
+    "hospital": 2,
+    "employer": 2,
+    "organisation": 2,
+    "phone": 4,
+    "id": 4,
+    "date": 4,
+    "age": 4,
+    "name": 5,
+    "nickname": 5,
+    "other": 6,
+}
+FULL_NAME = 3
+#: Evidence that weak medical evidence hardly touches: a whole name, or one that the document holds elsewhere.
+REMEMBERED = frozenset(
+    (
+        "first and last name",
+        "last, first",
+        "prior occurrence",
+        "diminutive",
+        "misspelling",
+        "known record",
+    )
+)
+NAMES = frozenset(("name", "nickname"))
+#: What it says for a name, beside the trained voter, that no list of words holds a word.
+STRANGE = 0.35
+#: Candidates settled together at most.
+LARGEST = 64
+#: Below this certainty a span is not even worth a review.
+REVIEWED = 0.3
+
+
+def combine(evidence: Iterable[float]) -> float:
+    """Return the noisy-or of independent evidence."""
+    rest = 1.0
+    for e in evidence:
+        rest *= 1.0 - e
+    return 1.0 - rest
+
+
+def clusters(candidates: list[Candidate]) -> Iterable[list[Candidate]]:
+    """Yield candidates in groups that overlap, in order; endless chains are cut, so that the work stays linear."""
+    group: list[Candidate] = []
+    end = -1
+    for c in sorted(candidates):
+        if group and (c.start >= end or len(group) >= LARGEST):
+            yield group
+            group = []
+        group.append(c)
+        end = max(end, c.end) if len(group) > 1 else c.end
+    if group:
+        yield group
+
+
+def settle(
+    page: Page, candidates: list[Candidate], threshold: float, *, veto: bool
+) -> tuple[list[Span], list[Span]]:
+    """Return what is accepted at a threshold, without overlaps, and what stayed below it."""
+    accepted: list[Span] = []
+    uncertain: list[Span] = []
+    for group in clusters(candidates):
+        settle_group(page, group, threshold, veto, accepted, uncertain)
+    return without_overlaps(accepted), uncertain
+
+
+def without_overlaps(spans: list[Span]) -> list[Span]:
+    """Return spans in order, the later one cut back or left out where two overlap."""
+    kept: list[Span] = []
+    for span in sorted(spans):
+        if kept and span.start < kept[-1].end:
+            if span.end <= kept[-1].end:
+                continue
+            span = replace(span, start=kept[-1].end)
+        kept.append(span)
+    return kept
+
+
+def settle_group(
+    page: Page,
+    group: list[Candidate],
+    threshold: float,
+    veto: bool,
+    accepted: list[Span],
+    uncertain: list[Span],
+) -> None:
+    """Settle one group of overlapping candidates."""
+    if len(group) == 1 and group[0].kind not in NAMES:
+        c = group[0]
+        span = Span(c.start, c.end, c.kind, c.evidence, c.source)
+        (accepted if c.evidence >= threshold else uncertain).append(span)
+        return
+    spans = weigh(page, group)
+    taken: list[Span] = []
+    for span in spans:
+        if span.certainty < threshold or (veto and is_vetoed(page, span)):
+            if span.certainty >= REVIEWED:
+                uncertain.append(span)
+            continue
+        inner = [
+            t for t in taken if t.kind == span.kind and span.start <= t.start and t.end <= span.end
+        ]
+        if inner and all(t in inner for t in taken if t.start < span.end and t.end > span.start):
+            for t in inner:
+                taken.remove(t)
+        for start, end in leftover(span, taken):
+            if (start, end) == (span.start, span.end):
+                taken.append(span)
+            elif span.kind in NAMES or span.kind == "address":
+                piece = trim_piece(page, start, end)
+                if piece:
+                    taken.append(Span(piece[0], piece[1], span.kind, span.certainty, span.source))
+    accepted.extend(sorted(taken))
+
+
+def weigh(page: Page, group: list[Candidate]) -> list[Span]:
+    """Return the distinct spans of a group with their certainties, best first."""
+    words: dict[int, float] = {}
+    names = [c for c in group if c.kind in NAMES]
+    strongest: dict[tuple[int, int, str], Candidate] = {}
+    for c in group:
+        known = strongest.get((c.start, c.end, c.kind))
+        if known is None or c.evidence > known.evidence:
+            strongest[c.start, c.end, c.kind] = c
+    spans = []
+    for c in strongest.values():
+        certainty = (
+            name_certainty(page, c, names, words) if c.kind in NAMES else thing_certainty(c, group)
+        )
+        spans.append(Span(c.start, c.end, c.kind, round(certainty, 4), c.source))
+    return sorted(
+        spans, key=lambda s: (rank(page, s), -s.certainty, s.start - s.end, s.kind != "nickname")
+    )
+
+
+def thing_certainty(c: Candidate, group: list[Candidate]) -> float:
+    """Return the noisy-or of the evidence of one kind that covers most of a candidate."""
+    by_source: dict[str, float] = {}
+    for o in group:
+        shared = min(o.end, c.end) - max(o.start, c.start)
+        if o.kind == c.kind and shared > 0.6 * (c.end - c.start):
+            by_source[o.source] = max(o.evidence, by_source.get(o.source, 0.0))
+    return combine(by_source.values())
+
+
+def name_certainty(
+    page: Page, c: Candidate, names: list[Candidate], words: dict[int, float]
+) -> float:
+    """Return the certainty of a name: that of its least certain word."""
+    lowest = 1.0
+    i = bisect_left(page.starts, c.start)
+    seen = False
+    while i < page.size and page.starts[i] < c.end:
+        if (
+            page.infos[i].shape in "lCUM"
+            and len(page.infos[i].low) > 1
+            and not page.marks(i) & m.PARTICLE
+        ):
+            if i not in words:
+                words[i] = word_certainty(page, i, names)
+            lowest = min(lowest, words[i])
+            seen = True
+        i += 1
+    return lowest if seen else c.evidence
+
+
+def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
+    """Return the certainty that one word is a name, by all evidence that covers it, less the medical one."""
+    by_source: dict[str, float] = {}
+    person = full = False
+    start, end = page.starts[i], page.ends[i]
+    for c in names:
+        if c.start < end and c.end > start:
+            by_source[c.source] = max(c.evidence, by_source.get(c.source, 0.0))
+            person = person or c.person
+            full = full or c.source in REMEMBERED
+    if "crf" in by_source and not page.infos[i].common and not page.marks(i) & m.MEDICAL:
+        by_source["no ordinary word"] = STRANGE
+    certainty = combine(by_source.values())
+    if person:
+        return certainty
+    against = medical_evidence(page, i)
+    if full and against <= 0.8:
+        against *= 0.2
+    return certainty * (1.0 - against)
+
+
+def rank(page: Page, span: Span) -> int:
+    """Return the precedence of a span; a name of several words goes before numbers."""
+    if span.kind in NAMES and " " in page.text[span.start : span.end]:
+        return FULL_NAME
+    return RANKS[span.kind]
+
+
+def leftover(span: Span, taken: list[Span]) -> list[tuple[int, int]]:
+    """Return the parts of a span that no accepted span covers."""
+    parts = [(span.start, span.end)]
+    for other in taken:
+        cut_parts = []
+        for start, end in parts:
+            if other.end <= start or other.start >= end:
+                cut_parts.append((start, end))
+                continue
+            if start < other.start:
+                cut_parts.append((start, other.start))
+            if other.end < end:
+                cut_parts.append((other.end, end))
+        parts = cut_parts
+    return parts
+
+
+def trim_piece(page: Page, start: int, end: int) -> tuple[int, int] | None:
+    """Return a remaining part without marks and spaces at its ends, or None when no word is left."""
+    text = page.text
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return (start, end) if end - start > 1 else None
+
+
+def is_vetoed(page: Page, span: Span) -> bool:
+    """Return True for what false-positive reduction takes back: eponyms, drugs and doses, common words at a sentence's start."""
+    if span.kind not in NAMES or span.certainty >= 0.9:
+        return False
+    i = bisect_left(page.starts, span.start)
+    if i >= page.size or page.ends[i] < span.end:
+        return False
+    info = page.infos[i]
+    if span.source in ("titled name", "salutation", "signature", "known record"):
+        return False
+    if medical_evidence(page, i) >= 0.9:
+        return True
+    return info.common >= 12 and page.starts_sentence(i) and info.index < 5

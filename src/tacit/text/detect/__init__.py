@@ -1,0 +1,1 @@
+"""Detectors: one small file each, found by the registry."""

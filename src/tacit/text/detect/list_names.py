@@ -1,0 +1,292 @@
+"""Words of the lists of names: a first name, a surname, both in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.header_field import initials
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
+from tacit.text.page import Page
+from tacit.text.words import words
+
+
+@detector("list name", m.FIRST | m.LAST)
+def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word of the lists with a telling capital, or in a text without capitals a word that is a name only."""
+    info = page.infos[i]
+    if info.marks & (BARRED | m.DRUG) and info.index < 8:
+        return
+    if not page.capital(i):
+        if page.plain_case(i) and info.index >= 6 and not info.medical:
+            sure = not info.common and not info.marks & (m.PLACE | m.EPONYM)
+            if info.first >= 11:
+                yield cut(
+                    page,
+                    i,
+                    i + 1,
+                    "name",
+                    0.82 if sure and info.first >= 10 else 0.55 if info.index >= 10 else 0.4,
+                    "list first name",
+                )
+            if info.last >= 11:
+                yield cut(page, i, i + 1, "name", 0.55 if sure else 0.25, "list surname")
+        return
+    if (info.shape == "U" and len(info.low) < 4) or len(info.low) < 3:
+        return
+    if page.pack.nouns_capital:
+        if info.first >= 16 and not info.common:
+            yield cut(page, i, i + 1, "name", 0.5, "list first name")
+        return
+    weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
+    if (
+        weak
+        and info.first >= 16
+        and info.index >= 5
+        and page.low(i + 1) not in ("the", "a", "this", "to", "an", "his", "her")
+    ):
+        weak = False
+    place = bool(info.marks & (m.PLACE | m.EPONYM | m.STATE))
+    if info.first >= 8:
+        sure = not info.common and not place
+        evidence = 0.82 if sure else 0.3 if weak else 0.7 if info.first >= 15 else 0.6
+        yield cut(page, i, i + 1, "name", evidence, "list first name")
+    if info.last >= 8:
+        sure = not info.common and not place and not page.starts_sentence(i)
+        evidence = (0.7 if info.last >= 12 else 0.6) if sure else 0.15 if weak else 0.4
+        yield cut(page, i, i + 1, "name", evidence, "list surname")
+
+
+@detector("first and last name", m.FIRST)
+def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
+    info = page.infos[i]
+    if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
+        return
+    if page.capital(i):
+        if (
+            (info.marks & BARRED and info.index < 7)
+            or info.first < 6
+            or (info.common and info.index < 2)
+        ):
+            return
+        j = word_end(page, i)
+        while j < page.size and j - i < 12 and is_initial(page, j, False):
+            j = page.skip_dot(j + 1)
+        if (
+            not page.together(i, j)
+            or not (
+                page.capital(j)
+                and (could_be_name(page, j, info.index >= 5) or odd_surname(page, i, j))
+            )
+            or not next_to(page, j)
+        ):
+            return
+        end = take_name(page, i, cued=False)
+        if end <= j:
+            end = word_end(page, j)
+        other = page.infos[j]
+        strength = 0.85 if info.index >= 4 and info.first >= 7 else 0.6
+        if other.last >= 13 and other.index >= 10 and not other.marks & m.PLACE:
+            strength = max(strength, 0.82)
+        if page.marks(j) & m.PLACE and not page.marks(j) & m.LAST:
+            strength = 0.5
+        yield cut(page, i, end, "name", strength, "first and last name")
+    elif (
+        page.plain_case(i)
+        and info.first >= 7
+        and info.index >= (4 if info.first >= 10 else 7)
+        and not info.marks & BARRED
+    ):
+        j = i + 1
+        while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
+            j = page.skip_dot(j + 1)
+        if (
+            page.together(i, j)
+            and page.infos[j].shape in "lU"
+            and next_to(page, j)
+            and plain_surname(page, j, info.first >= 13 and not info.common)
+        ):
+            yield cut(
+                page,
+                i,
+                word_end(page, j),
+                "name",
+                0.85 if info.index >= 6 else 0.7,
+                "first and last name",
+            )
+
+
+def odd_surname(page: Page, i: int, j: int) -> bool:
+    """Return True for any capitalised word after a word that is a first name only: Alexander Finger."""
+    info, other = page.infos[i], page.infos[j]
+    if info.first < 11 or info.common or info.marks & (m.PLACE | m.STATE) or other.shape != "C":
+        return False
+    barred = (
+        m.STOP
+        | m.MONTH
+        | m.WEEKDAY
+        | m.TITLE
+        | m.HOSPITAL
+        | m.COMPANY
+        | m.CLUB
+        | m.STREET
+        | m.HEADER
+        | m.NUMBER
+        | m.BORN
+    )
+    return not other.marks & barred and not page.marks(j + 1) & m.HEAD
+
+
+def plain_surname(page: Page, j: int, sure: bool) -> bool:
+    """Return True for a surname without a telling capital."""
+    info = page.infos[j]
+    if info.marks & BARRED or info.medical:
+        return False
+    if info.last >= 8:
+        return info.index >= (0 if info.last >= 9 and sure else 4)
+    return not info.common and not info.marks & m.MEDICAL and len(info.low) > 3
+
+
+def next_to(page: Page, j: int) -> bool:
+    """Return True when only spaces or an initial lie before token j."""
+    before = page.infos[j - 1]
+    return (before.shape != "p" or before.low == ".") and page.starts[j] - page.ends[j - 1] < 2
+
+
+@detector("last, first", m.LAST)
+def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a surname, a comma, a first name: Townsend, Virginia A."""
+    if page.low(i + 1) != "," or not page.together(i, i + 2):
+        return
+    info, other = page.infos[i], page.infos[i + 2]
+    if (
+        other.first < 7
+        or info.last < 8
+        or other.index < 4
+        or other.marks & BARRED
+        or info.marks & BARRED
+    ):
+        return
+    telling = (page.capital(i) and page.capital(i + 2)) or page.plain_case(i)
+    if not telling or (page.plain_case(i) and info.index < 5):
+        return
+    starts = page.starts_sentence(i)
+    end = i + 3
+    if end < page.size and is_initial(page, end, False) and page.together(i, end):
+        end = page.skip_dot(end + 1)
+    yield cut(
+        page,
+        i,
+        end,
+        "name",
+        0.82 if starts or info.shape == "U" or page.starts[i] - page.ends[i - 1] > 1 else 0.55,
+        "last, first",
+    )
+
+
+@detector("initial and surname", m.SHORT)
+def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
+    """One or two initials and a surname: J. Townsend, J.R. Moss."""
+    if page.infos[i].shape != "I" or page.low(i + 1) != ".":
+        return
+    if i and (page.joined(i - 1) or page.infos[i - 1].shape == "I"):
+        return
+    j = page.skip_dot(i + 1)
+    if j < page.size and page.infos[j].shape == "I":
+        j = page.skip_dot(j + 1)
+    if not page.together(i, j) or page.infos[j].shape != "C":
+        return
+    info = page.infos[j]
+    if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4) or not page.joined(i):
+        return
+    if info.low in GENERA_ENDS:
+        return
+    yield cut(
+        page,
+        i,
+        word_end(page, j),
+        "name",
+        0.8 if info.last >= 8 and info.index >= 3 else 0.6,
+        "initial and surname",
+    )
+
+
+#: Second words of species, which stand after an initial: E. coli is in lower case, C. Difficile is not.
+GENERA_ENDS = words("coli difficile aureus pneumoniae influenzae pylori albicans")
+
+
+@detector("surname by its sound", m.STRANGE)
+def find_sounding_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a capitalised word within a sentence that no list knows and that sounds like a surname."""
+    info = page.infos[i]
+    if (
+        info.shape not in "CM"
+        or info.marks & ~(m.CAPITAL | m.STRANGE)
+        or len(info.low) < 4
+        or page.starts_sentence(i)
+    ):
+        return
+    if page.plain_case(i) and page.lines[i] in page.caps_lines:
+        return
+    if page.pack.nouns_capital:
+        return
+    lexicon = page.lexicon
+    if lexicon.sounds_like_surname(info.low) > 0.15 and lexicon.sounds_medical(info.low) < 0.4:
+        yield cut(page, i, i + 1, "name", 0.4, "surname by its sound")
+
+
+@detector("SURNAME First", m.UPPER)
+def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a surname in capitals before a first name: TOWNSEND Virginia."""
+    info = page.infos[i]
+    if info.shape != "U" or len(info.low) < 3 or not page.together(i, i + 1) or page.plain_case(i):
+        return
+    j = word_end(page, i)
+    if not page.together(i, j) or page.starts[j] - page.ends[j - 1] > 1:
+        return
+    other = page.infos[j]
+    if (
+        other.shape != "C"
+        or other.first < 7
+        or other.common
+        or info.medical
+        or info.marks & m.HEADER
+    ):
+        return
+    if info.marks & BARRED and info.index < 3:
+        return
+    yield cut(
+        page,
+        i,
+        word_end(page, j),
+        "name",
+        0.85 if info.last >= 8 or not info.common else 0.6,
+        "SURNAME First",
+    )
+
+
+@detector("line of a name", m.LINE)
+def find_lines(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a line that holds nothing but a name, perhaps with a degree."""
+    if i and page.lines[i - 1] == page.lines[i]:
+        return
+    info = page.infos[i]
+    if info.shape == "I" and page.low(i + 1) == "." and page.joined(i):
+        yield from initials(page, i)
+    if (
+        info.shape not in "CUM"
+        or info.medical
+        or info.marks & (m.STOP | m.MEDICAL | m.HEAD | m.HOSPITAL)
+    ):
+        return
+    end = take_name(page, i, cued=True, most=3)
+    if end <= i + 1 or (
+        end < page.size and page.lines[end] == page.lines[i] and not page.marks(end) & m.SUFFIX
+    ):
+        return
+    parts = [w for w in page.infos[i:end] if w.shape in "CUM"]
+    listed = any((w.last >= 12 and w.index >= 7) or (w.first >= 9 and w.index >= 5) for w in parts)
+    if listed and not any(w.medical or w.marks & m.MEDICAL for w in parts):
+        yield cut(page, i, end, "name", 0.75, "line of a name")

@@ -1,0 +1,86 @@
+"""Nicknames: "Dot", called Dot, (Dot)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import BARRED, could_be_name, take_name
+from tacit.text.page import Page
+
+CLOSE = {"(": ")", '"': '"', "“": "”", "'": "'", "‘": "’"}
+LINKS = {"known": "as", "goes": "by", "likes": "to", "went": "by", "answers": "to"}
+
+
+@detector("nickname", m.CALLED)
+def find_called(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word after called, named, prefers, aka."""
+    j = i + 1
+    while page.low(j) in (
+        "to",
+        "be",
+        "called",
+        "by",
+        "name",
+        ":",
+        "is",
+        "as",
+        '"',
+        "“",
+        "'",
+        "the",
+        "him",
+        "her",
+        "himself",
+        "herself",
+    ):
+        j += 1
+        if j > i + 5:
+            return
+    if not page.together(i, j):
+        return
+    quoted = page.low(j - 1) in ('"', "“", "'")
+    telling = page.capital(j) or quoted or (page.plain_case(j) and page.infos[j].index >= 6)
+    if not telling or page.infos[j].medical or page.marks(j) & m.TITLE:
+        return
+    end = take_name(page, j, cued=page.capital(j) or page.infos[j].index > 3, most=3)
+    if end > j and not page.marks(end) & m.HEAD:
+        sure = (
+            page.infos[j].index >= 3
+            or quoted
+            or page.low(i) in ("nicknamed", "aka", "prefers", "née", "nee")
+        )
+        yield cut(page, j, end, "nickname", 0.85 if sure else 0.6, "nickname", person=True)
+
+
+@detector("known as", m.COMMON)
+def find_known_as(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word after known as, goes by."""
+    link = LINKS.get(page.low(i))
+    if link and page.low(i + 1) == link:
+        yield from find_called(page, i + 1)
+
+
+@detector("bracketed nickname", m.BRACKET)
+def find_bracketed(page: Page, i: int) -> Iterator[Candidate]:
+    """One capitalised word in brackets or quotes, after or within a name."""
+    if i == 0 or i + 2 >= page.size:
+        return
+    closing = CLOSE.get(page.low(i))
+    if (
+        closing is None
+        or page.low(i + 2) != closing
+        or not page.joined(i)
+        or not page.joined(i + 1)
+    ):
+        return
+    info, before = page.infos[i + 1], page.infos[i - 1]
+    if info.medical or info.marks & BARRED or (info.shape == "U" and not page.plain_case(i + 1)):
+        return
+    after_name = before.shape in "CM" and could_be_name(page, i - 1, False) and before.index >= 2
+    if page.capital(i + 1) and after_name:
+        listed = info.first >= 8 or before.first >= 9
+        yield cut(page, i + 1, i + 2, "nickname", 0.85 if listed else 0.5, "nickname", person=True)
+    elif page.plain_case(i + 1) and info.index >= 5 and before.index >= 5:
+        yield cut(page, i + 1, i + 2, "nickname", 0.8, "nickname", person=True)

@@ -1,0 +1,58 @@
+"""Teams, schools, parishes, bands: the U. S. Junior Gymnastics team, Northcliff Harbor Band."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.page import Page
+from tacit.text.proper import back_proper, forward_proper, is_specific
+from tacit.text.words import words
+
+OF = words(
+    "university college school church academy parish society institute temple cathedral order"
+)
+
+
+@detector("organisation", m.CLUB)
+def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
+    """Words of a name before team, school, parish, band, club."""
+    info = page.infos[i]
+    if (
+        page.marks(i + 1) & m.CLUB
+        and page.together(i, i + 1)
+        and (page.capital(i + 1) or not page.capital(i))
+    ):
+        return
+    if (
+        info.low in OF
+        and page.low(i + 1) == "of"
+        and page.capital(i)
+        and i + 2 < page.size
+        and page.capital(i + 2)
+    ):
+        end = forward_proper(page, i + 2)
+        if end > i + 2 and is_specific(page, i + 2, end):
+            yield cut(page, back_proper(page, i, 3), end, "organisation", 0.85, "organisation")
+            return
+    start = back_proper(page, i, 5)
+    if (
+        page.low(i + 1) == ","
+        and page.marks(i + 2) & m.SUFFIX
+        and page.infos[min(i + 2, page.size - 1)].shape == "U"
+    ) or (
+        page.low(i + 1) == "," and page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
+    ):
+        return
+    if start >= i or not is_specific(page, start, i):
+        return
+    if page.plain_case(i):
+        if info.low in ("school", "church", "parish", "academy", "college", "university"):
+            yield cut(page, start, i + 1, "organisation", 0.7, "organisation")
+        return
+    words = sum(1 for k in range(start, i) if page.infos[k].shape in "CMU")
+    evidence = 0.85 if page.capital(i) or words >= 2 else 0.75
+    if page.starts_sentence(start) and words == 1 and page.infos[start].common:
+        evidence = 0.4
+    yield cut(page, start, i + 1, "organisation", evidence, "organisation")

@@ -1,0 +1,133 @@
+"""Telephone, fax and pager numbers, with extensions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, detector
+from tacit.text.page import Page
+from tacit.text.words import words
+
+EXTENSION = r"(?:[ ]{0,2}(?:x|ext\.?|extension|extn\.?|app\.?|Durchwahl)[ .:]{0,2}\d{1,6}(?!\d))?"
+AMERICAN = re.compile(
+    r"(?:\+?1[-. ]{1,2})?(?:\(\d{3}\)[-. /]{0,3}|\d{3}[-. /]{1,3})\d{3}[-. ]{1,3}\d{4}(?!\d)"
+    + EXTENSION,
+    re.IGNORECASE,
+)
+LOCAL = re.compile(r"\d{3}[-.‐‑ ]\d{4}(?![\d/.-]?\d)" + EXTENSION, re.IGNORECASE)
+INTERNATIONAL = re.compile(
+    r"\+\d{1,3}(?:[ ./-]{0,2}\(?\d{1,6}\)?){1,6}(?!\d)" + EXTENSION, re.IGNORECASE
+)
+NATIONAL = re.compile(r"\(?0\d{1,5}\)?(?:[ ./-]{1,3}\d{2,8}){1,4}(?!\d)" + EXTENSION, re.IGNORECASE)
+SOLID = re.compile(r"(?:0\d{9,11}|[2-9]\d{9}|1[2-9]\d{9})(?!\d)")
+AFTER_CUE = re.compile(
+    r"\(?\d{1,6}\)?(?:[ ./-]{0,2}\(?\d{2,8}\)?){0,5}(?!\d)" + EXTENSION, re.IGNORECASE
+)
+UNITS = re.compile(
+    r" ?(?:mg|ml|mcg|mm|cm|kg|g|mmol|units?|iu|cells?|steps|kcal|cal|hours?|days?|weeks?|%|/)\b",
+    re.IGNORECASE,
+)
+FILLERS = words(
+    ". : # ( no number nr at is on - – the , me us her him them to or and / = home work office 's"
+)
+
+
+@detector("phone", m.DIGIT)
+def find_phones(page: Page, i: int) -> Iterator[Candidate]:
+    """Digits grouped as national and international numbers are."""
+    text, start = page.text, page.starts[i]
+    if i and page.joined(i - 1):
+        before = page.infos[i - 1]
+        if before.shape != "p" or (
+            before.low in "/.-#$£€"
+            and i > 1
+            and page.joined(i - 2)
+            and page.infos[i - 2].shape != "p"
+        ):
+            return
+        if before.low in "(+":
+            start -= 1
+            if before.low == "(" and start and text[start - 1] == "+":
+                start -= 1
+    if page.ends[i] - page.starts[i] > 12:
+        return
+    cue = has_cue(page, i)
+    for pattern, evidence in (
+        (AMERICAN, 0.95),
+        (INTERNATIONAL, 0.95),
+        (NATIONAL, 0.85),
+        (SOLID, 0.7),
+        (LOCAL, 0.82),
+    ):
+        found = pattern.match(text, start)
+        if found is None and start < page.starts[i] and text[start] == "(":
+            found = pattern.match(text, page.starts[i])
+        if found:
+            digits = sum(c.isdigit() for c in found[0])
+            if pattern in (NATIONAL, INTERNATIONAL) and not 8 <= digits <= 19:
+                continue
+            if pattern is LOCAL and (
+                UNITS.match(text, found.end()) or (found[0][3] == " " and not cue)
+            ):
+                continue
+            yield Candidate(found.start(), found.end(), "phone", 0.97 if cue else evidence, "phone")
+            return
+    if cue:
+        found = AFTER_CUE.match(text, start)
+        digits = sum(c.isdigit() for c in found[0]) if found else 0
+        if (
+            found
+            and 4 <= digits <= 15
+            and not UNITS.match(text, found.end())
+            and near_cue(page, i)
+            and not looks_like_year(found[0])
+        ):
+            yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")
+
+
+def looks_like_year(text: str) -> bool:
+    """Return True for four digits that are a year of a lifetime."""
+    return len(text) == 4 and text.isdigit() and 1900 <= int(text) <= 2035
+
+
+def has_cue(page: Page, i: int) -> bool:
+    """Return True when a word of telephones stands up to six tokens before."""
+    return any(page.marks(k) & m.PHONE for k in range(max(0, i - 6), i))
+
+
+def near_cue(page: Page, i: int) -> bool:
+    """Return True when only fillers lie between a word of telephones and the number."""
+    for k in range(i - 1, max(-1, i - 6), -1):
+        if page.marks(k) & m.PHONE:
+            strong = page.low(k) not in (
+                "call",
+                "called",
+                "contact",
+                "ring",
+                "page",
+                "x",
+            ) or page.low(i - 1) in ("at", "on", "x", ":")
+            return strong and page.together(k, i)
+        if page.low(k) not in FILLERS:
+            return False
+    return False
+
+
+@detector("extension", m.PHONE)
+def find_extensions(page: Page, i: int) -> Iterator[Candidate]:
+    """Find an extension, bleep or pager by itself: ext 4471, x4471, bleep 2231."""
+    if page.low(i) not in ("ext", "extension", "x", "bleep", "pager", "beeper", "durchwahl", "dw"):
+        return
+    j = i + 1
+    while page.low(j) in (".", ":", "#", "no", "number") and j < i + 4:
+        j += 1
+    if (
+        page.together(i, j)
+        and page.infos[j].shape == "d"
+        and 3 <= page.ends[j] - page.starts[j] <= 7
+    ):
+        if page.low(i) == "x" and (not page.joined(i) or page.ends[j] - page.starts[j] < 4):
+            return
+        yield Candidate(page.starts[j], page.ends[j], "phone", 0.92, "extension")

@@ -1,0 +1,309 @@
+"""Towns with a state and ZIP, postcodes, places where people live."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import BARRED
+from tacit.text.page import Page
+from tacit.text.proper import back_proper, forward_proper
+
+ZIP = re.compile(r"\d{5}(?:-\d{4})?(?![\d-])")
+
+
+@detector("town, state and ZIP", m.STATE)
+def find_states(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a town before a state: Boston, MA 02151; Portland, Oregon."""
+    info = page.infos[i]
+    short = len(info.low) == 2
+    if short and info.shape != "U" and not page.lower:
+        return
+    doubtful = short and bool(
+        info.marks & (m.SUFFIX | m.STOP | m.MEDICAL | m.PREPOSITION) or page.plain_case(i)
+    )
+    j = i + 1
+    if page.low(j) in (".", ","):
+        j += 1
+    found = (
+        ZIP.match(page.text, page.starts[j])
+        if j < page.size and page.together(i, j) and not page.joined(j - 1)
+        else None
+    )
+    k = i
+    comma = page.low(k - 1) == ","
+    if comma:
+        k -= 1
+    if not page.together(k - 1, i):
+        return
+    start = town_start(page, k)
+    if start == k:
+        if found and short:
+            yield Candidate(page.starts[j], found.end(), "address", 0.85, "town, state and ZIP")
+        return
+    if found and (comma or not info.marks & m.SUFFIX or is_place(page, start, k)):
+        yield Candidate(page.starts[start], found.end(), "address", 0.97, "town, state and ZIP")
+    elif comma and not page.plain_case(i) and (info.shape == "U" if short else page.capital(i)):
+        known = is_place(page, start, k)
+        degree = info.marks & m.SUFFIX and page.low(start - 1) not in (
+            "in",
+            "from",
+            "of",
+            "near",
+            "to",
+            "at",
+            ",",
+        )
+        runs_on = (
+            info.marks & (m.STOP | m.PREPOSITION)
+            and page.together(i, i + 1)
+            and page.infos[i + 1].shape != "p"
+        )
+        if (known and not degree and not runs_on) or not (doubtful or page.infos[start].first >= 8):
+            yield cut(page, start, i + 1, "address", 0.9 if known else 0.82, "town and state")
+    elif (
+        comma
+        and page.plain_case(i)
+        and is_place(page, start, k)
+        and page.infos[start].common < 13
+        and not info.marks & (m.SUFFIX | m.STOP | m.PREPOSITION)
+    ):
+        yield cut(page, start, i + 1, "address", 0.82, "town and state")
+
+
+def is_place(page: Page, i: int, j: int) -> bool:
+    """Return True when tokens i up to, without, j are a town of the list."""
+    name = "_".join(page.low(k) for k in range(i, j) if page.infos[k].shape != "p")
+    return name in page.lexicon.knowledge.places
+
+
+def town_start(page: Page, k: int) -> int:
+    """Return where the town that ends before token k starts."""
+    start = back_proper(page, k, 3)
+    if start < k and page.plain_case(k - 1):
+        start = k - 1
+        if page.marks(k - 1) & m.STOP or page.infos[k - 1].shape == "p":
+            return k
+    while start < k and (
+        (page.marks(start) & m.STREET and k - start > 1) or page.low(start) == "."
+    ):
+        start += 1
+    return start
+
+
+@detector("postcode", m.SHORT)
+def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a postcode of letters and digits, with the town before it."""
+    pattern = page.pack.postcode
+    if (
+        pattern is None
+        or page.ends[i] - page.starts[i] > 2
+        or not page.joined(i)
+        or page.infos[i].shape not in "UI"
+    ):
+        return
+    found = pattern.match(page.text, page.starts[i])
+    if found:
+        start = page.starts[i]
+        k = i - 1 if page.low(i - 1) == "," else i
+        town = back_proper(page, k, 3) if k > 0 and page.together(k - 1, i) else k
+        if town < k and not page.plain_case(town):
+            start = page.starts[town]
+        yield Candidate(start, found.end(), "address", 0.95, "postcode")
+
+
+@detector("ZIP", m.FIVE)
+def find_zips(page: Page, i: int) -> Iterator[Candidate]:
+    """Five digits after the word ZIP, or alone after a comma and a place."""
+    if page.ends[i] - page.starts[i] != 5:
+        return
+    before = page.low(i - 1)
+    if before in {":", "code"}:
+        before = page.low(i - 2)
+    if before in ("zip", "zipcode", "code", "plz"):
+        found = ZIP.match(page.text, page.starts[i])
+        if found:
+            yield Candidate(found.start(), found.end(), "address", 0.95, "ZIP")
+
+
+@detector("German postcode", m.FIVE, languages=("de",))
+def find_german_postcodes(page: Page, i: int) -> Iterator[Candidate]:
+    """Five digits and a town: 10115 Berlin."""
+    if (
+        page.ends[i] - page.starts[i] != 5
+        or not page.together(i, i + 1)
+        or page.infos[i + 1].shape not in "CM"
+    ):
+        return
+    if page.marks(i + 1) & (m.STOP | m.HEAD | m.DOSE):
+        return
+    end = i + 2
+    while (
+        end < page.size
+        and page.together(i, end)
+        and (
+            (
+                page.low(end) in ("am", "an", "der", "im", "-", "/", "ob")
+                and page.together(end, end + 1)
+            )
+            or (page.marks(end) & m.PLACE and page.capital(end))
+        )
+    ):
+        end += 1
+    if page.infos[end - 1].shape == "l" and end < page.size and page.infos[end].shape == "C":
+        end += 1
+    known = page.marks(i + 1) & m.PLACE
+    start = i - 2 if page.low(i - 1) == "-" and page.low(i - 2) == "d" and page.joined(i - 1) else i
+    yield cut(page, start, end, "address", 0.95 if known else 0.85, "postcode")
+
+
+@detector("place", m.PLACE)
+def find_places(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a town of the list after in, from, near, to, at."""
+    info = page.infos[i]
+    if (
+        info.shape not in "CM"
+        or info.marks & BARRED
+        or info.marks & m.STATE
+        or page.marks(i + 1) & m.HEAD
+    ):
+        return
+    if page.low(i - 1) not in (
+        "in",
+        "from",
+        "near",
+        "to",
+        "of",
+        "outside",
+        "at",
+        "aus",
+        "nach",
+        "bei",
+        "around",
+    ):
+        return
+    places = page.lexicon.knowledge.places
+    for size in (3, 2, 1):
+        name = "_".join(page.low(k) for k in range(i, min(i + size, page.size)))
+        if name in places:
+            last = i + size - 1
+            if page.infos[last].shape not in "CM" or page.marks(last + 1) & m.HEAD:
+                return
+            strong = page.low(i - 1) in (
+                "in",
+                "from",
+                "near",
+                "outside",
+                "aus",
+                "nach",
+                "to",
+                "around",
+            )
+            evidence = 0.82 if strong and not info.marks & m.EPONYM else 0.5
+            yield cut(page, i, last + 1, "address", evidence, "place")
+            return
+
+
+@detector("home", m.LIVES)
+def find_homes(page: Page, i: int) -> Iterator[Candidate]:
+    """Lives in, resides at, moved from: the capitalised words after it."""
+    j = i + 1
+    for k in range(i + 1, min(i + 7, page.size)):
+        if page.low(k) in (
+            "in",
+            "at",
+            "from",
+            "to",
+            "near",
+            "outside",
+            "of",
+            "on",
+            ":",
+            "aus",
+            "nach",
+            "around",
+            "off",
+        ):
+            j = k + 1
+            if page.low(k) != "of":
+                break
+        if page.infos[k].shape == "p" and page.low(k) != ":":
+            break
+    if j == i + 1 and page.low(i) not in ("from", "near", "outside", "visited"):
+        return
+    if page.low(j) in ("the", "a"):
+        return
+    if (
+        not page.together(i, j)
+        or page.infos[j].shape not in "CM"
+        or (page.marks(j) & (BARRED | m.STATE) and not page.marks(j) & (m.PLACE | m.SAINT))
+    ):
+        return
+    end = forward_proper(page, j, 3)
+    if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
+        return
+    if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
+        weak = page.low(i) in (
+            "from",
+            "near",
+            "outside",
+            "home",
+            "returned",
+            "visited",
+            "trip",
+            "address",
+        )
+        if page.infos[j].first >= 12 and not page.marks(j) & m.PLACE:
+            weak = True
+        yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
+
+
+@detector("name and house number", m.FEW)
+def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a line that begins with a capitalised word and a number, in a block with a town: Huntington 18."""
+    if (
+        page.ends[i] - page.starts[i] > 4
+        or i == 0
+        or not page.together(i - 1, i)
+        or page.infos[i - 1].shape not in "CM"
+    ):
+        return
+    start = i - 1
+    while (
+        start > 0
+        and page.together(start - 1, i)
+        and page.infos[start - 1].shape in "CM"
+        and i - start < 4
+    ):
+        start -= 1
+    if start and page.together(start - 1, i):
+        return
+    if page.marks(i - 1) & (BARRED | m.MEDICAL | m.UNIT) or any(
+        page.marks(k) & (m.MONTH | m.MEDICAL | m.HOSPITAL) for k in range(start, i)
+    ):
+        return
+    after = page.word_at(i + 1)
+    if (
+        after is not None
+        and page.together(i, i + 1)
+        and not after.marks & (m.BORN | m.PHONE | m.NUMBER)
+        and after.low != ","
+    ):
+        return
+    line = page.lines[i]
+    near = False
+    for k in range(i + 1, min(page.size, i + 24)):
+        if page.lines[k] > line + 1:
+            break
+        near = near or bool(
+            (page.marks(k) & m.STATE and page.infos[k].shape == "U")
+            or (
+                page.lines[k] == line + 1
+                and page.ends[k] - page.starts[k] == 5
+                and page.infos[k].shape == "d"
+            )
+        )
+    if near:
+        yield cut(page, start, i + 1, "address", 0.85, "name and house number")

@@ -1,0 +1,190 @@
+"""Numbers of records, accounts, policies, licences and plates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.page import Page
+from tacit.text.words import words
+
+CODE = re.compile(
+    r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}[A-Za-z]{0,3}|[A-Za-z]{1,3}(?![A-Za-z]))){0,6}(?![\d])"
+)
+FILLERS = words(
+    "# : . no number num id nr is of ) ( the record file card account - – ° º nos code policy "
+    "plate license licence certificate medical"
+)
+#: Words that are numbers' cues only when # or no follows, or a colon.
+WEAK = words(
+    "hospital unit case file order visit test lab group tag room pt patient ni serial device "
+    "study no pin reference account policy claim medical insurance record member student "
+    "employee sample specimen plate protocol group"
+)
+LETTERED = re.compile(
+    r"[A-Z]{1,5}[-/]?\d{2,}[A-Z\d]*(?:[-/][A-Z\d]+){0,4}(?![\w])|[A-Z]{1,4}(?:[-/][A-Z]{0,3}\d{2,8}){2,4}(?!\w)"
+)
+MIXED = re.compile(r"\d{1,6}[-/]?[A-Z]{1,4}[-/]?\d{2,8}(?!\w)")
+GROUPED = re.compile(r"\d{2,4}(?:-\d{2,6}){2,4}(?![\d-])")
+TAIL = re.compile(r"(?:[-/]\d{1,6}){1,3}(?!\d)|[A-Z]{1,2}(?!\w)")
+PLATE = re.compile(r"[A-Z]{2}\d{2}[ ]?[A-Z]{3}(?!\w)")
+SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
+FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
+DOSES = re.compile(
+    r" ?(?:mg|mcg|ml|mm|cm|kg|g|l|mmol|units?|iu|cells?|steps|kcal|hours?|days?|weeks?|months?|years?|yrs?|yo|bpm|mmhg|%|x10|/(?:ul|ml|dl|hpf|min|mm|l)|grams?|pounds?|lbs?|feet|k/)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+
+
+@detector("record number", m.NUMBER)
+def find_record_numbers(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word of numbers, fillers, and a code with a digit in it."""
+    weak = page.low(i) in WEAK
+    sign = False
+    j = i + 1
+    while j < page.size and j < i + 7 and (page.low(j) in FILLERS or page.marks(j) & m.NUMBER):
+        sign = (
+            sign
+            or page.low(j) in "#:°º"
+            or page.low(j) in ("no", "number", "nr", "num", "id", "code")
+        )
+        if starts_code(page, j):
+            break
+        j += 1
+    if not page.together(i, j) or j > i + 6:
+        return
+    found = CODE.match(page.text, page.starts[j])
+    if not found or (j and page.joined(j - 1) and page.infos[j - 1].shape != "p"):
+        return
+    if page.infos[j].shape != "d" and page.infos[j].shape not in "UI" and not page.plain_case(j):
+        return
+    digits = sum(c.isdigit() for c in found[0])
+    body = trim(found[0])
+    if digits < 3 + (1 if weak else 0) or DOSES.match(page.text, found.end()):
+        return
+    evidence = 0.93 if not weak or sign else 0.82
+    if (digits < 5 and not sign and weak) or (digits == 4 and not sign and looks_like_year(body)):
+        evidence = 0.5
+    yield Candidate(found.start(), found.start() + len(body), "id", evidence, "record number")
+
+
+def looks_like_year(text: str) -> bool:
+    """Return True for four digits that are a year."""
+    return text.isdigit() and 1900 <= int(text) <= 2035
+
+
+def starts_code(page: Page, j: int) -> bool:
+    """Return True when letters at j belong to the code: Chart CH 22-417-88."""
+    if page.low(j) in ("id", "no", "is", "mrn", "ssn", "number", "nr"):
+        return False
+    return (
+        page.infos[j].shape == "U"
+        and j + 1 < page.size
+        and page.infos[j + 1].shape == "d"
+        and page.gap(j) <= 1
+    ) or (page.infos[j].shape == "U" and page.low(j + 1) == "-" and page.joined(j))
+
+
+def trim(text: str) -> str:
+    """Return a code without words that follow it: '7719034 on'."""
+    parts = re.split(r"([ .])", text)
+    while len(parts) > 1 and (not parts[-1] or not any(c.isdigit() for c in parts[-1])):
+        parts.pop()
+    return "".join(parts)
+
+
+@detector("code", m.UPPER | m.SHORT)
+def find_codes(page: Page, i: int) -> Iterator[Candidate]:
+    """Capital letters with digits, without a cue: QL-88-40417, a licence plate."""
+    info = page.infos[i]
+    if (
+        info.shape not in "UI"
+        or i + 1 >= page.size
+        or (not page.joined(i) and info.shape == "I")
+        or info.marks & (m.MEDICAL | m.DOSE | m.MONTH)
+    ):
+        return
+    if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
+        return
+    start = page.starts[i]
+    found = PLATE.match(page.text, start)
+    if found:
+        yield Candidate(start, found.end(), "id", 0.8, "plate")
+        return
+    found = LETTERED.match(page.text, start)
+    if found and not DOSES.match(page.text, found.end()):
+        digits = sum(c.isdigit() for c in found[0])
+        if digits >= 4:
+            yield Candidate(start, found.end(), "id", 0.87 if digits >= 5 else 0.82, "code")
+
+
+@detector("long number", m.DIGIT)
+def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a number too long for a measurement, or five digits after the letters of a degree."""
+    start, end = page.starts[i], page.ends[i]
+    size = end - start
+    text = page.text
+    if (
+        size == 6
+        and i
+        and page.joined(i - 1)
+        and page.infos[i - 1].shape in "lI"
+        and len(page.low(i - 1)) == 1
+        and not (i > 1 and page.joined(i - 2))
+    ):
+        yield cut(page, i - 1, i + 1, "id", 0.85, "code")
+        return
+    attached = i > 0 and page.joined(i - 1) and page.infos[i - 1].low not in "#(:\"'"
+    if attached and (size < 5 or page.infos[i - 1].shape == "p"):
+        return
+    if size < 5:
+        if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
+            yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
+            return
+        found = MIXED.match(text, start)
+        grouped = GROUPED.match(text, start)
+        if grouped and sum(c.isdigit() for c in grouped[0]) >= 6:
+            yield Candidate(start, grouped.end(), "id", 0.82, "long number")
+        elif SPACED.match(text, start):
+            yield Candidate(start, start + 11, "id", 0.7, "long number")
+        elif found and sum(c.isdigit() for c in found[0]) >= 6:
+            yield Candidate(start, found.end(), "id", 0.8, "code")
+        return
+    if DOSES.match(text, end) or text[end : end + 2] in (
+        ".0",
+        ".1",
+        ".2",
+        ".3",
+        ".4",
+        ".5",
+        ".6",
+        ".7",
+        ".8",
+        ".9",
+    ):
+        return
+    after_name = any(
+        page.marks(k) & m.SUFFIX or (page.low(k) in ("d", "n") and page.low(k - 1) == ".")
+        for k in range(max(0, i - 3), i)
+        if page.together(k, i)
+    )
+    if after_name and (
+        i + 1 >= page.size or page.lines[i + 1] != page.lines[i] or page.low(i + 1) in ".,;"
+    ):
+        yield cut(page, i, i + 1, "id", 0.9, "provider number")
+    elif size >= 7:
+        stop = end
+        found = TAIL.match(text, end)
+        if found:
+            stop = found.end()
+        yield Candidate(start, stop, "id", 0.85, "long number")
+    elif size == 6:
+        framed = page.low(i - 1) == "(" or (
+            i > 0 and page.infos[i - 1].shape == "U" and page.gap(i - 1) == 1
+        )
+        lone = page.low(i + 1) in (")", "") or framed
+        lettered = framed and page.infos[i - 1].shape == "U" and len(page.low(i - 1)) <= 3
+        begun = i - 1 if lettered and not page.marks(i - 1) & m.NUMBER else i
+        yield cut(page, begun, i + 1, "id", 0.82 if lone else 0.6, "long number")

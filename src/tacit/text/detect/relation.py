@@ -1,0 +1,85 @@
+"""Names after a relation or a role: her mother Philippa, hubby ray, midwife Yolanda Crisp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import BARRED, take_back, take_name
+from tacit.text.page import Page
+from tacit.text.words import words
+
+SKIPPED = words(", ( ; : - – —")
+
+
+@detector("relation", m.RELATION | m.ROLE)
+def find_relations(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a relation word, an optional mark, an optional title, and words of a name; lists of names too."""
+    yield from owner(page, i)
+    j = i + 1
+    if page.low(j) == "-" and page.joined(i):
+        return
+    relation = bool(page.marks(i) & m.RELATION)
+    filler = page.low(j)
+    if (filler in SKIPPED and relation) or filler in (",", "("):
+        j += 1
+    elif relation and filler in ("is", "was", "in") and page.marks(j + 1) & m.CALLED:
+        j += 2
+    if not page.together(i, j):
+        return
+    while page.marks(j) & m.TITLE and page.together(i, j):
+        j = page.skip_dot(j + 1)
+    if j >= page.size or not page.together(i, j):
+        return
+    telling = page.capital(j) or (page.plain_case(j) and page.infos[j].index >= 4)
+    if not telling or (page.marks(j) & m.MONTH and page.infos[j].index < 5):
+        return
+    end = take_name(page, j, cued=relation or page.capital(j), most=3)
+    if end == j or skip_medical(page, j):
+        return
+    strength = (
+        0.85
+        if (relation and page.infos[j].index >= 3)
+        or (end > j + 1 and page.infos[j].shape == "C" and not page.infos[j].common)
+        else 0.75
+    )
+    if j > i + 1:
+        strength -= 0.15
+    yield cut(page, j, end, "name", strength, "relation", person=j == i + 1 or filler != ",")
+    if (
+        page.low(end) in ("and", "&", ",", "/")
+        and page.together(j, end + 1)
+        and page.capital(end + 1)
+    ):
+        after = take_name(page, end + 1, cued=page.infos[end + 1].index >= 3, most=2)
+        if after > end + 1:
+            yield cut(page, end + 1, after, "name", 0.75, "relation", person=True)
+
+
+def owner(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name before a relation: Mandla's brother."""
+    if (
+        not page.marks(i) & m.RELATION
+        or page.low(i - 1) != "s"
+        or page.low(i - 2) not in ("'", "’")
+        or i < 3
+    ):
+        return
+    k = i - 3
+    info = page.infos[k]
+    if (
+        not (page.capital(k) or page.plain_case(k))
+        or info.marks & BARRED
+        or info.medical
+        or info.marks & m.ROLE
+    ):
+        return
+    start = take_back(page, i - 2, cued=page.capital(k), most=3)
+    if start < i - 2:
+        yield cut(page, start, i - 2, "name", 0.85, "relation", person=True)
+
+
+def skip_medical(page: Page, j: int) -> bool:
+    """Return True when the word is a medical term, not a name."""
+    return page.infos[j].medical or bool(page.marks(j + 1) & m.HEAD)

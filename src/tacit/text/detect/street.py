@@ -1,0 +1,267 @@
+"""Streets, flats and post boxes: 310 Harbor View Ave., Flat 2, P.O. Box 77."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.page import REACH, Page
+from tacit.text.proper import SMALL
+from tacit.text.words import words
+
+#: Street words that are ordinary words too, or titles: they need a number and a capital.
+WEAK = words(
+    "st dr ct place court way close row square circle hill walk park green rise run view bend "
+    "cove ridge yard path passage landing drive pl ter loop route trail field fields meadow "
+    "vale cir sq lane terrace heights crossing parade gardens grove plaza"
+)
+COMPASS = words("n s e w ne nw se sw north south east west")
+
+
+@detector("street", m.STREET)
+def find_streets(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a number, one to four words, and a street word; without a number two capitals must tell."""
+    info = page.infos[i]
+    weak = info.low in WEAK
+    plain = page.plain_case(i)
+    if info.low in ("dr", "st") and leads_name(page, i):
+        return
+    k, words = i, 0
+    while k > 0 and i - k < REACH and words < 4 and page.lines[k - 1] == page.lines[i]:
+        before = page.infos[k - 1]
+        if before.shape == "d":
+            break
+        if (
+            before.low in "'’.-"
+            and before.shape == "p"
+            and (
+                before.low != "." or (page.infos[k - 2].shape in "IC" and len(page.low(k - 2)) <= 3)
+            )
+        ):
+            k -= 1
+            continue
+        if before.low == "s" and page.low(k - 2) in "'’":
+            k -= 1
+            continue
+        if before.shape == "p":
+            break
+        if not (
+            page.capital(k - 1)
+            or before.shape == "I"
+            or (plain and not before.marks & m.STOP)
+            or (before.low in SMALL and words and page.capital(k))
+        ):
+            break
+        if (before.marks & m.TITLE and before.index < 5) or (
+            before.marks & (m.WEEKDAY | m.MONTH) and before.index < 4 and words
+        ):
+            break
+        k -= 1
+        words += 1
+    inside = info.low.endswith(page.pack.street_ends or ("\0",))
+    end = street_end(page, i)
+    if inside and page.low(end) == "." and end + 1 < page.size and page.infos[end + 1].shape == "d":
+        end += 1
+    if not words and not inside:
+        return
+    start, numbered = house_number(page, k)
+    after = page.infos[end] if end < page.size and page.together(i, end) else None
+    trailing = (
+        page.pack.street_ends and after is not None and after.shape == "d" and len(after.low) <= 4
+    )
+    if trailing:
+        end += 1
+        if (
+            end < page.size
+            and page.joined(end - 1)
+            and len(page.low(end)) == 1
+            and page.infos[end].shape in "lI"
+        ):
+            end += 1
+        yield cut(page, k, end, "address", 0.92, "street")
+    elif numbered and (page.capital(i) or plain or not weak):
+        medical = i > 0 and page.infos[i - 1].medical and not page.capital(i - 1)
+        yield cut(
+            page,
+            start,
+            end,
+            "address",
+            0.5
+            if medical
+            else 0.92
+            if page.infos[i].shape in "CM" or not (plain and weak)
+            else 0.75,
+            "street",
+        )
+    elif page.capital(i) and not plain and not weak and words:
+        yield cut(page, tidy(page, k, i), end, "address", 0.8, "street")
+    elif (
+        page.capital(i)
+        and not plain
+        and words
+        and info.low
+        in (
+            "lane",
+            "drive",
+            "court",
+            "place",
+            "square",
+            "terrace",
+            "grove",
+            "gardens",
+            "hill",
+            "row",
+            "close",
+            "green",
+            "park",
+            "way",
+        )
+    ):
+        lives = page.low(k - 1) in ("on", "at", "to", "off", "near", "in")
+        yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
+
+
+def leads_name(page: Page, i: int) -> bool:
+    """Return True when Dr or St is a title or a saint before a name, not the end of a street."""
+    j = page.skip_dot(i + 1)
+    if not page.together(i, j):
+        return False
+    info = page.infos[j]
+    return info.shape in "CMI" or (page.plain_case(i) and info.index >= 6 and info.shape != "p")
+
+
+def tidy(page: Page, k: int, i: int) -> int:
+    """Return the first word of a street without marks and small words."""
+    while k < i and (page.infos[k].shape == "p" or page.low(k) in SMALL):
+        k += 1
+    return k
+
+
+def house_number(page: Page, k: int) -> tuple[int, bool]:
+    """Return where a street's number before token k starts, and whether there is one."""
+    j = k - 1
+    if j < 0 or not page.together(j, k):
+        return k, False
+    if page.infos[j].shape == "d" and page.ends[j] - page.starts[j] <= 6:
+        while (
+            j >= 2
+            and k - j < REACH
+            and page.low(j - 1) in "-/"
+            and page.joined(j - 1)
+            and page.infos[j - 2].shape == "d"
+            and page.joined(j - 2)
+        ):
+            j -= 2
+        if j >= 1 and page.low(j - 1) in "./" and page.joined(j - 1):
+            return k, False
+        return j, True
+    if (
+        len(page.low(j)) == 1
+        and page.infos[j].shape in "Il"
+        and j >= 1
+        and page.infos[j - 1].shape == "d"
+        and page.joined(j - 1)
+    ):
+        return j - 1, True
+    if page.marks(j) & m.NUMBER_WORD and page.capital(j):
+        return j, True
+    return k, False
+
+
+def street_end(page: Page, i: int) -> int:
+    """Return the end of a street after its word: a full stop, a compass point, a flat."""
+    end = i + 1
+    if (
+        page.low(end) == "."
+        and len(page.low(i)) <= 4
+        and page.joined(i)
+        and end + 1 < page.size
+        and (
+            page.low(end + 1) in (",", "#")
+            or page.marks(end + 1) & m.UNIT
+            or (page.together(i, end + 1) and page.infos[end + 1].shape in "CUI")
+        )
+    ):
+        end += 1
+    if page.low(end) in COMPASS and page.together(i, end) and page.capital(end):
+        end += 1
+    return end
+
+
+@detector("flat", m.UNIT)
+def find_flats(page: Page, i: int) -> Iterator[Candidate]:
+    """Flat 2, Apt 4B, Suite 300."""
+    info = page.infos[i]
+    j = i + 1
+    if page.low(j) in (".", "#", "no"):
+        j += 1
+    if page.low(j) in ("#", "."):
+        j += 1
+    if not page.together(i, j):
+        return
+    other = page.infos[j]
+    end = j + 1
+    if other.shape == "d" and page.ends[j] - page.starts[j] <= 5:
+        if (
+            end < page.size
+            and page.joined(j)
+            and len(page.low(end)) == 1
+            and page.infos[end].shape in "Il"
+        ):
+            end += 1
+    elif not (other.shape == "I" and (page.low(end) == "," or page.low(end) == "-")):
+        return
+    elif page.low(end) == "-" and page.joined(j) and page.infos[end + 1].shape == "d":
+        end += 2
+    beside = near_address(page, i, end)
+    if info.low in ("flat", "apt", "apartment", "suite", "ste"):
+        capital = info.shape in "CU" or page.plain_case(i)
+        yield cut(
+            page,
+            i,
+            end,
+            "address",
+            0.85 if beside else 0.8 if capital and info.low != "flat" else 0.4,
+            "flat",
+        )
+    elif beside and info.low in ("unit", "bldg", "building", "floor", "block", "lot", "room"):
+        yield cut(page, i, end, "address", 0.82, "flat")
+
+
+def near_address(page: Page, i: int, end: int) -> bool:
+    """Return True when a street word stands near tokens i to end."""
+    near = (*range(max(0, i - 4), i), *range(end, min(page.size, end + 7)))
+    return any(page.marks(k) & m.STREET and page.infos[k].shape != "l" for k in near)
+
+
+@detector("post box", m.BOX)
+def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
+    """P.O. Box 77, PO Box 1290, Postfach 12 34."""
+    j = i + 1
+    if page.low(j) in (":", "#", "no"):
+        j += 1
+    if page.low(j) == ".":
+        j += 1
+    if not page.together(i, j) or page.infos[j].shape != "d":
+        return
+    start = i
+    for k in range(i - 1, max(-1, i - 5), -1):
+        if page.low(k) in ("p", "o", "po", ".", "post", "office"):
+            start = k
+        else:
+            break
+    while start < i and page.low(start) == ".":
+        start += 1
+    if start == i and page.low(i) == "box":
+        return
+    end = j + 1
+    while (
+        end < page.size
+        and end - j < 4
+        and page.infos[end].shape == "d"
+        and page.low(i) == "postfach"
+        and page.gap(end - 1) == 1
+    ):
+        end += 1
+    yield cut(page, start, end, "address", 0.95, "post box")

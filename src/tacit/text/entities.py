@@ -1,0 +1,51 @@
+"""Entities: which names of a document are the same person's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from tacit.data.corpus import Span
+from tacit.text.board import NAMES
+from tacit.text.lexicon import Knowledge
+from tacit.text.memory import name_parts, related_forms
+
+
+def link_entities(text: str, knowledge: Knowledge, spans: list[Span]) -> list[Span]:
+    """Return the spans with an entity on every name: full names first, then parts and short forms of them."""
+    people: dict[str, tuple[str, ...]] = {}
+    holders: dict[str, list[str]] = defaultdict(list)
+    parts_of = {
+        k: name_parts(text[s.start : s.end]) for k, s in enumerate(spans) if s.kind in NAMES
+    }
+    linked = list(spans)
+    for k in sorted(parts_of, key=lambda k: (-len(parts_of[k]), k)):
+        parts = parts_of[k]
+        entity = find_person(knowledge, parts, people, holders)
+        if not entity:
+            entity = f"p{len(people) + 1}"
+            people[entity] = parts
+            for part in parts:
+                holders[part].append(entity)
+        linked[k] = replace(spans[k], entity=entity)
+    return linked
+
+
+def find_person(
+    knowledge: Knowledge,
+    parts: tuple[str, ...],
+    people: dict[str, tuple[str, ...]],
+    holders: dict[str, list[str]],
+) -> str:
+    """Return the first person whose name holds all these parts, as such or as short forms."""
+    if not parts:
+        return ""
+    for entity in holders.get(parts[0], ())[:50]:
+        if all(p in people[entity] for p in parts):
+            return entity
+    for form in related_forms(knowledge, parts[0]):
+        for entity in holders.get(form, ())[:50]:
+            known = people[entity]
+            if all(p in known or set(related_forms(knowledge, p)) & set(known) for p in parts):
+                return entity
+    return ""

@@ -1,0 +1,226 @@
+"""What the trained voter looks at: each word as it is written and listed, and the words around it.
+
+Everything about a word by itself is worked out once for each word that occurs and kept as bytes, as the library takes
+them; a token then costs a few joins.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tacit.text import marks as m
+from tacit.text.lexicon import Lexicon, Word, load_lexicon
+from tacit.text.tokens import Tokens
+
+#: Marks by the letter that stands for them in a word's class of cues.
+CUES = (
+    ("t", m.TITLE), ("s", m.SUFFIX), ("h", m.HEADER), ("g", m.GREETING), ("z", m.CLOSING), ("r", m.RELATION), ("o", m.ROLE), ("c", m.CALLED),
+    ("m", m.MONTH), ("w", m.WEEKDAY), ("b", m.BORN), ("S", m.STREET), ("u", m.UNIT), ("x", m.BOX), ("e", m.STATE), ("L", m.LIVES),
+    ("p", m.PHONE), ("n", m.NUMBER), ("H", m.HOSPITAL), ("C", m.COMPANY), ("k", m.WORKS), ("l", m.CLUB), ("a", m.AGE), ("X", m.HEAD),
+    ("d", m.DOSE), ("q", m.STOP), ("v", m.PARTICLE), ("A", m.SAINT), ("W", m.WARD), ("P", m.PREPOSITION),
+)  # fmt: skip
+#: Cues that reach over a few words: "Dr. A. B. Name", "wife, whose name is Name".
+REACHING = (
+    m.TITLE
+    | m.RELATION
+    | m.CALLED
+    | m.HEADER
+    | m.GREETING
+    | m.PHONE
+    | m.NUMBER
+    | m.BORN
+    | m.WORKS
+    | m.LIVES
+)
+REACH = 4
+#: Words kept in memory; beyond that the memory starts anew.
+REMEMBERED = 100_000
+
+
+class Kind:
+    """One word's own features, and what it says to its neighbours."""
+
+    __slots__ = (
+        "after",
+        "after2",
+        "before",
+        "before2",
+        "cue",
+        "head",
+        "listed",
+        "own",
+        "plain",
+        "reach",
+        "shape",
+    )
+
+    def __init__(self, text: str, word: Word) -> None:
+        cue = "".join(letter for letter, bit in CUES if word.marks & bit)
+        listed = list_class(word)
+        is_word = word.shape in "lCUMI"
+        shape = word.shape if is_word else text if word.shape == "p" else number_shape(text)
+        # A word by itself counts where it is ordinary; a name counts by what the lists say of it.
+        low = word.low if is_word and (word.common >= 6 or cue) and word.index < 5 else ""
+        self.shape = shape.encode()
+        #: The shape where capital letters tell nothing.
+        self.plain = b"a" if is_word else self.shape
+        self.cue = cue.encode()
+        self.listed = (listed + cue).encode()
+        own = [f"w={low or cue}", f"l={listed}"]
+        if is_word and len(word.low) > 1:
+            own.append(f"s={word.low[-3:]}")
+        self.own = [f.encode() for f in own]
+        near = low or cue + listed + ("" if is_word else shape)
+        self.before = [f"+1{near}".encode()]
+        self.after = [f"-1{near}".encode()]
+        if low and cue:
+            self.before.append(f"+C{cue}".encode())
+            self.after.append(f"-C{cue}".encode())
+        self.before2 = f"+2{low or cue or shape}".encode()
+        self.after2 = f"-2{low or cue or shape}".encode()
+        self.reach = f"r={cue}".encode() if word.marks & REACHING else b""
+        self.head = f"h={low or cue}".encode()
+
+
+def list_class(word: Word) -> str:
+    """Return what the lists say, in a few letters: how usual as a first name, surname and word, and medicine."""
+    if word.shape in "dp":
+        return ""
+    medicine = (
+        "D"
+        if word.marks & m.DRUG
+        else "E"
+        if word.marks & m.EPONYM
+        else "M"
+        if word.marks & m.MEDICAL
+        else ""
+    )
+    place = "P" if word.marks & m.PLACE else ""
+    return f"{level(word.first)}{level(word.last)}{level(word.common)}{lean(word)}{medicine}{place}"
+
+
+def level(score: int) -> str:
+    """Return a score of a list (the binary logarithm of a count) in four steps."""
+    return "0" if score <= 0 else "1" if score < 9 else "2" if score < 13 else "3"
+
+
+def lean(word: Word) -> str:
+    """Return whether a word that is both is rather a name than a word."""
+    if not word.common or not (word.first or word.last):
+        return ""
+    return "-" if word.index < 0 else "=" if word.index < 4 else "+"
+
+
+def number_shape(text: str) -> str:
+    """Return what a number may be: a day, a month, a year, or so many digits."""
+    n = len(text)
+    if n <= 2:
+        value = int(text)
+        return "d12" if 0 < value <= 12 else "d31" if 0 < value <= 31 else "d99"
+    if n == 4 and text[:2] in {"19", "20"}:
+        return "dy"
+    return f"d{min(n, 8)}"
+
+
+class Describer:
+    """Turns tokens into features; one for each language."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.lexicon = lexicon
+        self.kinds: dict[str, Kind] = {}
+        self.edge = Kind("\n", Word("", "p"))
+
+    def kind(self, text: str) -> Kind:
+        """Return what is known of a word."""
+        found = self.kinds.get(text)
+        if found is None:
+            if len(self.kinds) > REMEMBERED:
+                self.kinds.clear()
+            found = self.kinds[text] = Kind(text, self.lexicon(text))
+        return found
+
+    def describe(self, tokens: Tokens) -> list[list[bytes]]:
+        """Return the features of each token."""
+        words = tokens.words
+        cached = self.kinds.get
+        kinds = [cached(w) or self.kind(w) for w in words]
+        lines = line_starts(tokens)
+        plain = plain_lines(tokens, lines)
+        edge = self.edge
+        shapes = [k.plain if p else k.shape for k, p in zip(kinds, plain, strict=True)]
+        neighbours = zip(
+            (edge, edge, *kinds[:-2]), (edge, *kinds[:-1]), kinds, (*kinds[1:], edge), (*kinds[2:], edge, edge),
+            (b"^", *shapes[:-1]), shapes, (*shapes[1:], b"$"), lines, (*lines[1:], True),
+            strict=False,
+        )  # fmt: skip
+        result = []
+        head, since, reach = edge.head, REACH, b""
+        for back2, back, own, on, on2, shape_back, shape, shape_on, first, last in neighbours:
+            described = shape + own.listed
+            features = [
+                b"y=" + shape_back + b"|" + shape + b"|" + shape_on,
+                b"z=" + described,
+                b"i=" + back.cue + b"|" + described,
+                b"j=" + described + b"|" + on.cue + shape_on,
+                b"k=" + back.listed + b"|" + own.listed,
+                on2.before2,
+                back2.after2,
+                *own.own,
+                *back.after,
+                *on.before,
+            ]
+            if first:
+                head = own.head
+                since = REACH
+                features.append(b"first" + shape)
+            features.append(head)
+            if last:
+                features.append(b"last" + shape)
+            if since < REACH:
+                features.append(reach)
+                since += 1
+            if own.reach:
+                since, reach = 0, own.reach
+            result.append(features)
+        return result
+
+
+def line_starts(tokens: Tokens) -> list[bool]:
+    """Return which tokens stand first in their line."""
+    starts = [False] * len(tokens.words)
+    find = tokens.text.find
+    following = find("\n")
+    for i, start in enumerate(tokens.starts):
+        if 0 <= following < start:
+            starts[i] = True
+            following = find("\n", start)
+    if starts:
+        starts[0] = True
+    return starts
+
+
+def plain_lines(tokens: Tokens, starts: list[bool]) -> list[bool]:
+    """Return the tokens whose capital letters tell nothing: in lines of capitals, or in texts without any."""
+    text = tokens.text
+    words = tokens.words
+    n = len(words)
+    if text.islower():
+        return [True] * n
+    capitals = sum(1 for w in words if w[0].isupper())
+    if capitals * 25 < n:
+        return [True] * n
+    plain = [False] * n
+    begun = 0
+    for i in range(1, n + 1):
+        if i == n or starts[i]:
+            line = text[tokens.starts[begun] : tokens.ends[i - 1]]
+            if line.isupper() and i - begun > 1:
+                plain[begun:i] = [True] * (i - begun)
+            begun = i
+    return plain
+
+
+@lru_cache(maxsize=4)
+def load_describer(language: str) -> Describer:
+    """Return the describer of a language; its memory is shared by all texts of a process."""
+    return Describer(load_lexicon(language))

@@ -1,0 +1,73 @@
+"""Marks: what a word may be, as bits of one number, so that a detector is called only where its cue stands."""
+
+from __future__ import annotations
+
+_bits: dict[str, int] = {}
+
+
+def mark(name: str) -> int:
+    """Return the bit of a mark; a new name gets a new bit."""
+    return _bits.setdefault(name, 1 << len(_bits))
+
+
+#: Marks by look.
+DIGIT = mark("digit")
+AT = mark("@")
+COLON_SLASH = mark("://")
+BRACKET = mark("bracket")
+CAPITAL = mark("capital")
+#: A word all in capitals; at most two letters with a capital; a capitalised word that no list holds.
+UPPER = mark("upper")
+SHORT = mark("short")
+STRANGE = mark("strange")
+#: Numbers of at most four digits; of five, of three or ten digits; from 90 to 125.
+FEW = mark("few digits")
+FIVE = mark("five digits")
+GROUP = mark("three or ten digits")
+AGED = mark("90 to 125")
+#: The first word of a line, whatever it is.
+LINE = mark("line")
+#: Marks by list.
+FIRST = mark("first name")
+LAST = mark("last name")
+PLACE = mark("place")
+MEDICAL = mark("medical")
+EPONYM = mark("eponym")
+DRUG = mark("drug")
+COMMON = mark("common")
+#: Marks by cue words of the language pack.
+TITLE = mark("title")
+SUFFIX = mark("suffix")
+HEADER = mark("header")
+GREETING = mark("greeting")
+CLOSING = mark("closing")
+RELATION = mark("relation")
+ROLE = mark("role")
+CALLED = mark("called")
+MONTH = mark("month")
+WEEKDAY = mark("weekday")
+BORN = mark("born")
+STREET = mark("street")
+UNIT = mark("unit")
+BOX = mark("box")
+STATE = mark("state")
+LIVES = mark("lives")
+PHONE = mark("phone")
+NUMBER = mark("number")
+HOSPITAL = mark("hospital")
+COMPANY = mark("company")
+WORKS = mark("works")
+CLUB = mark("club")
+AGE = mark("age")
+HEAD = mark("head")
+DOSE = mark("dose")
+STOP = mark("stop")
+PARTICLE = mark("particle")
+OFFICE = mark("office")
+SAINT = mark("saint")
+WARD = mark("ward")
+PREPOSITION = mark("preposition")
+NUMBER_WORD = mark("number word")
+MEETS = mark("meets")
+ACTS = mark("acts")
+SLASH = mark("slash")

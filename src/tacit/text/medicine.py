@@ -1,0 +1,142 @@
+"""Medical evidence against a name: eponyms with their nouns, drugs with their doses, scores with their numbers."""
+
+from __future__ import annotations
+
+from tacit.text import marks as m
+from tacit.text.lexicon import Word
+from tacit.text.page import Page
+
+#: Marks of small words after which a name goes on in a sentence.
+NO_NOUN = (
+    m.STOP
+    | m.ACTS
+    | m.PREPOSITION
+    | m.RELATION
+    | m.PHONE
+    | m.AGE
+    | m.HOSPITAL
+    | m.SUFFIX
+    | m.TITLE
+    | m.NUMBER
+    | m.BORN
+    | m.MEETS
+    | m.PARTICLE
+    | m.ROLE
+    | m.HEADER
+)
+
+
+def medical_evidence(page: Page, i: int) -> float:
+    """Return how strongly token i is medicine rather than a name, from 0 to 1."""
+    info = page.infos[i]
+    j, steps = i + 1, 0
+    eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
+    while j < page.size and steps < 5 and page.lines[j] - page.lines[i] <= 1:
+        after = page.infos[j]
+        if after.low in ("'", "’", "-", "s", "–", "/") and (page.joined(j - 1) or page.joined(j)):
+            j += 1
+            steps += 1
+            continue
+        if after.marks & m.HEAD and not (after.marks & m.STREET and after.shape != "l"):
+            return 0.95
+        if after.marks & m.DOSE and eponym:
+            return 0.95
+        if after.shape == "d":
+            return 0.95 if eponym and not info.first >= 14 else 0.0
+        if (after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
+            after.low in ("and", "human", "type", "like") and eponym
+        ):
+            j += 1
+            steps += 1
+            continue
+        if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
+            return 0.95
+        break
+    if before_medicine(page, i):
+        return 0.85
+    if page.low(i - 1) == "of" and page.low(i - 2) in (
+        "circle",
+        "sphincter",
+        "ampulla",
+        "tetralogy",
+        "ligament",
+        "bundle",
+        "pouch",
+        "triangle",
+        "islets",
+        "canal",
+        "duct",
+        "angle",
+        "loop",
+        "zone",
+        "crypts",
+        "point",
+        "sign",
+    ):
+        return 0.9
+    if page.low(i + 1) == "-" and page.joined(i) and page.marks(i + 2) & m.MEDICAL:
+        return 0.9
+    if page.low(i + 1) == "-" and page.joined(i) and page.joined(i + 1) and compound(page, i):
+        return 0.85
+    if page.low(i - 1) == "-" and i > 1 and page.joined(i - 1) and compound(page, i - 2):
+        return 0.85
+    if sounds_medical(page, info):
+        return 0.6
+    if names_a_thing(page, i) and not info.first >= 17:
+        return 0.5
+    if info.marks & m.DRUG and info.first < 12 and info.last < 12:
+        return 0.9
+    if info.medical:
+        return 0.8
+    if info.marks & m.EPONYM:
+        return 0.7 if info.first < 15 and info.last < 16 else 0.05
+    return 0.0
+
+
+def compound(page: Page, i: int) -> bool:
+    """Return True for two capitalised words with a hyphen that name a thing: the Frank-Starling curve."""
+    j = i + 2
+    if j >= page.size or page.infos[i].shape not in "CM" or page.infos[j].shape not in "CM":
+        return bool(page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM)
+    both = page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM
+    article = page.low(i - 1) in ("the", "a", "an", "by", "no", "negative", "positive")
+    return (
+        bool(both)
+        or (article and page.low(i - 1) != "by" and names_a_thing(page, j))
+        or bool(page.marks(j + 1) & m.HEAD)
+    )
+
+
+def sounds_medical(page: Page, word: Word) -> bool:
+    """Return True for a word of no list whose letters are those of medical terms."""
+    if word.first or word.last or word.common or len(word.low) < 5:
+        return False
+    lexicon = page.lexicon
+    return lexicon.sounds_medical(word.low) > 0.45 and lexicon.sounds_like_surname(word.low) < 0.1
+
+
+def names_a_thing(page: Page, i: int) -> bool:
+    """Return True when a common noun follows a capitalised word directly, as after an eponym: Hasson trocar."""
+    j = i + 1
+    if (
+        not page.together(i, j)
+        or page.infos[i].shape == "l"
+        or page.pack.nouns_capital
+        or page.starts[j] - page.ends[i] > 1
+    ):
+        return False
+    after = page.infos[j]
+    if after.shape != "l" or after.marks & NO_NOUN or page.lines[i] in page.caps_lines:
+        return False
+    return not after.low.endswith(("ed", "ly", "ing", "s")) and len(after.low) > 2
+
+
+def before_medicine(page: Page, i: int) -> bool:
+    """Return True for the second word of an eponym: Braxton Hicks, Swan-Ganz."""
+    if i == 0 or not page.infos[i].marks & m.EPONYM:
+        return False
+    k = i - 1
+    if page.low(k) in "-–" and k:
+        k -= 1
+    before = page.infos[k]
+    return bool(before.marks & m.EPONYM) and before.first < 14 and page.capital(k)

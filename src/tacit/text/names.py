@@ -1,0 +1,254 @@
+"""The grammar of names: how far a name reaches from a cue, forwards and backwards."""
+
+from __future__ import annotations
+
+from tacit.text import marks as m
+from tacit.text.lexicon import Word
+from tacit.text.page import REACH, Page
+
+#: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.
+BARRED = (
+    m.CLOSING
+    | m.AGE
+    | m.UNIT
+    | m.STOP
+    | m.TITLE
+    | m.HEADER
+    | m.MONTH
+    | m.WEEKDAY
+    | m.RELATION
+    | m.PHONE
+    | m.NUMBER
+    | m.BORN
+    | m.HEAD
+    | m.DOSE
+    | m.SUFFIX
+    | m.CALLED
+    | m.HOSPITAL
+    | m.WARD
+    | m.ROLE
+    | m.PREPOSITION
+    | m.GREETING
+)
+APOSTROPHES = frozenset("'’`´")
+HYPHENS = frozenset("-‐‑")
+
+
+def could_be_name(page: Page, i: int, cued: bool) -> bool:
+    """Return True when token i can be part of a name; after a cue more is believed."""
+    info = page.infos[i]
+    shape = info.shape
+    if shape in "dp" or shape == "I" or (shape in "UM" and info.marks & m.SUFFIX):
+        return False
+    if info.marks & BARRED:
+        return cued and info.index >= (4 if shape == "C" else 5)
+    if page.capital(i):
+        return capital_name(page, info, cued)
+    if shape == "l" and not page.lower and not cued:
+        return False
+    return believe_plain(info, cued)
+
+
+def capital_name(page: Page, info: Word, cued: bool) -> bool:
+    """Return True for a word with a telling capital that can be a name."""
+    if page.pack.nouns_capital:
+        return info.index >= 5 or (cued and not info.medical and info.common < 14)
+    if info.shape == "U":
+        return info.index >= 5 or (
+            cued and len(info.low) > 2 and not info.medical and not info.common
+        )
+    return cued or not (info.medical or (info.common >= 11 and info.index < 3))
+
+
+def believe_plain(word: Word, cued: bool) -> bool:
+    """Return True for a word without a telling capital that lists or ignorance make a name."""
+    if word.medical or len(word.low) < 2:
+        return False
+    if word.first or word.last:
+        return word.index >= (3 if cued else 6)
+    return cued and not word.common and not word.marks & m.MEDICAL and len(word.low) > 2
+
+
+def word_end(page: Page, i: int) -> int:
+    """Return the end (exclusive) of the word at i with hyphens and inner apostrophes: Hartley-Bass, O'Brien."""
+    j = i + 1
+    while j + 1 < page.size and j - i < REACH and page.joined(j - 1) and page.joined(j):
+        sign, part = page.infos[j].low, page.infos[j + 1]
+        if part.shape in "dp":
+            break
+        if (
+            sign in HYPHENS
+            and (part.shape != "l" or page.plain_case(i) or not part.common)
+            and not part.marks & m.MEDICAL
+        ) or (
+            sign in APOSTROPHES and len(part.low) > 2 and page.ends[j - 1] - page.starts[j - 1] <= 2
+        ):
+            j += 2
+        else:
+            break
+    return j
+
+
+def is_initial(page: Page, i: int, cued: bool) -> bool:
+    """Return True for the initial of a name: J or J."""
+    info = page.infos[i]
+    if info.shape == "I":
+        return info.low != "i" or page.low(i + 1) == "."
+    return bool(
+        cued
+        and page.plain_case(i)
+        and len(info.low) == 1
+        and info.shape == "l"
+        and page.low(i + 1) == "."
+    )
+
+
+def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
+    """Return the end (exclusive) of the name that begins at token i, or i when none does.
+
+    After a strong cue (Mr.) the first word is believed whatever it is, if it has a telling capital.
+    """
+    j, words, initials = i, 0, 0
+    while j < page.size and j - i < REACH and words < most and (j == i or goes_on(page, j)):
+        info = page.infos[j]
+        if has_apostrophe(page, j):
+            j = word_end(page, j)
+            words += 1
+            continue
+        if is_initial(page, j, cued) and initials < 3:
+            after = page.skip_dot(j + 1)
+            if words == 0 and not follows_name(page, after, cued):
+                break
+            initials += 1
+            j = after
+            continue
+        if info.marks & m.PARTICLE and j + 1 < page.size and (words or info.shape != "l" or cued):
+            after = page.skip_dot(j + 1)
+            if particle_end(page, after, cued, words > 0) and info.low not in ("of", "e", "y"):
+                j = after
+                continue
+        if not (
+            could_be_name(
+                page, j, cued and (words == 0 or not page.plain_case(j) or not info.common)
+            )
+            or (words == 0 and strong and info.shape in "CM" and not info.marks & m.STOP)
+            or (words == 1 and page.plain_case(j) and is_surname(page, i, j))
+        ):
+            break
+        if (
+            words
+            and len(info.low) < 4
+            and (info.marks & m.MEDICAL or (info.shape == "U" and page.infos[i].shape == "C"))
+        ):
+            break
+        if words and (
+            (info.medical and info.last < 13) or (info.marks & m.ACTS and info.shape == "l")
+        ):
+            break
+        if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
+            break
+        j = word_end(page, j)
+        words += 1
+    while (
+        j > i
+        and page.infos[j - 1].low in (".", "-")
+        and not (j >= 2 and page.infos[j - 2].shape == "I")
+    ):
+        j -= 1
+    return j if words else (j if initials >= 2 and cued else i)
+
+
+def goes_on(page: Page, j: int) -> bool:
+    """Return True when token j follows the one before on its line, not in another column."""
+    return page.lines[j] == page.lines[j - 1] and page.starts[j] - page.ends[j - 1] < 2
+
+
+def has_apostrophe(page: Page, j: int) -> bool:
+    """Return True for O'Brien and D'Souza, whose first letter stands alone."""
+    return (
+        len(page.low(j)) == 1
+        and page.infos[j].shape in "Il"
+        and page.low(j + 1) in APOSTROPHES
+        and page.joined(j)
+        and page.joined(j + 1)
+        and len(page.low(j + 2)) > 2
+        and page.infos[j].low in "odlm"
+        and (page.capital(j + 2) or page.plain_case(j))
+    )
+
+
+def is_surname(page: Page, i: int, j: int) -> bool:
+    """Return True for an ordinary word that is a surname after a first name, where capitals tell nothing."""
+    info = page.infos[j]
+    return (
+        page.infos[i].first >= 10
+        and info.last >= 10
+        and info.index >= 3
+        and not info.marks & BARRED
+    )
+
+
+def follows_name(page: Page, j: int, cued: bool) -> bool:
+    """Return True when a name or another initial stands at j."""
+    if j >= page.size:
+        return False
+    return could_be_name(page, j, cued) or (is_initial(page, j, cued) and j + 1 < page.size)
+
+
+def particle_end(page: Page, j: int, cued: bool, inside: bool) -> bool:
+    """Return True when the name goes on after a particle (van der Berg)."""
+    for k in range(j, min(j + 2, page.size)):
+        info = page.infos[k]
+        if info.shape in "CMU" and not info.marks & BARRED:
+            return inside or cued
+        if page.plain_case(k) and could_be_name(page, k, cued) and (inside or cued):
+            return True
+        if not info.marks & m.PARTICLE:
+            return False
+    return False
+
+
+def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = False) -> int:
+    """Return the start of the name that ends before token j (exclusive), or j when none does.
+
+    Before a degree (strong) the last word is believed whatever it is, after a first name or an initial.
+    """
+    i, words = j, 0
+    while i > 0 and j - i < REACH and words < most and page.lines[i - 1] == page.lines[j - 1]:
+        k = i - 1
+        info = page.infos[k]
+        if info.low == "." and k > 0 and page.infos[k - 1].shape == "I":
+            i = k - 1
+            continue
+        if info.shape == "I" and words:
+            if page.marks(k - 1) & m.AGE or (
+                page.low(k) in "fm" and k and page.infos[k - 1].shape in "dl"
+            ):
+                break
+            i = k
+            continue
+        if info.low in HYPHENS or info.low in APOSTROPHES:
+            if not (words and k > 0 and page.joined(k) and page.joined(k - 1)):
+                break
+            i = k
+            continue
+        if (
+            info.marks & m.PARTICLE
+            and words
+            and info.shape == "l"
+            and info.low not in ("of", "e", "y", "do", "st")
+        ):
+            i = k
+            continue
+        believed = (
+            strong and words == 0 and k > 0 and info.shape in "CU" and not info.marks & m.STOP
+        )
+        if believed and not (page.infos[k - 1].first >= 8 or page.low(k - 1) == "."):
+            believed = False
+        if not (believed or could_be_name(page, k, cued)) or (info.shape == "l" and not page.lower):
+            break
+        i = k
+        words += 1
+    while i < j and (page.infos[i].shape in "lp" and not page.lower):
+        i += 1
+    return i if words else j

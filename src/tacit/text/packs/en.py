@@ -1,0 +1,287 @@
+"""English, of the United States and of the United Kingdom."""
+
+from __future__ import annotations
+
+import re
+
+from tacit.text.packs import Pack
+from tacit.text.packs.en_medical import EPONYMS, MEDICAL
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+
+STATES = (
+    "al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa "
+    "ri sc sd tn tx ut vt va wa wv wi wy dc pr "
+    "alabama alaska arizona arkansas california colorado connecticut delaware florida georgia hawaii idaho illinois "
+    "indiana iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri "
+    "montana nebraska nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia washington "
+    "wisconsin wyoming ontario quebec"
+)
+
+CUES = {
+    "title": (
+        "dr drs mr mrs ms miss mx prof professor doctor rev revd reverend fr father sr sister nurse rn sir dame lady "
+        "lord capt captain sgt sergeant officer judge hon mister madam matron dean deacon pastor rabbi imam "
+        "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs"
+    ),
+    "suffix": (
+        "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
+        "lpn cnm crna psyd pharmd pa pac mbbs mbchb bm bch bs msc dpm od dc bsn msn dnp fnp aprn rph frcog mrcog "
+        "frca frcr frcpath frcpsych mrcpsych esq jr sr ii iii lmft lmhc cna lvn rd ccc slp rgn rmn srn frcem facep cnp "
+        "faafp mrpharms mrpharm bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
+    ),
+    "header": (
+        "re patient name pt attending surgeon cc from to dear physician provider referring assistant assistants "
+        "dictated dictator author signed client resident student pupil member subscriber insured guarantor consultant "
+        "anesthesiologist anaesthetist radiologist pathologist nurse therapist pcp gp cardiologist performed "
+        "seen reviewed caller contact nok kin next carer caregiver guardian regarding attn surname forename "
+        "forenames given first last middle maiden mother father spouse parent emergency employee claimant technologist "
+        "operator author transcribed typed electronically verified authenticated read ordered ordering requested "
+        "requesting collected received interviewer witness midwife registrar houseman sho fy1 sister keyworker "
+        "caseworker worker teacher head principal copies copy sender recipient message interpreted supervising "
+        "cosigned reported entered escort informant proxy poa hcp interpreter attorney beneficiary "
+        "policyholder holder who whom with by for preceptor scribe rn md staff clerk examiner optometrist dentist"
+    ),
+    "greeting": "dear hi hello hey morning afternoon thanks thank",
+    "closing": (
+        "sincerely regards faithfully truly wishes yours cordially respectfully thanks signed best cheers love gratefully"
+    ),
+    "relation": (
+        "mother mom mum mam father dad wife husband hubby son daughter sister brother aunt auntie uncle grandmother grandma granny nana "
+        "grandfather grandpa grandson granddaughter cousin partner neighbour neighbor boss friend niece nephew fiance fiancee "
+        "girlfriend boyfriend spouse stepmother stepfather stepson stepdaughter sibling twin twins roommate flatmate "
+        "caregiver carer guardian godmother godfather supervisor coworker colleague landlord landlady teacher coach "
+        "babysitter nanny foster grandchild child baby infant children kids sons daughters sisters brothers parents parent mate pal housemate in-law "
+        "widow widower dependent dependant claimant policyholder insured ex bf gf dtr dau mil fil sil bil sib bro sis gran nan grandad granddad stepdad stepmom stepbrother stepsister"
+    ),
+    "role": (
+        "nurse physician doctor surgeon midwife therapist physiotherapist pharmacist radiologist pathologist counselor counsellor "
+        "psychologist psychiatrist cardiologist oncologist consultant registrar dentist worker caseworker manager resident intern "
+        "attending assistant technician technologist paramedic carer student patient client pt teacher principal lawyer solicitor attorney "
+        "interpreter chaplain dietitian dietician anesthesiologist anaesthetist neurologist urologist nephrologist gp pcp gentleman lady "
+        "optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
+    ),
+    "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun",
+    "born": "dob born birth birthdate birthday d.o.b bd",
+    "street": (
+        "street st road rd avenue ave av lane ln drive dr court ct place pl boulevard blvd way terrace ter close crescent "
+        "row square sq parkway pkwy highway hwy circle cir trail trl alley gardens grove mews hill walk park green rise "
+        "broadway loop pike route turnpike quay wharf view vale plaza path passage parade esplanade crossing run "
+        "bend cove ridge yard drove croft meadow meadows fields heights expressway causeway landing embankment"
+    ),
+    "unit": "flat apt apartment suite ste unit room rm floor bldg building house block lot",
+    "box": "box",
+    "state": STATES,
+    "lives": "lives lived living resides resident residing from moved address home relocated born visited village town near outside returned travelled traveled trip",
+    "phone": (
+        "phone telephone tel ph fax facsimile cell mobile pager beeper bleep ext extension call called mob page hotline voicemail "
+        "dial ring contact landline callback x"
+    ),
+    "number": (
+        "mrn mrns job hosp dict acc accn clia ch chart account acct policy case nhs ssn ss no number num id record hospital unit reference ref licence license lic "
+        "insurance member claim file accession specimen invoice medicare medicaid npi dea medical registration passport "
+        "serial device plate order encounter visit csn fin pt patient tag room mr hic group grp certificate cert permit "
+        "subscriber auth authorization authorisation protocol badge employee student chi ni nino gmc nmc pin csn har referral sample study lab test requisition"
+    ),
+    "hospital": (
+        "hospital hospitals clinic infirmary surgery hospice sanatorium sanitarium polyclinic medical health healthcare center centre "
+        "memorial institute practice dispensary nursing rehabilitation rehab pharmacy laboratories laboratory lab labs hosp ctr med"
+    ),
+    "company": (
+        "corp corporation inc incorporated co company ltd limited llc llp plc works glassworks steelworks ironworks industries "
+        "enterprises sons bros brothers associates partners group holdings manufacturing mfg foods bakery motors mills foundry "
+        "logistics construction builders plumbing farms farm services solutions systems bank insurance airlines stores store supermarket "
+        "cafe restaurant hotel market dairy brewery freight trucking packaging pallet shipping textiles electric electronics "
+        "technologies consulting roofing landscaping garage depot warehouse factory plant shipyard mart salon diner"
+    ),
+    "works": "works worked working employed employer employment job firm colleague occupation shift",
+    "club": (
+        "team school parish band club choir church academy college university league squad society association lodge "
+        "chapel temple mosque synagogue orchestra troop union guild council fc rovers united wanderers nursery kindergarten preschool "
+        "cathedral congregation fellowship chorus ensemble rangers scouts brownies regiment brigade battalion gym ministry shelter seminary "
+        "elementary primary high secondary grammar district foundation charity festival library museum players"
+    ),
+    "age": "year years yr yrs yo y o aged age old",
+    "head": (
+        "disease diseases syndrome lymphoma palsy sign procedure catheter valve score scale index anemia anaemia tumor tumour "
+        "sarcoma dystrophy ataxia chorea phenomenon fracture fractures contracture contractures cyst cysts cell cells granulomatosis thyroiditis "
+        "purpura esophagus oesophagus hernia nodes node encephalopathy gangrene disorder arthropathy deformity malformation anomaly "
+        "carcinoma neuralgia reaction ulcer triad tetralogy spots spot fever foot body bodies test criteria maneuver manoeuvre "
+        "reflex operation repair incision tube line pump clamp forceps retractor stain grade grading classification stage staging "
+        "contractions contraction sedation law formula equation drain nail pin plate splint brace prosthesis stent graft "
+        "scan view position technique approach points point duct canal gland glands ligament fascia plaque plaques "
+        "membrane pouch space loop fibers fibres tract nucleus area angle line lines ring rings crisis arthritis colitis hepatitis "
+        "nephritis chondritis dermatitis vasculitis pneumonia migraine headache headaches block breathing respiration respirations pulse "
+        "murmur gait facies aphasia dementia psychosis epilepsy seizure seizures neuropathy myelopathy myopathy retinopathy keratosis "
+        "melanoma glioma adenoma nevus naevus agglutination antibody antibodies factor antigen protein virus bacillus "
+        "parasite method protocol regimen diet technique method transfer taxis needle bag airway mask laryngoscope blade "
+        "dressing bandage boot cast collar bed frame table chart questionnaire inventory screen exam examination "
+        "amputation resection anastomosis osteotomy arthroplasty fundoplication herniorrhaphy myotomy suture sutures reduction "
+        "insulin tremor rigidity bodies pearls stones crystals rash lesion lesions patch swelling sinus cord hook phase response effect lung "
+        "transplant ventriculography angiography manometry thyrotoxicosis hemangioma lipoma tendonitis paralysis device filter shunt electrode "
+        "type variant transformation involvement equivalent-like cirrhosis uropathy stricture perforation hypertension hyperplasia metaplasia "
+        "hump rod trocar cerclage rules bengal mental work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture"
+    ),
+    "dose": (
+        "mg mcg g kg ml l mmol units unit iu mgs mls ug cc tabs tab tablet tablets cap caps capsule capsules puffs puff drops bid tid qid "
+        "qd od bd tds qds prn po iv im sc subcut qhs hs qam daily nocte mane patch cream ointment syrup suspension injection inhaler nebs "
+        "mmhg bpm cm mm lb lbs oz percent weekly mane sl pr neb infusion drip bolus dose doses ng meq nmol pmol"
+    ),
+    "particle": "de van von der den la le du di da dos das del della bin ibn al el ben ter ten zu zur st mc mac ap bint abu do of y e",
+    "office": (
+        "ambassador president senator congressman congresswoman governor mayor minister secretary chancellor bishop archbishop "
+        "judge justice sheriff king queen prince princess duke duchess mp councillor admiral general commissioner astronaut olympian "
+        "superintendent premier archdeacon provost laureate medallist medalist champion"
+    ),
+    "saint": "st saint sta santa san our mount mt",
+    "preposition": "at in from of with by for to the and or a an on as via near under into about",
+    "ward": "ward bed room clinic floor bay unit icu er ed",
+    "number word": (
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen "
+        "twenty thirty forty fifty sixty seventy eighty ninety first second third fourth fifth sixth seventh eighth ninth tenth"
+    ),
+    "stop": (
+        "the a an and or but if then than so of in on at to for from by with without as is are was were be been being am has have had do does did "
+        "done will would shall should can could may might must not no nor yes this that these those it its he she him her his hers they them their we us our "
+        "you your i my me who whom whose which what when where why how there here all any both each few more most other some such "
+        "only own same too very just also again further once under over between into through during before after above below up down out off about "
+        "against because until while per via since please thank thanks dear sincerely regards note plan history "
+        "patient patients pt left right exam examination impression assessment diagnosis findings admission discharge date time today yesterday tomorrow "
+        "tonight morning afternoon evening night week weeks month months day days year years hour hours minute minutes old male female man woman boy girl "
+        "negative positive normal abnormal stable unremarkable given denies reports states says said told asked seen noted "
+        "now new re cc ps page fax tel phone subject sent address mr mrs ms dr prof review reviewed follow followup up well "
+        "came went comes goes returned presented arrived called drove brought told lives works takes took sees saw feels felt wants plans came visits visited "
+        "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
+        "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
+    ),
+    "meets": (
+        "with w seeing discussed told asked informed paged notified saw spoke met seen per by via updated contacted phoned rang emailed visited "
+        "advised reassured squeeze loop include invited thanks thank ask tell call inform notify page see"
+    ),
+    "acts": (
+        "called calls says said thinks covers wants reports drove drives ate eats lives denies states stated has had is was feels felt "
+        "came comes went goes sits walks slept sleeps takes took keeps asked asks agreed agrees declined declines refused refuses requests requested "
+        "returned returns remains will would visited visits visiting brought phoned rang presented presents attends attended underwent tolerated complains complained "
+        "reported described describes noted notes told tells likes loves hates enjoys plays works worked wishes hopes cried laughed smiled appears appeared "
+        "seems seemed looks looked needs needed continues continued signed understands understood lives lived saw sees found"
+    ),
+}
+
+PACK = Pack(
+    language="en",
+    cues=CUES,
+    months=MONTHS,
+    month_names=(
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ),
+    words=(
+        "ok okay english spanish french german italian portuguese russian chinese mandarin cantonese japanese korean vietnamese "
+        "arabic hindi urdu punjabi bengali polish turkish greek dutch swedish american british european african asian indian irish "
+        "scottish welsh hispanic latino caucasian white black christian catholic protestant jewish muslim hindu buddhist christmas "
+        "easter thanksgiving ramadan internet english-speaking fyi asl asap mrs tylenol god lord covid"
+    ),
+    medical=MEDICAL,
+    eponyms=EPONYMS,
+    lists=(
+        "first_names",
+        "last_names",
+        "words",
+        "medical",
+        "drugs",
+        "places",
+        "diminutives",
+        "surname_sounds",
+        "medical_sounds",
+    ),
+    street_ends=(),
+    hospital_ends=(),
+    company_ends=("works",),
+    medical_ends=(
+        "itis",
+        "osis",
+        "emia",
+        "aemia",
+        "ectomy",
+        "ostomy",
+        "otomy",
+        "oscopy",
+        "oma",
+        "pathy",
+        "plasty",
+        "algia",
+        "uria",
+        "plegia",
+        "penia",
+        "rrhea",
+        "rrhoea",
+        "graphy",
+        "gram",
+        "megaly",
+        "mycin",
+        "cillin",
+        "azole",
+        "pril",
+        "sartan",
+        "olol",
+        "statin",
+        "prazole",
+        "mab",
+        "nib",
+        "vir",
+        "pine",
+        "zepam",
+        "zolam",
+        "oxacin",
+        "cycline",
+        "parin",
+        "gliptin",
+        "formin",
+        "tidine",
+        "triptan",
+        "setron",
+        "ology",
+        "ologist",
+        "iatric",
+        "genic",
+        "lytic",
+        "trophy",
+        "sclerosis",
+        "stenosis",
+        "ectasis",
+        "tomography",
+    ),
+    postcode=re.compile(r"[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}(?![A-Za-z0-9])", re.IGNORECASE),
+    ninety="90 or older",
+)

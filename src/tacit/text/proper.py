@@ -1,0 +1,182 @@
+"""Names of things: how far the name of a hospital, firm or club reaches before and after its telling word."""
+
+from __future__ import annotations
+
+from tacit.text import marks as m
+from tacit.text.page import REACH, Page
+from tacit.text.words import words
+
+SMALL = words("of the & and for de la du del der und für von zum zur am im des")
+#: Small words that join the parts of a name to its telling word.
+INNER = words("of the & and de la du del der und für")
+#: Small words within the names of places: Clearfield-upon-Tarn.
+JOINTS = words("upon on le by in under super next the am an der ob")
+#: Capitalised words that tell no one which: General Hospital, Day Surgery.
+GENERIC = words(
+    "general day emergency outpatient inpatient regional local community district county city "
+    "state national central main our the this that a an his her their your my new old follow up "
+    "medical health care nursing home family primary private public teaching acute children "
+    "women mens womens clinic hospital surgery center centre service department unit ward team "
+    "school company group local another any each same other mental walk in pain fracture sleep "
+    "plan record records history occupational physical university college high elementary "
+    "referring visiting great good physician provider patient student after before last next "
+    "first second in at to from since during no under status post prior previous seen "
+    "orthopedic orthopaedic cardiac vascular plastic eye dental oral general bariatric elective "
+    "major minor open brain spinal heart back hip knee social support insurance health-care "
+    "rehab rehabilitation specialist tertiary referral transfer receiving admitting nearest "
+    "oncology urology neurology cardiology radiology pathology outside laparoscopic robotic "
+    "cosmetic emergent urgent planned further hand foot breast lung weight loss allergy asthma "
+    "diabetes diabetic memory falls stroke tb hiv std wound antenatal prenatal baby well "
+    "anticoagulation coumadin warfarin travel sports medicine and internal renal transplant "
+    "cancer thyroid liver"
+)
+
+
+def is_small(page: Page, i: int) -> bool:
+    """Return True for a small word inside names of things."""
+    return page.low(i) in SMALL
+
+
+def back_proper(page: Page, j: int, most: int = 6) -> int:
+    """Return the start of the capitalised words before token j (exclusive), with small words and possessives between."""
+    i, taken = j, 0
+    plain = j > 0 and page.plain_case(j - 1)
+    line = page.lines[min(j, page.size - 1)]
+    while i > 0 and j - i < REACH and taken < most and page.lines[i - 1] == line:
+        if i < page.size and page.starts[i] - page.ends[i - 1] > 1:
+            break
+        k = i - 1
+        info = page.infos[k]
+        if info.shape == "p":
+            if (
+                info.low in "'’&"
+                or (info.low == "-" and page.joined(k) and k and page.joined(k - 1))
+                or (info.low == "." and k > 0 and inner_dot(page, k))
+            ):
+                i = k
+                continue
+            break
+        if (
+            info.low in JOINTS
+            and k > 1
+            and page.low(k + 1) == "-"
+            and page.low(k - 1) == "-"
+            and page.joined(k)
+        ):
+            i = k - 1
+            continue
+        if info.low == "s" and k > 0 and page.low(k - 1) in "'’" and page.joined(k - 1):
+            i = k - 1
+            continue
+        if info.shape == "d":
+            break
+        if page.capital(k) or info.shape == "I":
+            if stops(page, k):
+                break
+            i = k
+            taken += 1
+            continue
+        if (
+            info.low in INNER
+            and taken
+            and k > 0
+            and page.capital(k - 1)
+            and not page.plain_case(k)
+            and not stops(page, k - 1)
+        ):
+            i = k
+            continue
+        if plain and len(info.low) == 1:
+            break
+        if plain and taken < 3 and not stops(page, k) and not info.marks & (m.STOP | m.PREPOSITION):
+            i = k
+            taken += 1
+            continue
+        break
+    return tidy(page, i, j)
+
+
+def inner_dot(page: Page, k: int) -> bool:
+    """Return True for the full stop of St. or of an initial."""
+    return bool(page.marks(k - 1) & m.SAINT or page.infos[k - 1].shape == "I") and page.joined(
+        k - 1
+    )
+
+
+def stops(page: Page, k: int) -> bool:
+    """Return True for a word before which the name of a thing begins."""
+    info = page.infos[k]
+    if info.marks & m.SAINT:
+        return False
+    return bool(
+        (info.marks & (m.TITLE | m.WEEKDAY | m.PHONE | m.BORN | m.SUFFIX) and info.index < 6)
+        or info.marks & (m.STOP | m.PREPOSITION)
+        or (info.marks & m.MONTH and info.index < 4)
+        or (info.marks & m.HEADER and page.low(k + 1) == ":")
+    )
+
+
+def tidy(page: Page, i: int, j: int) -> int:
+    """Return i moved past small words and marks at the start."""
+    while i < j and (page.infos[i].shape == "p" or page.low(i) in SMALL or page.low(i) == "s"):
+        i += 1
+    return i
+
+
+def is_specific(page: Page, i: int, j: int) -> bool:
+    """Return True when some word of i to j tells which one it is."""
+    for k in range(i, j):
+        info = page.infos[k]
+        if info.shape in "dp" or info.low in GENERIC or info.low in SMALL or info.low == "s":
+            continue
+        if (info.marks & m.MEDICAL and not info.marks & (m.FIRST | m.LAST | m.PLACE)) or (
+            info.medical and info.index < 4
+        ):
+            continue
+        return True
+    return False
+
+
+def forward_proper(page: Page, j: int, most: int = 5) -> int:
+    """Return the end of the capitalised words from token j on."""
+    end, taken = j, 0
+    while end < page.size and end - j < REACH and taken < most and page.lines[end] == page.lines[j]:
+        info = page.infos[end]
+        if page.capital(end) or info.shape == "I":
+            if (
+                info.marks & (m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN)
+                and info.index < 5
+                and not info.marks & m.SAINT
+            ):
+                break
+            end += 1
+            taken += 1
+        elif info.low in "'’" and page.joined(end - 1) and page.low(end + 1) == "s" and end > j:
+            end += 2
+        elif (
+            (info.low in ("&", "-") and end > j and end + 1 < page.size and page.capital(end + 1))
+            or (info.low == "." and end > j and inner_dot(page, end))
+            or (
+                info.low in ("of", "the", "and", "for")
+                and end > j
+                and end + 1 < page.size
+                and page.capital(end + 1)
+                and page.lines[end + 1] == page.lines[j]
+                and not page.marks(end + 1) & (m.STOP | m.TITLE)
+            )
+        ):
+            end += 1
+        elif (
+            info.low == "-"
+            and end > j
+            and page.joined(end - 1)
+            and page.joined(end)
+            and page.low(end + 1) in JOINTS
+            and page.low(end + 2) == "-"
+        ):
+            end += 3
+        else:
+            break
+    while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in SMALL):
+        end -= 1
+    return end

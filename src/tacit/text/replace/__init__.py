@@ -1,0 +1,104 @@
+"""Treatments: what is put in the place of a span, by its kind and the mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tacit.data.corpus import Span
+from tacit.text.lexicon import load_lexicon
+from tacit.text.replace.days import shift, to_month
+from tacit.text.replace.invent import Inventor
+from tacit.text.replace.people import People
+from tacit.text.replace.places import replace_address, replace_thing
+from tacit.text.tokens import tokenise
+
+if TYPE_CHECKING:
+    from tacit.text.engine import Settings
+
+#: What stands for a masked span, whatever its length.
+MASK = "****"
+#: Dates move by at most half a year, and never by nothing.
+FURTHEST = 182
+
+
+def write_replacements(text: str, spans: Sequence[Span], settings: Settings, key: bytes) -> str:
+    """Return the text with its spans replaced."""
+    if settings.mode == "list" or not spans:
+        return text
+    writer = Writer(text, spans, settings, key)
+    made, at = [], 0
+    for span in sorted(spans):
+        if span.start < at:
+            continue
+        made.append(text[at : span.start])
+        made.append(writer.write(span))
+        at = span.end
+    made.append(text[at:])
+    return "".join(made)
+
+
+class Writer:
+    """Writes replacements for the spans of one document."""
+
+    def __init__(self, text: str, spans: Sequence[Span], settings: Settings, key: bytes) -> None:
+        self.text = text
+        self.settings = settings
+        self.lexicon = load_lexicon(settings.language, settings.lists)
+        self.numbers: dict[tuple[str, str], int] = {}
+        if settings.mode != "substitute":
+            return
+        present = frozenset(
+            w.lower()
+            for s in spans
+            for w in tokenise(text[s.start : s.end]).words
+            if w[0].isalpha()
+        )
+        self.inventor = Inventor(key, self.lexicon.knowledge, present)
+        self.people = People(text, spans, self.lexicon, self.inventor)
+        digest = self.inventor.digest("days")
+        days = int.from_bytes(digest[:4]) % FURTHEST + 1
+        self.days = days if digest[4] % 2 else -days
+
+    def write(self, span: Span) -> str:
+        """Return what stands for one span."""
+        original = self.text[span.start : span.end]
+        if self.settings.mode == "mask":
+            return MASK
+        if self.settings.mode == "tag":
+            return self.tag(span, original)
+        made = self.substitute(span.kind, original)
+        return made if made != original else ""
+
+    def tag(self, span: Span, original: str) -> str:
+        """Return the kind and a number that the same person or thing keeps: [NAME 1]."""
+        kind = "name" if span.kind == "nickname" else span.kind
+        which = (kind, span.entity or " ".join(original.lower().split()))
+        if which not in self.numbers:
+            self.numbers[which] = sum(1 for k, _ in self.numbers if k == kind) + 1
+        return f"[{kind.upper()} {self.numbers[which]}]"
+
+    def substitute(self, kind: str, original: str) -> str:
+        """Return an alternative of the same kind; nothing for what is of no known kind."""
+        if kind in ("name", "nickname"):
+            return self.people.replace(original)
+        if kind == "date":
+            pack = self.lexicon.knowledge.pack
+            return (
+                to_month(original, pack)
+                if self.settings.dates == "month"
+                else shift(original, self.days, pack)
+            )
+        if kind == "address":
+            return replace_address(original, self.lexicon, self.inventor)
+        if kind in ("hospital", "employer", "organisation"):
+            return replace_thing(original, self.lexicon, self.inventor)
+        if kind in ("phone", "id"):
+            return self.inventor.digits(original, kind)
+        if kind == "email":
+            return f"{self.inventor.word(original.lower(), 'u')}@example.org"
+        if kind == "url":
+            return f"https://example.org/{self.inventor.word(original.lower(), 'u')}"
+        if kind == "age":
+            return self.lexicon.knowledge.pack.ninety
+        return ""

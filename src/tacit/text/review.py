@@ -1,0 +1,200 @@
+"""Review: a queue of uncertain words for people to decide on, and what they decided.
+
+The queue is confidential: it shows words of the texts with a little of what stands around them. It is written with
+rights for its owner alone. A decision is about a word: accepted ones are always found afterwards, rejected ones never.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tacit.data.corpus import SPAN_KINDS, Corpus, Findings
+from tacit.errors import InputError, UnreadableFile, explain_target
+
+#: Characters shown before and after a word.
+AROUND = 40
+#: Words that a queue holds at most; the most uncertain stay out last.
+MOST = 5_000
+KEEP = "keep"
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Words that are always found, with their kind, and words that never are."""
+
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    rejected: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, lists: Mapping[str, Iterable[str]]) -> Lists:
+        """Return lists from words by kind."""
+        accepted = {w: kind for kind, words in lists.items() if kind != KEEP for w in words}
+        return cls(accepted, frozenset(lists.get(KEEP, ())))
+
+    def joined(self, later: Lists) -> Lists:
+        """Return both; what was said later holds."""
+        accepted = {w: k for w, k in self.accepted.items() if w not in later.rejected}
+        rejected = self.rejected - later.accepted.keys()
+        return Lists({**accepted, **later.accepted}, rejected | later.rejected)
+
+    def to_dict(self) -> dict[str, tuple[str, ...]]:
+        """Return the words by kind."""
+        found: dict[str, list[str]] = {}
+        for word, kind in sorted(self.accepted.items()):
+            found.setdefault(kind, []).append(word)
+        if self.rejected:
+            found[KEEP] = sorted(self.rejected)
+        return {kind: tuple(words) for kind, words in found.items()}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One word to decide on."""
+
+    word: str
+    kind: str
+    certainty: float
+    times: int
+    context: str
+    decision: str = ""
+
+
+def read_lists(path: str | Path) -> Lists:
+    """Read words by kind from a YAML or JSON file."""
+    import yaml
+
+    try:
+        found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableFile(f"the lists cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise UnreadableFile("the lists cannot be read as YAML or JSON") from None
+    known = (*SPAN_KINDS, KEEP)
+    if not isinstance(found, dict) or not all(
+        k in known and isinstance(v, list) and all(isinstance(w, str) for w in v)
+        for k, v in found.items()
+    ):
+        raise InputError(
+            f"lists must be words by kind, such as {{name: [...], keep: [...]}}. Kinds: {', '.join(known)}."
+        )
+    return Lists.of(found)
+
+
+def read_queue(path: str | Path) -> list[Entry]:
+    """Read a queue; every word of it, decided or not."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        entries = [
+            Entry(
+                str(e["word"]),
+                str(e["kind"]),
+                float(e["certainty"]),
+                int(e["times"]),
+                str(e["context"]),
+                str(e["decision"] or ""),
+            )
+            for e in found["queue"]
+        ]
+    except OSError as error:
+        raise UnreadableFile(f"the review queue cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UnreadableFile("the file is no review queue, or it is damaged") from None
+    wrong = [i for i, e in enumerate(entries, 1) if e.decision not in ("", "accept", "reject")]
+    if wrong:
+        raise InputError(
+            f"entry {wrong[0]} of the review queue is decided neither 'accept' nor 'reject'"
+        )
+    return entries
+
+
+def read_narratives(path: str | Path) -> list[dict[str, str]]:
+    """Return the narratives that a queue lists."""
+    found = json.loads(Path(path).read_text(encoding="utf-8")).get("narratives") or []
+    return [dict(entry) for entry in found]
+
+
+def read_decisions(path: str | Path) -> Lists:
+    """Return what was decided in a queue."""
+    entries = read_queue(path)
+    return Lists(
+        {e.word: e.kind for e in entries if e.decision == "accept"},
+        frozenset(e.word for e in entries if e.decision == "reject"),
+    )
+
+
+def write_queue(
+    path: str | Path, entries: Iterable[Entry], narratives: Iterable[Mapping[str, str]] = ()
+) -> int:
+    """Write a queue for its owner alone; return how many words wait for a decision."""
+    target, listed = Path(path), list(entries)
+    document = {
+        "about": "CONFIDENTIAL. Words of the texts that may identify people. Set decision to accept or reject.",
+        "queue": [
+            vars(e) | {"certainty": round(e.certainty, 3), "decision": e.decision or None}
+            for e in listed
+        ],
+        "narratives": list(narratives),
+    }
+    with explain_target(target):
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            target.chmod(0o600)
+            json.dump(document, out, indent=1, ensure_ascii=False)
+    return sum(not e.decision for e in listed)
+
+
+def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
+    """Return the documents that may identify by what they tell, each with the reason."""
+    return [
+        {"document": d.name, "reason": reason}
+        for d in corpus
+        for reason in (d.done or d.found or Findings(())).warnings
+    ]
+
+
+def queue_of(corpus: Corpus, decided: Iterable[Entry] = ()) -> list[Entry]:
+    """Return the uncertain words of a corpus, the likeliest first; those decided on before come last."""
+    words: dict[str, Entry] = {}
+    for document in corpus:
+        findings = document.done or document.found
+        text = document.text if document.origin is None else document.origin.text
+        for span in () if findings is None else findings.uncertain:
+            word = text[span.start : span.end]
+            known = words.get(word)
+            if known is None or span.certainty > known.certainty:
+                times = 1 if known is None else known.times + 1
+                words[word] = Entry(
+                    word, span.kind, span.certainty, times, around(text, span.start, span.end)
+                )
+            else:
+                words[word] = Entry(
+                    known.word, known.kind, known.certainty, known.times + 1, known.context
+                )
+    before = {e.word: e for e in decided if e.decision}
+    open_words = sorted(
+        (e for w, e in words.items() if w not in before), key=lambda e: (-e.certainty, e.word)
+    )
+    return [*open_words[:MOST], *before.values()]
+
+
+def around(text: str, start: int, end: int) -> str:
+    """Return a word with a little of what stands around it."""
+    before, after = text[max(0, start - AROUND) : start], text[end : end + AROUND]
+    return " ".join(f"{before}>>{text[start:end]}<<{after}".split())
+
+
+def decide(entries: Iterable[Entry], accept: Iterable[int], reject: Iterable[int]) -> list[Entry]:
+    """Return the queue with decisions on entries by their number, counted from 1."""
+    listed = list(entries)
+    for numbers, decision in ((accept, "accept"), (reject, "reject")):
+        for number in numbers:
+            if not 1 <= number <= len(listed):
+                raise InputError(f"the queue has no entry {number}; it has {len(listed)}")
+            e = listed[number - 1]
+            listed[number - 1] = Entry(e.word, e.kind, e.certainty, e.times, e.context, decision)
+    return listed

@@ -1,0 +1,490 @@
+"""Scrub: find what identifies people in free text, and put something else in its place."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, cast
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from pydantic import Field, field_validator
+
+from tacit.claims import Claim
+from tacit.claims.no_original_identifiers import digest, identifiers_in
+from tacit.context import Context
+from tacit.data.base import Data
+from tacit.data.corpus import SPAN_KINDS, Corpus, Document, Findings, Span, SpanKind
+from tacit.data.in_blocks import Change, change_records, ticker
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+from tacit.errors import ColumnNotFound, InputError, SdcError, SdcWarning, WeakProtection
+from tacit.fields import ColumnName, Probability, Secret
+from tacit.registry import register
+from tacit.spec import Method
+from tacit.text.engine import Settings
+from tacit.text.review import Lists, read_decisions, read_lists
+from tacit.text.work import (
+    Here,
+    Item,
+    Outcome,
+    Scrubber,
+    Task,
+    add_tallies,
+    look_at,
+    person_key,
+    scrub_batch,
+    scrub_counted,
+    scrub_text,
+    scrubbers,
+    tally,
+)
+
+#: Said with every release of texts.
+NOT_ANONYMOUS = (
+    "The texts are de-identified, not anonymous: what they tell of a life, an illness or an event may still let "
+    "somebody recognise a person."
+)
+#: What no check of texts can promise.
+NAMES_NOT_PROMISED = (
+    "Names are found by evidence, and no check can promise that none was missed; only values of the known record and "
+    "identifiers of a known form are checked."
+)
+#: Which kinds of spans show themselves by a form.
+FORM_OF: Mapping[str, str] = {
+    "email": "email", "url": "url", "phone": "phone", "id": "ssn", "date": "date",
+}  # fmt: skip
+#: Parts of the names of key columns that are searched in the texts.
+TELLING = ("name", "birth", "born", "dob", "date")
+#: New texts, and what was found in the old ones.
+Counted = tuple[list[str], dict[str, Any]]
+#: Action details: the columns whose texts were searched.
+SCRUBBED = "scrubbed"
+
+
+@register
+class Scrub(Method[Corpus | Microdata]):
+    """Find what identifies people in free text, and replace it.
+
+    Detectors for names, nicknames, dates, addresses, phone numbers, ids, e-mail and web addresses, hospitals, employers,
+    organisations and ages each give a certainty; evidence adds up as 1 - (1 - e1)(1 - e2)..., and medical
+    words count against a name. What reaches the threshold is replaced by made-up alternatives, the same person
+    always by the same one; dates become month and year. What is known of the person is searched in the text as well.
+
+    On texts (``tacit.read_texts``) every document is searched; on records ``columns`` names the text columns, and the
+    record's own identifiers are searched in its texts.
+
+    The result is de-identified, not anonymous.
+
+    References
+    ----------
+    Sweeney (1996), Replacing personally-identifying information in medical records, the Scrub system, AMIA.
+    Sweeney, Foundations of Privacy Protection from a Computer Science Perspective, section 5.1, Figures 21 to 25.
+    """
+
+    kind: Literal["scrub"] = "scrub"
+    threshold: Probability | None = Field(
+        default=None,
+        description="least certainty of what is replaced; by default 0.8, with reduction 0.7",
+    )
+    reduction: bool = Field(
+        default=False,
+        description="take back what a second look knows to be medicine, doses or common words",
+    )
+    strict: bool = Field(
+        default=False,
+        description="mask words that no list knows as well: fewer misses, more of the text lost",
+    )
+    language: str = Field(default="en", min_length=2, description="language pack: en, de")
+    mode: Literal["substitute", "tag", "mask", "list"] = Field(
+        default="substitute",
+        description="replace by made-up alternatives, by the name of the kind, by a mask, or only list",
+    )
+    dates: Literal["month", "shift"] = Field(
+        default="month",
+        description="leave month and year, or shift all dates of a person by the same days",
+    )
+    kinds: tuple[SpanKind, ...] = Field(default=(), description="kinds to look for; by default all")
+    columns: tuple[ColumnName, ...] = Field(
+        default=(), description="text columns of records; without any the data are texts themselves"
+    )
+    known: tuple[ColumnName, ...] | None = Field(
+        default=None,
+        description="columns whose values are searched in the record's texts; by default identifiers, and keys that look like names or dates",
+    )
+    person: ColumnName | None = Field(
+        default=None,
+        description="column, or field of the known record, that tells whose text it is: texts of one person share made-up names and the shift of dates",
+    )
+    search: Literal["full", "straight", "cues"] = Field(
+        default="full",
+        description="full, or a baseline for comparison: straight search for the known record, or that with headings and salutations",
+    )
+    lists: dict[str, tuple[str, ...]] | str | None = Secret(
+        default=None,
+        description="words of this site that are always found, by kind, and under keep those that never are; a mapping, or the path of a YAML or JSON file",
+    )
+    knowledge: str | None = Secret(
+        default=None,
+        description="folder with list files of this site (names, places, medical words) that replace the bundled ones",
+    )
+    review: str | None = Secret(
+        default=None, description="path of a review queue whose decisions are honoured"
+    )
+    taggers: tuple[Any, ...] = Field(
+        default=(),
+        exclude=True,
+        repr=False,
+        description="functions of this site that yield spans of a text, in Python only",
+    )
+
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
+    on_other_kind: ClassVar[str] = (
+        "Records: name their text columns with columns=. Texts have no columns: leave it out."
+    )
+    random: ClassVar[bool] = True
+    techniques: ClassVar[tuple[str, ...]] = ("substitution", "generalise values")
+
+    @field_validator("taggers")
+    @classmethod
+    def _callable(cls, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not all(callable(t) for t in value):
+            raise ValueError(
+                "must be functions that take a text and yield spans; a plan file cannot hold them"
+            )
+        return value
+
+    @field_validator("lists")
+    @classmethod
+    def _kinds_known(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            strange = [k for k in value if k not in (*SPAN_KINDS, "keep")]
+            if strange:
+                raise ValueError(
+                    f"has the kind {strange[0]!r}; kinds are {', '.join(SPAN_KINDS)}, and keep"
+                )
+        return value
+
+    # -- one text ------------------------------------------------------------------------------
+
+    def look(self, text: str, record: Mapping[str, Any] | None = None) -> Findings:
+        """Return everything that was found in a text: certain spans, uncertain ones, and warnings."""
+        found = look_at(self.task(), text, record)
+        return Findings(found.spans, found.uncertain, found.warnings)
+
+    def find(self, text: str, record: Mapping[str, Any] | None = None) -> tuple[Span, ...]:
+        """Return the spans that identify people, with start, end, kind and certainty.
+
+        Parameters
+        ----------
+        text
+            The text.
+        record
+            What is known of the person, such as ``{"name": ..., "birth": ...}``: it is searched in the text.
+        """
+        return self.look(text, record).spans
+
+    def replace(self, text: str, *, key: bytes, record: Mapping[str, Any] | None = None) -> str:
+        """Return the text with what identifies people replaced; equal keys give equal replacements.
+
+        Parameters
+        ----------
+        text
+            The text.
+        key
+            A secret, at least 16 bytes drawn at random: whoever has it can tell made-up names from real ones.
+        record
+            What is known of the person.
+        """
+        if not isinstance(key, bytes) or not key:
+            raise InputError("replace needs a key of bytes, such as secrets.token_bytes(16)")
+        return scrub_text(self.task(), Item(text, record or {}, key)).text
+
+    def mark(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with what was found in each text (``Document.found``); nothing is replaced."""
+        task = self.task()
+        return corpus.with_documents(
+            replace(d, found=Findings(f.spans, f.uncertain, f.warnings))
+            for d in corpus
+            for f in (look_at(task, d.text, d.record),)
+        )
+
+    # -- settings ------------------------------------------------------------------------------
+
+    def acts_on(self) -> type[Data]:
+        """Return Microdata where text columns are named, else Corpus."""
+        return Microdata if self.columns else Corpus
+
+    def with_files(self, resolve: Callable[[str], Any]) -> Self:
+        """Return this with the words of its lists and decisions in place of the files."""
+        if self.knowledge is not None:
+            folder = str(resolve(self.knowledge))
+            if not Path(folder).is_dir():
+                raise InputError(
+                    "scrub: knowledge must be a folder of list files, and there is none"
+                )
+            if folder != self.knowledge:
+                return self.model_copy(update={"knowledge": folder}).with_files(resolve)
+        if self.review is None and not isinstance(self.lists, str):
+            return self
+        lists = self.lists or {}
+        own = read_lists(resolve(lists)) if isinstance(lists, str) else Lists.of(lists)
+        decided = Lists() if self.review is None else read_decisions(resolve(self.review))
+        merged = own.joined(decided).to_dict()
+        return self.model_copy(update={"lists": merged or None, "review": None})
+
+    @property
+    def least(self) -> float:
+        """Return the threshold that applies."""
+        if self.threshold is not None:
+            return self.threshold
+        return 0.7 if self.reduction else 0.8
+
+    def task(self) -> Task:
+        """Return how texts are searched with these parameters."""
+        here = self.with_files(str)
+        lists = Lists.of(cast("Mapping[str, Iterable[str]]", here.lists or {}))
+        settings = Settings(
+            threshold=self.least,
+            reduction=self.reduction,
+            strict=self.strict,
+            language=self.language,
+            mode=self.mode,
+            dates=self.dates,
+            kinds=self.kinds,
+            accepted=lists.accepted or None,
+            rejected=frozenset(word.lower() for word in lists.rejected),
+            taggers=self.taggers,
+            lists=self.knowledge or "",
+        )
+        return Task(settings, self.search, self.forms(lists.rejected))
+
+    def forms(self, rejected: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the forms of identifiers that are not in the result: made-up ones have the same form."""
+        from tacit.text.guard import FORMS
+
+        if self.mode == "list" or self.search != "full":
+            return ()
+        asked = [f for k, f in FORM_OF.items() if not self.kinds or k in self.kinds]
+        if self.mode == "substitute":
+            asked = [f for f in asked if f == "date" and self.dates == "month"]
+        # What reviewers asked to keep cannot be promised to be gone.
+        return tuple(f for f in asked if not any(FORMS[f].search(word) for word in rejected))
+
+    # -- a corpus, or columns of records -------------------------------------------------------
+
+    def faults(self, data: Any) -> list[SdcError]:
+        """Add: columns that hold no text, and columns that are not there."""
+        found = super().faults(data)
+        if isinstance(data, Microdata) and self.columns:
+            named = [*(self.known or ()), *([self.person] if self.person else ())]
+            missing = [c for c in named if c not in data.columns]
+            if missing:
+                found.append(ColumnNotFound(missing, list(data.columns), "the data"))
+            schema = data.frame.collect_schema()
+            found += [
+                InputError(f"scrub: column {c!r} does not hold text")
+                for c in self.columns
+                if c in data.columns and schema[c] != nw.String
+            ]
+        return found
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the text columns."""
+        del data
+        return self.columns
+
+    def _apply(self, data: Corpus | Microdata, ctx: Context) -> Any:
+        if self.taggers:
+            warnings.warn(
+                "scrub: a tagger of this site stands in no plan file; whoever runs the plan again needs it",
+                SdcWarning,
+                stacklevel=4,
+            )
+        task, secret = self.task(), ctx.rng.bytes(32)
+        if isinstance(data, Microdata):
+            return self._scrub_columns(data, task, secret, ctx)
+        return self._scrub_documents(data, task, secret, ctx)
+
+    def _scrub_documents(self, data: Corpus, task: Task, secret: bytes, ctx: Context) -> Corpus:
+        items = [
+            Item(
+                d.text, d.record, person_key(secret, str(d.record.get(self.person or "") or d.name))
+            )
+            for d in data
+        ]
+        with scrubbers(task, data.characters, scrub_batch, ticker(ctx)) as scrub:
+            outcomes = [outcome for part in scrub(items) for outcome in part]
+        told = tally(outcomes)
+        self._tell(told, ctx)
+        ctx.note(**told, known_records=sum(bool(d.record) for d in data))
+        pairs = zip(data, outcomes, strict=True)
+        return data.with_documents(self._document(d, outcome) for d, outcome in pairs)
+
+    def _document(self, document: Document, outcome: Outcome) -> Document:
+        if self.mode == "list":
+            return replace(document, found=outcome.found)
+        return Document(
+            document.name, outcome.text, record=document.record, origin=document, done=outcome.found
+        )
+
+    def _scrub_columns(self, data: Microdata, task: Task, secret: bytes, ctx: Context) -> Microdata:
+        known = self.known_columns(data)
+        if not known and self.known is None:
+            warnings.warn(f"scrub: {nothing_known(data)}", WeakProtection, stacklevel=5)
+
+        def work(scrub: Scrubber[Counted]) -> Callable[[int, pa.Table], Change]:
+            return lambda _block, table: scrub_block(
+                table, self.columns, known, self.person, secret, scrub, keep=self.mode == "list"
+            )
+
+        if data.engine.name == "spark":
+            # Blocks are shared out already, and the function travels to them.
+            result, tallies = change_records(data, work(Here(task, scrub_counted)), ctx)
+        else:
+            size = text_size(data, self.columns)
+            with scrubbers(task, size, scrub_counted, ticker(ctx)) as scrub:
+                result, tallies = change_records(data, work(scrub), ctx)
+        told = add_tallies(tallies)
+        self._tell(told, ctx)
+        ctx.note(**told, known_columns=list(known), **{SCRUBBED: list(self.columns)})
+        return result
+
+    def _tell(self, told: Mapping[str, Any], ctx: Context) -> None:
+        """Warn of narratives that identify by what they tell."""
+        del ctx
+        if told["narratives"] and self.mode != "list":
+            warnings.warn(
+                "scrub: some texts tell what may identify a person without a name: dated events of a life, a public "
+                "office, a role that few have. Read them before release; the review queue lists them.",
+                WeakProtection,
+                stacklevel=6,
+            )
+
+    def known_columns(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns whose values are searched in the record's texts."""
+        if self.known is not None:
+            return self.known
+        schema = data.frame.collect_schema()
+        telling = [
+            c
+            for c in data.keys
+            if schema[c] in (nw.Date, nw.Datetime) or any(part in c.lower() for part in TELLING)
+        ]
+        return tuple(
+            c for c in dict.fromkeys((*data.identifiers, *telling)) if c not in self.columns
+        )
+
+    def _claims(self, data: Any, result: Any) -> Iterable[Claim]:
+        if self.mode == "list" or self.search != "full":
+            return
+        limits = (NOT_ANONYMOUS, NAMES_NOT_PROMISED)
+        task = self.task()
+        if task.forms:
+            yield Claim(
+                "no-formatted-identifiers",
+                {"forms": list(task.forms)},
+                "texts",
+                self.columns,
+                (*limits, "Identifiers are written in one of the usual forms."),
+            )
+        if isinstance(data, Microdata):
+            known = self.known_columns(data)
+            if known:
+                yield Claim(
+                    "no-known-values",
+                    {"known": list(known)},
+                    "texts",
+                    self.columns,
+                    (*limits, CHECKED_BEFORE),
+                )
+            return
+        if any(d.record for d in data):
+            yield Claim("no-known-values", {"known": ["record"]}, "texts", (), limits)
+        if not task.settings.rejected:
+            salt = person_key(b"digest", result.fingerprint())
+            digests = {
+                d.name: sorted({digest(salt, value) for value in identifiers_in(d.text)})
+                for d in data
+            }
+            kept = {n: found for n, found in digests.items() if found}
+            yield Claim(
+                "no-original-identifiers",
+                {"digests": {"salt": salt.hex(), "documents": kept}},
+                "texts",
+                (),
+                limits,
+                withheld=("digests",),
+            )
+
+
+CHECKED_BEFORE = (
+    "Values of the record were looked up in its texts when the step ended; columns that are not in the file cannot be "
+    "looked up again by its recipients."
+)
+
+
+def nothing_known(data: Microdata) -> str:
+    """Return why no value of the record could be searched in its texts."""
+    dropped = any(a.kind in ("deidentify", "pseudonymise", "substitute") for a in data.history)
+    if dropped:
+        return (
+            "the identifiers were removed by an earlier step, and so no name of the record could be searched in its "
+            "texts. Put scrub before that step."
+        )
+    return (
+        "the data declare no identifiers, and so no name of the record could be searched in its texts. Declare the "
+        "columns that name people as identifiers, or name them with known=."
+    )
+
+
+def scrub_block(
+    table: pa.Table,
+    columns: Iterable[str],
+    known: Iterable[str],
+    person: str | None,
+    secret: bytes,
+    scrub: Scrubber[Counted],
+    *,
+    keep: bool,
+) -> Change:
+    """Return what becomes of the texts of one block of records."""
+    facts = {c: table.column(c).to_pylist() for c in known}
+    rows = table.column(ROW).to_pylist()
+    whose = rows if person is None else table.column(person).to_pylist()
+    new: dict[str, pa.Array] = {}
+    tallies = []
+    for column in columns:
+        texts = table.column(column).to_pylist()
+        there = [i for i, text in enumerate(texts) if text]
+        items = [
+            Item(
+                texts[i],
+                {c: values[i] for c, values in facts.items() if values[i] is not None},
+                person_key(
+                    secret,
+                    f"row {rows[i]}"
+                    if whose[i] is None or person is None
+                    else f"person {whose[i]}",
+                ),
+            )
+            for i in there
+        ]
+        at = iter(there)
+        for made, told in scrub(items):
+            tallies.append(told)
+            for text in () if keep else made:
+                texts[next(at)] = text
+        new[column] = pa.array(texts, table.schema.field(column).type)
+    return Change(new, tally=add_tallies(tallies))
+
+
+def text_size(data: Microdata, columns: Iterable[str]) -> int:
+    """Return how many characters some columns hold."""
+    sums = [nw.col(c).str.len_chars().sum().alias(f"n{i}") for i, c in enumerate(columns)]
+    return sum(n or 0 for n in data.frame.select(*sums).collect("pyarrow").row(0))

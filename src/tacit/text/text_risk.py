@@ -1,0 +1,264 @@
+"""TextRisk: what a scrubbed text may still give away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.base import Data
+from tacit.data.corpus import Corpus, Document, Findings
+from tacit.data.in_blocks import fold_records
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, SdcError
+from tacit.fields import ClassSize, ColumnName
+from tacit.plot.chart import Chart
+from tacit.plot.families import bars
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+from tacit.text.attributes import Attribute, attributes_of
+from tacit.text.evaluate import EvaluationResult, evaluate_texts
+from tacit.text.scrub import SCRUBBED, Scrub
+from tacit.text.work import at_risk
+
+#: Attributes of which a value that one document alone tells is counted as rare.
+RARE = ("month", "place", "role")
+
+
+@register
+class TextRisk(Measure[Corpus | Microdata]):
+    """Measure what texts may still give away of the people they are about.
+
+    Three sorts of residual risk. *Words left*: each word below the threshold that stayed in a text identifies somebody
+    with its certainty c; a text has something left with probability 1 - (1 - c1)(1 - c2)..., and the value of the
+    measure is the mean of these over the texts. *Attributes told*: age, sex, places, roles and months that the released
+    text still tells are a quasi-identifier; how many texts share the same ones is their class size. *Narratives*:
+    texts that tell dated events of a life, a public office or a role that few have.
+
+    Of texts that nothing has scrubbed everything found counts as left. Where people have marked the texts (gold spans),
+    the spans missed are counted as well, with a Wilson interval.
+
+    References
+    ----------
+    Sweeney, Foundations of Privacy Protection from a Computer Science Perspective, section 5.1, Figure 25.
+    Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
+    """
+
+    kind: Literal["text_risk"] = "text_risk"
+    k: ClassSize = Field(
+        default=2, description="texts whose told attributes fewer than k share count as alone"
+    )
+    attributes: tuple[Attribute, ...] = Field(
+        default=("age", "sex", "place", "role"),
+        description="attributes that an intruder puts together",
+    )
+    language: str = Field(default="en", min_length=2, description="language pack: en, de")
+    columns: tuple[ColumnName, ...] = Field(
+        default=(), description="text columns of records; without any the data are texts themselves"
+    )
+
+    family: ClassVar[str] = "risk"
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    on_other_kind: ClassVar[str] = (
+        "Records: name their text columns with columns=. Texts have no columns: leave it out."
+    )
+    axis: ClassVar[str] = "share of texts with something left,"
+
+    def acts_on(self) -> type[Data]:
+        """Return Microdata where text columns are named, else Corpus."""
+        return Microdata if self.columns else Corpus
+
+    def faults(self, data: Any) -> list[SdcError]:
+        """Add: columns that hold no text."""
+        return [*super().faults(data), *text_faults(self.kind, data, self.columns)]
+
+    def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> Result:
+        del other
+        told = (
+            self._of_corpus(data, ctx) if isinstance(data, Corpus) else self._of_columns(data, ctx)
+        )
+        n = told.texts
+        classes = Counter(told.signatures)
+        alone = sum(size for size in classes.values() if size < self.k)
+        numbers: dict[str, Any] = {
+            "texts": n,
+            "words left, expected": round(told.expected, 2),
+            "texts with something left, expected share": told.risk / n if n else 0.0,
+            "texts alone on told attributes, share": alone / n if n else 0.0,
+            "smallest class of told attributes": min(classes.values(), default=0),
+            **{f"{a}s that one text alone tells": told.rare.get(a, 0) for a in RARE},
+            "narratives that may identify": told.narratives,
+            **gold_numbers(data),
+        }
+        value = told.risk / n if n else 0.0
+        frame = nw.from_native(
+            pa.table(
+                {
+                    "attribute": pa.array(sorted(told.values), pa.string()),
+                    "texts that tell it": [
+                        sum(told.values[a].values()) for a in sorted(told.values)
+                    ],
+                    "different values": [len(told.values[a]) for a in sorted(told.values)],
+                    "values in one text alone": [told.rare.get(a, 0) for a in sorted(told.values)],
+                }
+            ),
+            eager_only=True,
+        )
+        return TextRiskResult(
+            self.kind, "Residual risk of texts", value, numbers, frame, EXPLANATION
+        )
+
+    def _of_corpus(self, data: Corpus, ctx: Context) -> Told:
+        told = Told()
+        looker = Scrub(language=self.language)
+        for document in data:
+            ctx.tick("measuring what texts tell")
+            told.add(document.text, findings_left(document, looker), self)
+        return told
+
+    def _of_columns(self, data: Microdata, ctx: Context) -> Told:
+        done = [a for a in data.history if set(self.columns) <= set(a.details.get(SCRUBBED, ()))]
+        looker = Scrub(language=self.language)
+
+        def tell(_block: int, table: pa.Table) -> Mapping[str, Any]:
+            told = Told()
+            for column in self.columns:
+                for text in table.column(column).to_pylist():
+                    if text:
+                        left = Findings(()) if done else looker.look(text)
+                        told.add(text, everything(left), self)
+            return told.to_dict()
+
+        whole = Told()
+        for part in fold_records(data, self.columns, tell, ctx):
+            whole.merge(part)
+        for action in done[-1:]:
+            # What was left is known from the step itself: in the released text made-up names look like real ones.
+            whole.expected = float(action.details["expected_left"])
+            whole.risk = float(action.details["at_risk"])
+            whole.narratives = int(action.details["narratives"])
+        return whole
+
+
+EXPLANATION = (
+    "The expected share of texts in which at least one word that identifies somebody was left, by the certainties of the "
+    "words below the threshold; certainties of a tagger that is not calibrated are only an order. Attributes that "
+    "texts still tell are a quasi-identifier: texts alone on them may be recognised by somebody who knows the person. "
+    "De-identified texts are not anonymous."
+)
+
+
+class Told:
+    """What some texts tell and leave, added up."""
+
+    def __init__(self) -> None:
+        self.texts = 0
+        self.expected = 0.0
+        self.risk = 0.0
+        self.narratives = 0
+        self.signatures: list[str] = []
+        self.values: dict[str, Counter[str]] = {}
+
+    def add(self, text: str, left: Findings, measure: TextRisk) -> None:
+        """Count one text."""
+        found = attributes_of(text, measure.language)
+        self.texts += 1
+        certainties = [s.certainty for s in left.uncertain]
+        self.expected += sum(certainties)
+        self.risk += at_risk(certainties)
+        self.narratives += bool(left.warnings)
+        self.signatures.append(
+            "|".join(",".join(sorted(found.get(a, ()))) for a in measure.attributes)
+        )
+        for attribute, values in found.items():
+            self.values.setdefault(attribute, Counter()).update(values)
+
+    @property
+    def rare(self) -> dict[str, int]:
+        """Return how many values of each attribute one text alone tells."""
+        return {a: sum(n == 1 for n in values.values()) for a, values in self.values.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as JSON can hold them."""
+        return {**vars(self), "values": {a: dict(v) for a, v in self.values.items()}}
+
+    def merge(self, part: Mapping[str, Any]) -> None:
+        """Add the counts of other texts."""
+        for name in ("texts", "expected", "risk", "narratives", "signatures"):
+            setattr(self, name, getattr(self, name) + part[name])
+        for attribute, values in part["values"].items():
+            self.values.setdefault(attribute, Counter()).update(values)
+
+
+def findings_left(document: Document, looker: Scrub) -> Findings:
+    """Return what was left in a text: what was found and not replaced."""
+    if document.done is not None:
+        return Findings((), document.done.uncertain, document.done.warnings)
+    return everything(document.found or looker.look(document.text, document.record))
+
+
+def everything(found: Findings) -> Findings:
+    """Return findings of a text in which nothing was replaced: all of them are left."""
+    return Findings((), (*found.spans, *found.uncertain), found.warnings)
+
+
+def text_faults(kind: str, data: Any, columns: Iterable[str]) -> list[SdcError]:
+    """Return which of the columns hold no text."""
+    if not isinstance(data, Microdata):
+        return []
+    schema = data.frame.collect_schema()
+    return [
+        InputError(f"{kind}: column {c!r} does not hold text")
+        for c in columns
+        if c in data.columns and schema[c] != nw.String
+    ]
+
+
+def score_marked(data: Corpus) -> EvaluationResult | None:
+    """Return how what was replaced agrees with what people marked in the originals; None where they did not."""
+    marked = [(d.origin, d.done.spans) for d in data if d.done is not None and d.origin is not None]
+    if not marked or len(marked) < len(data) or any(o.gold is None for o, _ in marked):
+        return None
+    return evaluate_texts([o for o, _ in marked], [spans for _, spans in marked])
+
+
+def gold_numbers(data: Any) -> dict[str, Any]:
+    """Return recall with its interval where people have marked the originals; nothing otherwise."""
+    score = score_marked(data) if isinstance(data, Corpus) else None
+    if score is None:
+        return {}
+    told = score.numbers
+    return {
+        "spans marked by people": told["spans"],
+        "found of them": told["recall"],
+        "found, 95 % interval": f"{told['recall_low']:.3f} to {told['recall_high']:.3f}",
+        "texts without a miss": told["share_without_miss"],
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class TextRiskResult(Result):
+    """The residual risk, with its shares as bars."""
+
+    def plot(self) -> Chart:
+        """Return the shares of texts at risk, by cause."""
+        n = max(1, int(self.numbers["texts"]))
+        shares = [
+            ("something left (expected)", float(self.value)),
+            (
+                "alone on told attributes",
+                float(self.numbers["texts alone on told attributes, share"]),
+            ),
+            ("a narrative that may identify", self.numbers["narratives that may identify"] / n),
+        ]
+        return bars(shares, title=self.title, y="share of texts")

@@ -1,0 +1,224 @@
+"""Many texts at once: in this process, or in several where there is enough to do."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import multiprocessing
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from tacit.data.corpus import Findings, Span
+from tacit.text import baselines, engine
+from tacit.text.engine import Found, Settings
+from tacit.text.guard import guard_text
+
+#: Characters of text that pay for starting further processes.
+WORTH_STARTING = 2_000_000
+#: Texts that one process takes at a time.
+BATCH = 500
+#: Bounds of the bins in which certainties are told.
+BINS = (0.5, 0.7, 0.8, 0.9, 0.95)
+
+
+@dataclass(frozen=True)
+class Task:
+    """How texts are searched and what is done with what is found."""
+
+    settings: Settings
+    #: "full", or one of the two baselines.
+    search: str = "full"
+    #: Forms of identifiers that must not stand in the result.
+    forms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One text with what is known of its person, and its key."""
+
+    text: str
+    record: Mapping[str, Any]
+    key: bytes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The new text, what was found in the old one, and how many places the last look took out."""
+
+    text: str
+    found: Findings
+    caught: int = 0
+
+
+def look_at(task: Task, text: str, record: Mapping[str, Any] | None) -> Found:
+    """Find what identifies people in one text, by the engine or by a baseline."""
+    if task.search == "straight":
+        return Found(baselines.straight_search(text, record or {}))
+    if task.search == "cues":
+        return Found(baselines.search_with_cues(text, record or {}))
+    return engine.find_spans(text, task.settings, record or None)
+
+
+def scrub_text(task: Task, item: Item) -> Outcome:
+    """Find and replace in one text, then look once more."""
+    found = look_at(task, item.text, item.record)
+    findings = Findings(found.spans, found.uncertain, found.warnings)
+    if task.settings.mode == "list":
+        return Outcome(item.text, findings)
+    new = engine.replace_spans(item.text, found, task.settings, item.key)
+    if task.search != "full":
+        return Outcome(new, findings)
+    new, caught = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
+    return Outcome(new, findings, caught)
+
+
+def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
+    """Find and replace in several texts."""
+    return [scrub_text(task, item) for item in items]
+
+
+def person_key(secret: bytes, person: str) -> bytes:
+    """Return the key of one person or document: nobody without the secret can work it out."""
+    return hmac.new(secret, person.encode(), hashlib.sha256).digest()
+
+
+def scrub_counted(task: Task, items: Sequence[Item]) -> tuple[list[str], dict[str, Any]]:
+    """Return the new texts, and what was found in the old ones in numbers alone: little to send between processes."""
+    outcomes = scrub_batch(task, items)
+    return [outcome.text for outcome in outcomes], tally(outcomes)
+
+
+R = TypeVar("R")
+#: Takes texts and gives what was made of them, part by part and in order.
+Scrubber = Callable[[Sequence[Item]], Iterator[R]]
+
+
+@contextmanager
+def scrubbers(
+    task: Task,
+    characters: int,
+    work: Callable[[Task, Sequence[Item]], R],
+    tick: Callable[[], None],
+) -> Iterator[Scrubber[R]]:
+    """Give a function that does the work on texts: in several processes where that pays."""
+    count = worker_count() if characters >= WORTH_STARTING and travels(task) else 1
+    if count < 2:
+        yield Here(task, work, tick)
+        return
+    from tacit.solve.processes import bare_main
+
+    pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+
+    def shared(items: Sequence[Item]) -> Iterator[R]:
+        with bare_main():
+            running: list[Future[R]] = [pool.submit(work, task, part) for part in batches(items)]
+        for future in running:
+            tick()
+            yield future.result()
+
+    try:
+        yield shared
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def go_on() -> None:
+    """Never stop."""
+
+
+@dataclass(frozen=True)
+class Here(Generic[R]):
+    """Works in the process it is in; it travels to the workers of an engine."""
+
+    task: Task
+    work: Callable[[Task, Sequence[Item]], R]
+    tick: Callable[[], None] = go_on
+
+    def __call__(self, items: Sequence[Item]) -> Iterator[R]:
+        """Yield what becomes of the texts, part by part."""
+        for part in batches(items):
+            self.tick()
+            yield self.work(self.task, part)
+
+
+def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Yield the texts in parts."""
+    return (items[i : i + BATCH] for i in range(0, len(items), BATCH))
+
+
+def worker_count() -> int:
+    """Return how many processes may work: those that this one may use, unless it is itself a worker."""
+    if multiprocessing.current_process().daemon or multiprocessing.parent_process() is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def travels(task: Task) -> bool:
+    """Return True when the task can be sent to other processes: a site's own tagger may not."""
+    try:
+        pickle.dumps(task)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False
+    return True
+
+
+def tally(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+    """Return what was found in some texts, in numbers that JSON can hold."""
+    kinds: Counter[str] = Counter()
+    certainty: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    warned = caught = texts = changed = 0
+    expected = risk = 0.0
+    for outcome in outcomes:
+        texts += 1
+        certainties = [s.certainty for s in outcome.found.uncertain]
+        expected += sum(certainties)
+        risk += at_risk(certainties)
+        kinds.update(s.kind for s in outcome.found.spans)
+        certainty.update(bin_of(s) for s in outcome.found.spans)
+        left.update(s.kind for s in outcome.found.uncertain)
+        warned += bool(outcome.found.warnings)
+        caught += outcome.caught
+        changed += bool(outcome.found.spans)
+    return {
+        "texts": texts,
+        "texts_with_findings": changed,
+        "found": dict(kinds),
+        "certainty": dict(certainty),
+        "uncertain": dict(left),
+        "narratives": warned,
+        "caught": caught,
+        "expected_left": expected,
+        "at_risk": risk,
+    }
+
+
+def at_risk(certainties: Iterable[float]) -> float:
+    """Return the chance that at least one of some spans identifies somebody: the noisy-or of their certainties."""
+    return 1.0 - math.prod(1.0 - min(c, 1.0) for c in certainties)
+
+
+def bin_of(span: Span) -> str:
+    """Return the bin of a certainty in words."""
+    low = max((b for b in BINS if span.certainty >= b), default=0.0)
+    high = min((b for b in BINS if b > span.certainty), default=1.0)
+    return f"{low:g} to {high:g}"
+
+
+def add_tallies(tallies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return several tallies as one."""
+    total = tally(())
+    for one in tallies:
+        for name, value in one.items():
+            if isinstance(value, Mapping):
+                total[name] = dict(sorted((Counter(total[name]) + Counter(value)).items()))
+            else:
+                total[name] += value
+    return total

@@ -1,0 +1,89 @@
+"""What Scrub promises on letters of families that it never saw, and on notes that nobody generated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tacit.examples
+from tacit.data.corpus import Document, Span
+from tacit.text.baselines import straight_search
+from tacit.text.engine import Settings, find_spans, replace_spans
+from tacit.text.evaluate import evaluate_texts
+
+pytest.importorskip("pycrfsuite")
+HANDWRITTEN = Path(__file__).parents[1] / "fixtures" / "text" / "handwritten.json"
+
+
+def measure(documents, settings, *, replaced=False):
+    found = [find_spans(d.text, settings) for d in documents]
+    outputs = None
+    if replaced:
+        outputs = [
+            replace_spans(d.text, f, settings, b"key")
+            for d, f in zip(documents, found, strict=True)
+        ]
+    return evaluate_texts(documents, [f.spans for f in found], outputs).numbers
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    return tacit.examples.letters(210, seed=77, split="test").documents
+
+
+def handwritten():
+    notes = json.loads(HANDWRITTEN.read_text(encoding="utf-8"))["documents"]
+    return [
+        Document(
+            d["name"],
+            d["text"],
+            tuple(Span(g["start"], g["end"], g["kind"]) for g in d["gold"]),
+            tuple(Span(k["start"], k["end"], "other") for k in d["keep"]),
+        )
+        for d in notes
+    ]
+
+
+def test_unseen_families(unseen):
+    numbers = measure(unseen, Settings(), replaced=True)
+    assert numbers["recall_high"] >= 0.97
+    assert numbers["precision"] >= 0.90
+    assert numbers["share_keep_violated"] <= 0.025
+
+
+def test_reduction_finds_more_and_strict_most(unseen):
+    usual = measure(unseen, Settings())["recall"]
+    assert measure(unseen, Settings(threshold=0.7, reduction=True))["recall"] >= usual
+    assert measure(unseen, Settings(strict=True))["recall"] >= usual
+
+
+def test_a_search_for_the_record_finds_little(unseen):
+    found = [straight_search(d.text, d.record) for d in unseen]
+    assert evaluate_texts(unseen, found).numbers["recall"] < 0.6
+
+
+def test_notes_written_by_hand():
+    documents = handwritten()
+    for d in documents:
+        assert all(d.text[s.start : s.end].strip() for s in (*d.gold, *d.keep))
+    numbers = measure(documents, Settings())
+    assert numbers["recall"] >= 0.85
+    assert numbers["precision"] >= 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "recall", "precision", "lost"),
+    [
+        (Settings(), 0.97, 0.90, 0.02),
+        (Settings(threshold=0.7, reduction=True), 0.97, 0.90, 0.03),
+        (Settings(strict=True), 0.99, 0.0, 1.0),
+    ],
+)
+def test_targets_on_many_letters(settings, recall, precision, lost):
+    numbers = measure(tacit.examples.letters(2100, seed=2, split="test").documents, settings)
+    assert numbers["recall"] >= recall
+    assert numbers["precision"] >= precision
+    assert numbers["share_keep_violated"] <= lost
