@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
@@ -44,6 +45,10 @@ REMEMBERED = frozenset(
     )
 )
 NAMES = frozenset(("name", "nickname"))
+#: What it says for a name, beside the trained voter, that no list of words holds a word.
+STRANGE = 0.35
+#: Candidates settled together at most.
+LARGEST = 64
 #: Below this certainty a span is not even worth a review.
 REVIEWED = 0.3
 
@@ -57,11 +62,11 @@ def combine(evidence: Iterable[float]) -> float:
 
 
 def clusters(candidates: list[Candidate]) -> Iterable[list[Candidate]]:
-    """Yield candidates in groups that overlap, in order."""
+    """Yield candidates in groups that overlap, in order; endless chains are cut, so that the work stays linear."""
     group: list[Candidate] = []
     end = -1
     for c in sorted(candidates):
-        if group and c.start >= end:
+        if group and (c.start >= end or len(group) >= LARGEST):
             yield group
             group = []
         group.append(c)
@@ -78,7 +83,19 @@ def settle(
     uncertain: list[Span] = []
     for group in clusters(candidates):
         settle_group(page, group, threshold, veto, accepted, uncertain)
-    return accepted, uncertain
+    return without_overlaps(accepted), uncertain
+
+
+def without_overlaps(spans: list[Span]) -> list[Span]:
+    """Return spans in order, the later one cut back or left out where two overlap."""
+    kept: list[Span] = []
+    for span in sorted(spans):
+        if kept and span.start < kept[-1].end:
+            if span.end <= kept[-1].end:
+                continue
+            span = replace(span, start=kept[-1].end)
+        kept.append(span)
+    return kept
 
 
 def settle_group(
@@ -133,7 +150,9 @@ def weigh(page: Page, group: list[Candidate]) -> list[Span]:
             name_certainty(page, c, names, words) if c.kind in NAMES else thing_certainty(c, group)
         )
         spans.append(Span(c.start, c.end, c.kind, round(certainty, 4), c.source))
-    return sorted(spans, key=lambda s: (rank(page, s), -s.certainty, s.start - s.end, s.start))
+    return sorted(
+        spans, key=lambda s: (rank(page, s), -s.certainty, s.start - s.end, s.kind != "nickname")
+    )
 
 
 def thing_certainty(c: Candidate, group: list[Candidate]) -> float:
@@ -177,6 +196,8 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
             by_source[c.source] = max(c.evidence, by_source.get(c.source, 0.0))
             person = person or c.person
             full = full or c.source in REMEMBERED
+    if "crf" in by_source and not page.infos[i].common and not page.marks(i) & m.MEDICAL:
+        by_source["no ordinary word"] = STRANGE
     certainty = combine(by_source.values())
     if person:
         return certainty

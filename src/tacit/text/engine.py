@@ -91,7 +91,7 @@ def parts_of(text: str) -> Iterable[tuple[int, int]]:
     while start < len(text):
         end = min(len(text), start + PART)
         if end < len(text):
-            for sign in ("\n\n", "\n", " "):
+            for sign in ("\n\n", "\n", ". ", " "):
                 at = text.rfind(sign, start + PART // 2, end)
                 if at > 0:
                     end = at + len(sign)
@@ -155,12 +155,27 @@ def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
     voter = crf_voter()
     if voter is not None:
         for start, end, kind, certainty in voter(page.tokens, settings.language) or ():
-            yield Candidate(start, end, kind, certainty, "crf")
+            for a, b in within_lines(page.text, start, end, kind):
+                yield Candidate(a, b, kind, certainty, "crf")
     for tagger in settings.taggers:
         name = getattr(tagger, "__name__", "tagger")
         for span in tagger(page.text):
             certainty = calibrate(name, span.certainty)
             yield Candidate(span.start, span.end, span.kind, certainty, span.source or name)
+
+
+def within_lines(text: str, start: int, end: int, kind: str) -> Iterable[tuple[int, int]]:
+    """Yield the parts of a voted span that lie on one line; only addresses and names of things go over lines."""
+    if kind not in ("name", "nickname", "id", "phone", "date") or text.find("\n", start, end) < 0:
+        yield start, end
+        return
+    while start < end:
+        stop = text.find("\n", start, end)
+        stop = end if stop < 0 else stop
+        part = text[start:stop]
+        if part.strip():
+            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())
+        start = stop + 1
 
 
 @functools.cache

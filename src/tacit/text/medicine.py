@@ -33,7 +33,7 @@ def medical_evidence(page: Page, i: int) -> float:
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
     while j < page.size and steps < 5 and page.lines[j] - page.lines[i] <= 1:
         after = page.infos[j]
-        if after.low in ("'", "’", "-", "s", "–", "/"):
+        if after.low in ("'", "’", "-", "s", "–", "/") and (page.joined(j - 1) or page.joined(j)):
             j += 1
             steps += 1
             continue

@@ -45,6 +45,8 @@ class Memory:
         for i, info in enumerate(page.infos):
             if info.shape in "lCUM":
                 self.places[info.low].append(i)
+        #: Comparisons for misspellings that are left, so that a page of names stays linear.
+        self.budget = 200_000
         self.strange: dict[str, list[str]] | None = None
 
     def recall(self, spans: list[Span]) -> list[Candidate]:
@@ -113,9 +115,13 @@ class Memory:
         if len(part) < 4:
             return []
         page = self.page
-        found = []
+        found: list[Candidate] = []
         limit = 2 if len(part) >= 8 else 1
-        for word in self.strange_words().get(part[0], ()):
+        words = self.strange_words().get(part[0], ())
+        self.budget -= len(words)
+        if self.budget < 0:
+            return []
+        for word in words:
             if abs(len(word) - len(part)) <= limit and word != part and word not in self.known:
                 far = OSA.distance(word, part, score_cutoff=limit)
                 if far <= limit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.text import marks as m
 from tacit.text.lexicon import Word
-from tacit.text.page import Page
+from tacit.text.page import REACH, Page
 
 #: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.
 BARRED = (
@@ -72,7 +72,7 @@ def believe_plain(word: Word, cued: bool) -> bool:
 def word_end(page: Page, i: int) -> int:
     """Return the end (exclusive) of the word at i with hyphens and inner apostrophes: Hartley-Bass, O'Brien."""
     j = i + 1
-    while j + 1 < page.size and page.joined(j - 1) and page.joined(j):
+    while j + 1 < page.size and j - i < REACH and page.joined(j - 1) and page.joined(j):
         sign, part = page.infos[j].low, page.infos[j + 1]
         if part.shape in "dp":
             break
@@ -109,7 +109,7 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
     After a strong cue (Mr.) the first word is believed whatever it is, if it has a telling capital.
     """
     j, words, initials = i, 0, 0
-    while j < page.size and words < most and (j == i or goes_on(page, j)):
+    while j < page.size and j - i < REACH and words < most and (j == i or goes_on(page, j)):
         info = page.infos[j]
         if has_apostrophe(page, j):
             j = word_end(page, j)
@@ -141,7 +141,9 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             and (info.marks & m.MEDICAL or (info.shape == "U" and page.infos[i].shape == "C"))
         ):
             break
-        if words and info.medical and not info.last >= 13:
+        if words and (
+            (info.medical and info.last < 13) or (info.marks & m.ACTS and info.shape == "l")
+        ):
             break
         if words and info.shape not in "CMU" and page.capital(i) and not page.plain_case(i):
             break
@@ -212,7 +214,7 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
     Before a degree (strong) the last word is believed whatever it is, after a first name or an initial.
     """
     i, words = j, 0
-    while i > 0 and words < most and page.lines[i - 1] == page.lines[j - 1]:
+    while i > 0 and j - i < REACH and words < most and page.lines[i - 1] == page.lines[j - 1]:
         k = i - 1
         info = page.infos[k]
         if info.low == "." and k > 0 and page.infos[k - 1].shape == "I":

@@ -58,7 +58,12 @@ def find_offices(page: Page) -> list[tuple[int, int]]:
         if after and i + 2 < page.size and page.together(i, i + 2):
             end = i + 3 if page.low(i + 2) != "the" else min(page.size, i + 4)
         start = i
-        while start > 0 and country and page.low(start - 1) in (".", "u", "s", "k", "us", "uk"):
+        while (
+            start > 0
+            and i - start < 6
+            and country
+            and page.low(start - 1) in (".", "u", "s", "k", "us", "uk")
+        ):
             start -= 1
         found.append((page.starts[start], page.ends[end - 1]))
     return found[:20]

@@ -8,6 +8,8 @@ from tacit.text.packs import Pack
 from tacit.text.tokens import tokenise
 
 #: Marks that end a sentence.
+#: No detector looks further than this many tokens, so that the work stays linear.
+REACH = 24
 ENDS = frozenset(".!?:;•*-–")
 
 
@@ -90,8 +92,13 @@ class Page:
         return self.infos[i].marks if 0 <= i < self.size else 0
 
     def together(self, i: int, j: int) -> bool:
-        """Return True when tokens i and j stand on one line."""
-        return 0 <= i < self.size and 0 <= j < self.size and self.lines[i] == self.lines[j]
+        """Return True when tokens i and j stand on one line, at most ``REACH`` tokens apart."""
+        return (
+            -REACH < i - j < REACH
+            and 0 <= i < self.size
+            and 0 <= j < self.size
+            and self.lines[i] == self.lines[j]
+        )
 
     def joined(self, i: int) -> bool:
         """Return True when nothing lies between token i and the next."""

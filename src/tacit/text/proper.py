@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tacit.text import marks as m
-from tacit.text.page import Page
+from tacit.text.page import REACH, Page
 from tacit.text.words import words
 
 SMALL = words("of the & and for de la du del der und für von zum zur am im des")
 #: Small words that join the parts of a name to its telling word.
 INNER = words("of the & and de la du del der und für")
+#: Small words within the names of places: Clearfield-upon-Tarn.
+JOINTS = words("upon on le by in under super next the am an der ob")
 #: Capitalised words that tell no one which: General Hospital, Day Surgery.
 GENERIC = words(
     "general day emergency outpatient inpatient regional local community district county city "
@@ -40,16 +42,29 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
     i, taken = j, 0
     plain = j > 0 and page.plain_case(j - 1)
     line = page.lines[min(j, page.size - 1)]
-    while i > 0 and taken < most and page.lines[i - 1] == line:
+    while i > 0 and j - i < REACH and taken < most and page.lines[i - 1] == line:
         if i < page.size and page.starts[i] - page.ends[i - 1] > 1:
             break
         k = i - 1
         info = page.infos[k]
         if info.shape == "p":
-            if info.low in "'’-&" or (info.low == "." and k > 0 and inner_dot(page, k)):
+            if (
+                info.low in "'’&"
+                or (info.low == "-" and page.joined(k) and k and page.joined(k - 1))
+                or (info.low == "." and k > 0 and inner_dot(page, k))
+            ):
                 i = k
                 continue
             break
+        if (
+            info.low in JOINTS
+            and k > 1
+            and page.low(k + 1) == "-"
+            and page.low(k - 1) == "-"
+            and page.joined(k)
+        ):
+            i = k - 1
+            continue
         if info.low == "s" and k > 0 and page.low(k - 1) in "'’" and page.joined(k - 1):
             i = k - 1
             continue
@@ -125,7 +140,7 @@ def is_specific(page: Page, i: int, j: int) -> bool:
 def forward_proper(page: Page, j: int, most: int = 5) -> int:
     """Return the end of the capitalised words from token j on."""
     end, taken = j, 0
-    while end < page.size and taken < most and page.lines[end] == page.lines[j]:
+    while end < page.size and end - j < REACH and taken < most and page.lines[end] == page.lines[j]:
         info = page.infos[end]
         if page.capital(end) or info.shape == "I":
             if (
@@ -151,6 +166,15 @@ def forward_proper(page: Page, j: int, most: int = 5) -> int:
             )
         ):
             end += 1
+        elif (
+            info.low == "-"
+            and end > j
+            and page.joined(end - 1)
+            and page.joined(end)
+            and page.low(end + 1) in JOINTS
+            and page.low(end + 2) == "-"
+        ):
+            end += 3
         else:
             break
     while end > j and (page.infos[end - 1].shape == "p" or page.low(end - 1) in SMALL):

@@ -62,7 +62,7 @@ def names_in_field(page: Page, j: int) -> Iterator[Candidate]:
         if page.low(end) not in (",", ";", "and", "&", "/") or not page.together(j, end + 1):
             return
         j = end + 1
-        while page.marks(j) & m.TITLE and page.together(j, j - 1):
+        while page.marks(j) & m.TITLE and page.together(j, end):
             j = page.skip_dot(j + 1)
         if (
             j >= page.size

@@ -45,6 +45,16 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
     ):
         end += 1
     start = back_proper(page, i)
+    if (
+        page.pack.hospital_ends
+        and page.together(i, i + 1)
+        and page.infos[i + 1].shape in "CM"
+        and not is_specific(page, start, i)
+    ):
+        after = forward_proper(page, i + 1, 3)
+        if after > i + 1 and is_specific(page, i + 1, after):
+            yield cut(page, i, after, "hospital", 0.85, "hospital")
+            return
     evidence = 0.9
     if (
         page.low(end) in ("of", "for", "at")

@@ -35,6 +35,10 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if (info.shape == "U" and len(info.low) < 4) or len(info.low) < 3:
         return
+    if page.pack.nouns_capital:
+        if info.first >= 16 and not info.common:
+            yield cut(page, i, i + 1, "name", 0.5, "list first name")
+        return
     weak = info.common > 0 and (page.starts_sentence(i) or info.index < 6)
     if (
         weak
@@ -68,7 +72,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         ):
             return
         j = word_end(page, i)
-        while j < page.size and is_initial(page, j, False):
+        while j < page.size and j - i < 12 and is_initial(page, j, False):
             j = page.skip_dot(j + 1)
         if (
             not page.together(i, j)
@@ -96,7 +100,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         and not info.marks & BARRED
     ):
         j = i + 1
-        while j < page.size and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
+        while j < page.size and j - i < 8 and len(page.low(j)) == 1 and page.infos[j].shape in "lI":
             j = page.skip_dot(j + 1)
         if (
             page.together(i, j)
@@ -269,6 +273,8 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
     if i and page.lines[i - 1] == page.lines[i]:
         return
     info = page.infos[i]
+    if info.shape == "I" and page.low(i + 1) == "." and page.joined(i):
+        yield from initials(page, i)
     if (
         info.shape not in "CUM"
         or info.medical

@@ -242,6 +242,8 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     end = forward_proper(page, j, 3)
+    if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
+        return
     if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):
         weak = page.low(i) in (
             "from",

@@ -10,11 +10,14 @@ from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import take_name
 from tacit.text.page import Page
 
+#: Greetings after which a name is certain to follow.
+DEAR = frozenset(("dear", "lieber", "liebe"))
+
 
 @detector("salutation", m.GREETING)
 def find_salutations(page: Page, i: int) -> Iterator[Candidate]:
     """Find a greeting at the start of a line or sentence, optional titles, words of a name."""
-    if not page.starts_sentence(i) and page.low(i) != "dear":
+    if not page.starts_sentence(i) and page.low(i) not in DEAR:
         return
     j = i + 1
     if page.low(j) == "you":
@@ -26,7 +29,7 @@ def find_salutations(page: Page, i: int) -> Iterator[Candidate]:
             j = page.skip_dot(j + 1)
         if not page.together(i, j):
             return
-        strict = page.low(i) != "dear"
+        strict = page.low(i) not in DEAR
         end = take_name(page, j, cued=not strict or page.infos[j].index >= 2, most=3)
         if end == j or (strict and not (page.capital(j) or page.plain_case(j))):
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import Page
+from tacit.text.page import REACH, Page
 from tacit.text.proper import SMALL
 from tacit.text.words import words
 
@@ -28,7 +28,7 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     if info.low in ("dr", "st") and leads_name(page, i):
         return
     k, words = i, 0
-    while k > 0 and words < 4 and page.lines[k - 1] == page.lines[i]:
+    while k > 0 and i - k < REACH and words < 4 and page.lines[k - 1] == page.lines[i]:
         before = page.infos[k - 1]
         if before.shape == "d":
             break
@@ -61,6 +61,8 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         words += 1
     inside = info.low.endswith(page.pack.street_ends or ("\0",))
     end = street_end(page, i)
+    if inside and page.low(end) == "." and end + 1 < page.size and page.infos[end + 1].shape == "d":
+        end += 1
     if not words and not inside:
         return
     start, numbered = house_number(page, k)
@@ -144,6 +146,7 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
     if page.infos[j].shape == "d" and page.ends[j] - page.starts[j] <= 6:
         while (
             j >= 2
+            and k - j < REACH
             and page.low(j - 1) in "-/"
             and page.joined(j - 1)
             and page.infos[j - 2].shape == "d"
@@ -255,6 +258,7 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
     end = j + 1
     while (
         end < page.size
+        and end - j < 4
         and page.infos[end].shape == "d"
         and page.low(i) == "postfach"
         and page.gap(end - 1) == 1

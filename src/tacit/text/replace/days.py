@@ -13,17 +13,16 @@ WORD = re.compile(r"[^\W\d_]+")
 
 def read(text: str, pack: Pack) -> tuple[Written, int] | None:
     """Return a date's parts and where its own text starts, after a weekday."""
-    at = 0
     for found in WORD.finditer(text):
         month = pack.months.get(found[0].lower())
         if month:
             written = read_month_day(text, month, found.end())
             if written:
                 return written, found.start()
-    found = re.search(r"\d", text)
-    if not found:
+    digit = re.search(r"\d", text)
+    if not digit:
         return None
-    at = found.start()
+    at = digit.start()
     written = read_numeric(text, at, pack) or read_day_month(text, at, pack) or read_short(text, at)
     if written is None and re.fullmatch(r"\d{8}", text[at:]):
         return Written(

@@ -62,11 +62,10 @@ class People:
             letter = "abcdefghjklmnprstvw"[self.inventor.digest("initial", low)[0] % 19]
             return like_case(letter, word) if word.islower() else letter.upper()
         use = self.uses.get(low, "u")
-        if use != "last":
-            for full in related_forms(self.lexicon.knowledge, low):
-                if full in self.uses and self.uses[full] != "last" and len(full) > len(low):
-                    whole = self.inventor.word(full, self.uses[full])
-                    return like_case(shorten(whole, low), word)
+        for full in related_forms(self.lexicon.knowledge, low):
+            if self.uses.get(full, "last") != "last" and len(full) > len(low):
+                whole = self.inventor.word(full, self.uses[full])
+                return like_case(shorten(whole, low), word)
         return like_case(self.inventor.word(low, use), word)
 
 
