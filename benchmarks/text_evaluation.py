@@ -79,4 +79,4 @@ def main(n):
 
 
 if __name__ == "__main__":
-    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else 2100)
+    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else 1050)

@@ -7,6 +7,7 @@ is downloaded. For each: recall with its interval, precision, share of the expre
 speed in CPU seconds, also as a ratio to that of Scrub.
 """
 
+import logging
 import sys
 import time
 from pathlib import Path
@@ -25,6 +26,8 @@ def scrub(**settings):
 
 def presidio():
     """Presidio's pattern recognisers with an empty model of the language: it looks nothing up on the network."""
+    # It asks the network for a list of suffixes and goes on without.
+    logging.disable(logging.CRITICAL)
     try:
         import spacy
         from presidio_analyzer import AnalyzerEngine, RecognizerRegistry

@@ -44,6 +44,10 @@ Walk
 STREET_NAMES = phrases("""Maple|Oak|Elm|Harbor View|Tanner's|Church|Mill|High|Station|Victoria|King|Queen|Park|Washington|Jefferson|Lincoln|Sunset|Cherry
 Walnut|Juniper|Orchard|Meadow|Forest|Ridge|River|Spring|Quarry|Old Post|Bay|Beacon|Chapel|Castle|Abbey|Priory|Windmill|Foundry|Weaver's
 Magnolia|Sycamore|Dogwood|Prairie|Mesa Verde|Camino Real|San Pablo|Martin Luther King|Bluebell|Larkspur|Badger|Fox Hollow|Deer Run|Kestrel""")
+SPOKEN = phrases("""
+General|Memorial|Behavioral|Peds|Heart Institute|Eye Institute|Cancer Center|Rehab|Women's|Children's|Ortho|Dialysis
+Dental|Imaging|Wellness|Senior Living|Manor|Physio|Maternity|Walk-in
+""")
 SAINTS = words("""
 John Mary Luke Odile Brendan Agnes Columba Vincent Barnabas Clare Jude Cuthbert Elizabeth Francis Hilda Kevin
 Monica Oswald
@@ -60,6 +64,10 @@ Group Practice|Hospice|Care Home|Community Hospital|Eye Hospital
 TRADE = words("""
 Pallet Glass Steel Timber Marine Freight Tile Canning Poultry Textile Brick Motor Paper Foundry Dairy Plumbing
 Roofing Bakery Fabrics Concrete Electric Software Logistics Tool Packaging Carpet Boiler Seafood Printing
+""")
+SHOPS = phrases("""
+Mills|Optical|Rail|Brake & Axle|Tire|Farms|Dry Cleaners|Diner|Hardware|Motors|Airlines|Insurance|Trucking|Mining|Nurseries
+County Council|School District|Fire Department|Brewery|Shipyard|Cab|Market|Salon
 """)
 FIRM_END = "Co. Inc Corp Ltd Works Inc. LLC Company Industries Bros & Sons Group Holdings plc Partners".replace(
     "& Sons", "&_Sons"
@@ -207,6 +215,15 @@ def draw_hospital(rng: Random, country: str, split: str) -> str:
                 f"Praxis {stem}",
             )
         )
+    if rng.random() < 0.12:
+        # As those speak who know it: Mercy General, Brigham's, Tidewater Behavioral.
+        return rng.choice(
+            (
+                f"{stem} {rng.choice(SPOKEN)}",
+                stem if stem.endswith("s") else f"{stem}'s",
+                f"{stem} {rng.choice(SPOKEN)}",
+            )
+        )
     return f"{stem} {rng.choice(HOSPITAL_US if country == 'us' else HOSPITAL_UK)}"
 
 
@@ -226,7 +243,9 @@ def draw_employer(rng: Random, split: str) -> str:
         return f"{stem} {rng.choice(TRADE)} {end}"
     if u < 0.8:
         return f"{stem} {end}"
-    return f"{stem} {rng.choice(TRADE)}"
+    if u < 0.9:
+        return f"{stem} {rng.choice(TRADE)}"
+    return f"{stem} {rng.choice(SHOPS)}"
 
 
 def draw_club(rng: Random, split: str) -> str:
