@@ -27,6 +27,8 @@ from tacit.text.strict import find_unknown
 Mode = Literal["substitute", "tag", "mask", "list"]
 #: A site's own tagger: a text in, spans out. Its certainties count as one more voter on the board.
 Tagger = Callable[[str], Iterable[Span]]
+#: When in doubt strict denies: this certainty is enough.
+DOUBT = 0.5
 #: How often accepted spans may feed back.
 PASSES = 3
 #: Texts longer than this are worked through in parts that end at a line or a space.
@@ -117,17 +119,18 @@ def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None
         candidates.extend(search_accepted(page, settings.accepted))
     if settings.strict:
         candidates.extend(find_unknown(page))
+    threshold = min(settings.threshold, DOUBT) if settings.strict else settings.threshold
     memory = Memory(page)
     spans: list[Span] = []
     uncertain: list[Span] = []
     for _ in range(PASSES):
-        spans, uncertain = settle(page, candidates, settings.threshold, veto=settings.reduction)
+        spans, uncertain = settle(page, candidates, threshold, veto=settings.reduction)
         more = memory.recall(spans)
         if not more:
             break
         candidates.extend(more)
     else:
-        spans, uncertain = settle(page, candidates, settings.threshold, veto=settings.reduction)
+        spans, uncertain = settle(page, candidates, threshold, veto=settings.reduction)
     spans = join_addresses(page, spans)
     spans = [s for s in spans if wanted(page, s, settings)]
     uncertain = [s for s in uncertain if wanted(page, s, settings) and not covered(s, spans)]

@@ -39,12 +39,13 @@ def medical_evidence(page: Page, i: int) -> float:
             continue
         if after.marks & m.HEAD and not (after.marks & m.STREET and after.shape != "l"):
             return 0.95
-        if after.marks & m.DOSE and eponym:
+        if after.marks & m.DOSE and info.marks & (m.MEDICAL | m.DRUG):
             return 0.95
         if after.shape == "d":
             return 0.95 if eponym and not info.first >= 14 else 0.0
         if (after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
-            after.low in ("and", "human", "type", "like") and eponym
+            (after.low in ("human", "type", "like") and eponym)
+            or (after.low == "and" and page.marks(j + 1) & m.EPONYM)
         ):
             j += 1
             steps += 1

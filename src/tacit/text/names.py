@@ -30,6 +30,8 @@ BARRED = (
     | m.PREPOSITION
     | m.GREETING
 )
+#: Jr. and III after a name belong to it.
+GENERATIONS = frozenset(("jr", "sr", "ii", "iii", "iv"))
 APOSTROPHES = frozenset("'’`´")
 HYPHENS = frozenset("-‐‑")
 
@@ -111,6 +113,8 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
     j, words, initials = i, 0, 0
     while j < page.size and j - i < REACH and words < most and (j == i or goes_on(page, j)):
         info = page.infos[j]
+        if words and info.low in GENERATIONS and info.shape != "l":
+            return page.skip_dot(j + 1) if info.low in ("jr", "sr") else j + 1
         if has_apostrophe(page, j):
             j = word_end(page, j)
             words += 1
@@ -217,6 +221,9 @@ def take_back(page: Page, j: int, *, cued: bool, most: int = 4, strong: bool = F
     while i > 0 and j - i < REACH and words < most and page.lines[i - 1] == page.lines[j - 1]:
         k = i - 1
         info = page.infos[k]
+        if words == 0 and i == j and info.low in GENERATIONS and info.shape != "l" and k > 0:
+            i = k
+            continue
         if info.low == "." and k > 0 and page.infos[k - 1].shape == "I":
             i = k - 1
             continue

@@ -42,17 +42,19 @@ def find_unknown(page: Page) -> Iterator[Candidate]:
             if len(info.low) >= 5 and not DOSES.match(page.text, page.ends[i]):
                 yield cut(page, i, i + 1, "other", 0.85, "unknown")
             continue
-        if len(info.low) < 3 or medical_evidence(page, i) >= 0.9:
+        if (
+            len(info.low) < 2
+            or (len(info.low) == 2 and shape != "U")
+            or medical_evidence(page, i) >= 0.9
+        ):
             continue
-        if not info.common and not (info.marks & m.EPONYM):
-            yield cut(
-                page, i, i + 1, "name" if info.first or info.last else "other", 0.85, "unknown"
-            )
-        elif (
-            page.capital(i)
-            and not page.starts_sentence(i)
-            and not info.medical
-            and shape != "U"
-            and not page.pack.nouns_capital
-        ) and (info.first >= 8 or info.last >= 9 or info.marks & m.PLACE):
+        listed = info.first >= 8 or info.last >= 9
+        if not info.common and not info.marks & m.EPONYM:
+            yield cut(page, i, i + 1, "name" if listed else "other", 0.85, "unknown")
+        elif info.medical or page.pack.nouns_capital:
+            continue
+        elif page.capital(i) and shape != "U":
+            if listed or info.marks & m.PLACE or not page.starts_sentence(i):
+                yield cut(page, i, i + 1, "name", 0.85, "unknown")
+        elif page.plain_case(i) and listed and info.index >= -2:
             yield cut(page, i, i + 1, "name", 0.85, "unknown")

@@ -136,7 +136,9 @@ def odd_surname(page: Page, i: int, j: int) -> bool:
         | m.NUMBER
         | m.BORN
     )
-    return not other.marks & barred and not page.marks(j + 1) & m.HEAD
+    if other.marks & m.MONTH and page.low(j + 1).isdigit():
+        return False
+    return not other.marks & (barred & ~m.MONTH) and not page.marks(j + 1) & m.HEAD
 
 
 def plain_surname(page: Page, j: int, sure: bool) -> bool:
@@ -196,7 +198,7 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
     j = page.skip_dot(i + 1)
     if j < page.size and page.infos[j].shape == "I":
         j = page.skip_dot(j + 1)
-    if not page.together(i, j) or page.infos[j].shape != "C":
+    if not page.together(i, j) or page.infos[j].shape not in "CM":
         return
     info = page.infos[j]
     if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4) or not page.joined(i):
@@ -208,7 +210,7 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
         i,
         word_end(page, j),
         "name",
-        0.8 if info.last >= 8 and info.index >= 3 else 0.6,
+        0.87 if info.last >= 8 and info.index >= 3 else 0.6,
         "initial and surname",
     )
 
@@ -290,3 +292,20 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
     listed = any((w.last >= 12 and w.index >= 7) or (w.first >= 9 and w.index >= 5) for w in parts)
     if listed and not any(w.medical or w.marks & m.MEDICAL for w in parts):
         yield cut(page, i, end, "name", 0.75, "line of a name")
+
+
+@detector("word before a surname", m.LAST)
+def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
+    info = page.infos[i]
+    if info.last < 13 or info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
+        return
+    if not page.together(i - 1, i) or page.gap(i - 1) != 1 or page.pack.nouns_capital:
+        return
+    before = page.infos[i - 1]
+    if (
+        before.shape == "C"
+        and before.first >= 6
+        and not before.marks & (m.STOP | m.TITLE | m.MONTH | m.MEDICAL)
+    ):
+        yield cut(page, i - 1, i + 1, "name", 0.8, "word before a surname")

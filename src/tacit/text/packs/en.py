@@ -207,6 +207,9 @@ PACK = Pack(
         "December",
     ),
     words=(
+        "england scotland wales ireland britain america canada australia zealand mexico france germany spain italy portugal poland "
+        "russia ukraine china japan korea vietnam india pakistan bangladesh nepal philippines iran iraq turkey greece israel egypt nigeria "
+        "ghana kenya somalia ethiopia brazil colombia cuba haiti jamaica europe africa asia "
         "ok okay english spanish french german italian portuguese russian chinese mandarin cantonese japanese korean vietnamese "
         "arabic hindi urdu punjabi bengali polish turkish greek dutch swedish american british european african asian indian irish "
         "scottish welsh hispanic latino caucasian white black christian catholic protestant jewish muslim hindu buddhist christmas "

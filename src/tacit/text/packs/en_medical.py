@@ -1,6 +1,9 @@
 """English words of clinical notes that stand in no classification of diseases, and people after whom things are named."""
 
 MEDICAL = (
+    "tto ttos tta ttas tci ptwr nbm mcs afb salt obs ews news hdu itu mau amu sau cdu bms lft lfts fbc coag ctpa mrcp ercp ogd "
+    "fortisip adcal calogen movicol laxido senokot gaviscon calpol tazocin septrin dosette eliquis xarelto jardiance ozempic "
+    "trulicity humira enbrel remicade keytruda symbicort seretide fostair aricept namenda sinemet madopar premarin mirena depo "
     "abd abdo abg abx ace acetaminophen adl afebrile afib agonal albumin alert alk allergies "
     "alt ambulation ambulatory ami amylase angio ankle ant anterior antibiotic antibiotics apap "
     "apgar apgars appetite arterial aspirate ast asthma atraumatic auscultation axilla axillary "
