@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.protect.anonymise.improve import LocalSearch
+from tacit.protect.anonymise.search.local import LocalSearch
 
 #: Value to labels of levels 1 and 2; the label "m" stands at two levels for different sets.
 TREES = {
@@ -130,8 +130,27 @@ def wrong_votes(table, levels, alive, gone, amount):
     return 1 - right / len(table["a"])
 
 
+def kullback_leibler(table, levels, alive, gone, amount):
+    n = len(table["a"])
+    # A missing value is one more value that the top stands for.
+    size_of = {k: len(TREES[k]) + (None in table[k]) for k in TREES}
+    domain = math.prod(size_of.values())
+    rows = list(zip(*(table[k] for k in TREES), strict=True))
+    truth, told = Counter(rows), {}
+    for members in alive:
+        i = members[0]
+        spread = math.prod(
+            size_of[k] if levels[k] == HEIGHTS[k] else leaves(k, table[k][i], levels[k])
+            for k in TREES
+        )
+        told |= dict.fromkeys(members, len(members) / n / spread)
+    told |= dict.fromkeys(gone, len(gone) / n / domain)
+    return sum(math.log(truth[rows[i]] / n / told[i]) for i in range(n)) / n
+
+
 UTILITIES = {
     "loss": loss,
+    "kullback_leibler": kullback_leibler,
     "discernibility": discernibility,
     "precision": precision,
     "entropy": entropy_lost,
@@ -279,8 +298,8 @@ def test_an_unfinished_search_states_its_gap():
     data = read(draw(5, n=300))
     spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=1.0)
     task = spec.pose(data)
-    from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
-    from tacit.protect.anonymise.states import States
+    from tacit.protect.anonymise.search.boxes import BoxSearch, Found, Limits
+    from tacit.protect.anonymise.search.states import States
 
     states, found = States(task.problem), Found(1)
     BoxSearch(task, states, found, lambda _: None).run(Limits(work=1))
@@ -292,7 +311,7 @@ def test_an_unfinished_search_states_its_gap():
 
 
 def test_work_counts_every_set_of_keys_that_is_judged():
-    from tacit.protect.anonymise.states import States
+    from tacit.protect.anonymise.search.states import States
 
     data = read(draw(5))
     work = []
@@ -305,8 +324,8 @@ def test_work_counts_every_set_of_keys_that_is_judged():
 
 
 def test_local_search_reaches_the_optimum_of_small_lattices():
-    from tacit.protect.anonymise.bound import Found, Limits
-    from tacit.protect.anonymise.states import States
+    from tacit.protect.anonymise.search.boxes import Found, Limits
+    from tacit.protect.anonymise.search.states import States
 
     for seed in range(5):
         spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.3)

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.data.hierarchy import Hierarchy, ground_labels
-from tacit.protect.anonymise.conditions import AtLeast
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.protect.anonymise.models.sizes import AtLeast
 from tacit.protect.anonymise.objectives import Additive
 from tacit.protect.anonymise.problem import Climb, Flags, Levels, Problem, State
 

@@ -1,7 +1,7 @@
 """What a node costs: information lost by generalising and suppressing, one objective per measure.
 
 Lower is better throughout. Most objectives charge each record by itself, and a record's charge only grows as
-its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.protect.anonymise.bound`).
+its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.protect.anonymise.search.boxes`).
 """
 
 from __future__ import annotations
@@ -187,14 +187,18 @@ class KullbackLeibler(Objective):
         """Return sum p log(p / q) in nats."""
         base = problem.base.amounts(self.weighted)
         total = base.sum()
-        spread = log_leaves(problem, state)
+        more = has_missing(problem)
+        spread = log_leaves(problem, state, more)
         amounts = state.amounts(self.weighted)
-        everything = float(np.sum(np.log([float(c.domain) for c in problem.climbs])))
+        everything = float(
+            np.log([c.domain + m for c, m in zip(problem.climbs, more, strict=True)]).sum()
+        )
         told = float((amounts * (np.log(amounts / total) - spread))[alive].sum())
         gone = float(amounts[~alive].sum())
         if gone:
             told += gone * (np.log(gone / total) - everything)
-        truth = float((base * (np.log(base / total) - log_leaves(problem, problem.base))).sum())
+        spread = log_leaves(problem, problem.base, more)
+        truth = float((base * (np.log(base / total) - spread)).sum())
         return max(truth - told, 0.0) / total
 
 
@@ -214,11 +218,23 @@ class Classification(Objective):
         return 1.0 - right / problem.total(self.weighted)
 
 
-def log_leaves(problem: Problem, state: State) -> Floats:
-    """Return the logarithm of the number of ground combinations below each class."""
+def has_missing(problem: Problem) -> list[bool]:
+    """Return for each key whether some of its values are missing: the top then stands for one value more."""
+    coded = (problem.cells.keys[k] for k in problem.keys)
+    return [bool((c.codes == len(c.values)).any()) for c in coded]
+
+
+def log_leaves(problem: Problem, state: State, more: Sequence[bool] = ()) -> Floats:
+    """Return the logarithm of the number of ground combinations below each class.
+
+    ``more`` says for which keys the top holds a missing value besides.
+    """
     total = np.zeros(len(state))
-    for j, level in enumerate(state.levels):
-        total += np.log(problem.climbs[j].leaves[level].astype(np.float64))[state.codes[:, j]]
+    for j, (climb, level) in enumerate(zip(problem.climbs, state.levels, strict=True)):
+        leaves = climb.leaves[level].astype(np.float64)
+        if more and more[j] and level == climb.height:
+            leaves = leaves + 1
+        total += np.log(leaves)[state.codes[:, j]]
     return total
 
 

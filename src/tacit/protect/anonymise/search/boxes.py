@@ -25,7 +25,7 @@ import numpy as np
 from tacit.protect.anonymise.evaluate import Node, Task
 from tacit.protect.anonymise.grouping import Floats
 from tacit.protect.anonymise.problem import Levels
-from tacit.protect.anonymise.states import States
+from tacit.protect.anonymise.search.states import States
 
 #: Values closer than this are ties.
 TIE = 1e-12

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
-from tacit.protect.anonymise.enumerate import walk
 from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.improve import LocalSearch
-from tacit.protect.anonymise.states import States
+from tacit.protect.anonymise.search.boxes import BoxSearch, Found, Limits
+from tacit.protect.anonymise.search.every import walk
+from tacit.protect.anonymise.search.local import LocalSearch
+from tacit.protect.anonymise.search.states import States
 
 #: Rows merged in the local search, and nodes up to which it is left out.
 HEURISTIC_WORK, SMALL = 60_000_000, 3_000
