@@ -1,5 +1,6 @@
 """Anonymise: every search against all nodes judged in plain Python, on random small files."""
 
+import contextlib
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -308,6 +309,44 @@ def test_an_unfinished_search_states_its_gap():
     assert not lattice.proven
     assert lattice.bound <= best <= lattice.best.value
     assert lattice.gap == pytest.approx((lattice.best.value - lattice.bound) / lattice.best.value)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_halves_of_the_keys_bound_every_node(seed):
+    from tacit.protect.anonymise.search.boxes import Limits
+    from tacit.protect.anonymise.search.cover import bound_by_halves, can_part, charge_only
+
+    table = draw(seed, nulls=seed % 2 == 1)
+    limit = [0.0, 0.1, 1.0][seed % 3]
+    spec = tacit.Anonymise(
+        models=[
+            tacit.KAnonymity(k=2 + seed % 4),
+            tacit.LDiversity(l=2, variant="entropy", sensitive="s"),
+        ],
+        suppression=limit,
+        utility=["loss", "precision"][seed % 2],
+        importance={"b": 2.0},
+        balance=[0.5, 0.7][seed // 6],
+    )
+    task = spec.pose(read(table))
+    assert can_part(task)
+    least, work = bound_by_halves(task, Limits(), lambda _: None)
+    assert work > 0
+    lattice = None
+    with contextlib.suppress(Infeasible):
+        lattice = spec.search(read(table), top=1)
+    assert least >= 0
+    assert lattice is None or least <= lattice.best.value + 1e-12
+    # Each half has the value that judging its nodes gives.
+    part = charge_only(task, [0, 1])
+    values = [
+        part.judge(part.problem.raise_state(part.problem.base, (a, b, 1))[0])
+        for a in range(3)
+        for b in range(4)
+    ]
+    assert all(
+        0 <= node.value <= part.objective.top * part.objective.suppress + 1e-12 for node in values
+    )
 
 
 def test_work_counts_every_set_of_keys_that_is_judged():

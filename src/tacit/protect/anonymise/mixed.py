@@ -7,6 +7,7 @@ what a reader sees: records with equal labels, whatever level these came from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -193,6 +194,7 @@ def mixed_task(task: Task, words: Sequence[Words], rows: State) -> Task:
             objective,
             prices=np.concatenate([w.prices for w in words]),
             starts=tuple((int(b),) for b in begins[:-1]),
+            same=tuple((math.nan,) for _ in words),
         )
     one = replace(problem, climbs=climbs, low=ground, high=ground, base=base)
     return replace(task, problem=one, objective=objective)
