@@ -84,6 +84,7 @@ def test_anonymise(data):
     assert tacit.KAnonymity().measure(released).k >= 5
 
 
+@pytest.mark.slow
 def test_recommend(data):
     found = tacit.recommend(
         data, risk=tacit.IndividualRisk(), cap=0.05, utility=tacit.Propensity(), budget=24

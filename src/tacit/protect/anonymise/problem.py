@@ -289,8 +289,8 @@ def make_climb(
     parents = []
     for level in range(len(lift) - 1):
         up = np.zeros(size[level], dtype=np.int32)
-        for codes in (others, lift) if others else (lift,):
-            up[codes[level]] = codes[level + 1]
+        for known in (others, lift) if others else (lift,):
+            up[known[level]] = known[level + 1]
         parents.append(up)
     texts = [ground_label(v) for v in values.to_pylist()]
     leaves = []

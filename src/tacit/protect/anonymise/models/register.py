@@ -24,6 +24,7 @@ from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.names import aggregate
 from tacit.errors import InputError
+from tacit.protect.anonymise.members import People
 from tacit.protect.anonymise.models.registry import (
     TOLERANCE,
     Condition,
@@ -35,7 +36,7 @@ from tacit.protect.anonymise.models.registry import (
     claim_for,
     condition_for,
 )
-from tacit.protect.anonymise.problem import Flags, People
+from tacit.protect.anonymise.problem import Flags
 
 #: The kinds of measure that need a register here.
 KINDS = ("k_map", "delta_presence")

@@ -21,7 +21,8 @@ import numpy as np
 from tacit.claims import Claim
 from tacit.data.microdata import Microdata
 from tacit.protect.anonymise.grouping import Floats, Ints
-from tacit.protect.anonymise.problem import Flags, People, Values
+from tacit.protect.anonymise.members import People
+from tacit.protect.anonymise.problem import Flags, Values
 from tacit.spec import Measure
 
 #: Room in comparisons of numbers that were added up.
@@ -92,11 +93,6 @@ class Setting:
     weighted: bool
     #: The distinct values of each sensitive column, ascending.
     values: Mapping[str, Any]
-    register: Microdata | None = None
-
-
-Maker = Callable[[Any, Setting], Sequence[Condition]]
-MAKERS: dict[str, Maker] = {}
 
 
 Maker = Callable[[Any, Setting], Sequence[Condition]]
