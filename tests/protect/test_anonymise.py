@@ -606,3 +606,34 @@ def test_models_that_cannot_be_aimed_at_say_why():
         tacit.Anonymise(models=[tacit.AttackRisk(average=0.1)]).search(two)
     with pytest.raises(InputError, match="leave together= at false"):
         anonymise(tacit.LDiversity(l=2, together=True, sensitive=["s", "w"]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_squared_error_of_every_node_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 30, 3
+    table = {"x": rng.integers(0, 20, n), "y": rng.integers(0, 6, n)}
+    rule = tacit.hierarchy.intervals([2, 4, 8])
+    data = tacit.read(pa.table(table), keys=["x", "y"], hierarchies={"x": rule, "y": rule})
+    spec = tacit.Anonymise(models=[tacit.KAnonymity(k=k)], suppression=0.5, utility="squared_error")
+    lattice = spec.search(data)
+    values = []
+    for levels in itertools.product(range(5), range(5)):
+        width = [(1, 2, 4, 8, 1000)[level] for level in levels]
+        classes = defaultdict(list)
+        for i in range(n):
+            classes[table["x"][i] // width[0], table["y"][i] // width[1]].append(i)
+        lost = []
+        for key in ("x", "y"):
+            column, mean = table[key].astype(float), table[key].mean()
+            cost = 0.0
+            for rows in classes.values():
+                centre = column[rows].mean() if len(rows) >= k else mean
+                cost += ((column[rows] - centre) ** 2).sum()
+            lost.append(cost / ((column - mean) ** 2).sum())
+        node = lattice.at(dict(zip(("x", "y"), levels, strict=True)))
+        assert node.value == pytest.approx(np.mean(lost))
+        if node.safe:
+            values.append(node.value)
+    assert lattice.proven
+    assert lattice.best.value == pytest.approx(min(values))
