@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow as pa
 
 import tacit
-from tacit.protect.anonymise.enumerate import walk
-from tacit.protect.anonymise.search import WHOLE
+from tacit.protect.anonymise.search.choose import WHOLE
+from tacit.protect.anonymise.search.every import walk
 
 SAMPLE = Path(__file__).parents[1] / "tests/fixtures/adult/adult.csv"
 RECORDS = 1_000_000

@@ -35,6 +35,8 @@ class Context:
         values of records.
     elsewhere
         Columns that other steps of the plan change: a linked column among them is not left as it is.
+    register
+        The population register of the plan, for methods whose ``asks_register`` says that they need it.
     """
 
     rng: np.random.Generator
@@ -43,6 +45,7 @@ class Context:
     should_stop: Callable[[], bool] = lambda: False
     details: dict[str, Any] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
+    register: Any = None
 
     @classmethod
     def start(

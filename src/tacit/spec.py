@@ -226,6 +226,13 @@ class Method(Spec, Generic[D]):
     draws_order: ClassVar[bool] = False
     #: The disclosure limitation techniques used, in the words of Sweeney's Figure 14.
     techniques: ClassVar[tuple[str, ...]] = ()
+    #: True for a method that can use a population register.
+    takes_register: ClassVar[bool] = False
+
+    @property
+    def asks_register(self) -> bool:
+        """Return True when the work needs a population register with these parameters."""
+        return False
 
     @property
     def cuts_links(self) -> bool:
@@ -237,7 +244,14 @@ class Method(Spec, Generic[D]):
         """Return True when the result depends on the seed with the parameters as they are."""
         return self.random
 
-    def apply(self, data: D, *, seed: int | None = None, context: Context | None = None) -> D:
+    def apply(
+        self,
+        data: D,
+        *,
+        seed: int | None = None,
+        context: Context | None = None,
+        register: D | None = None,
+    ) -> D:
         """Protect ``data``.
 
         Parameters
@@ -248,6 +262,8 @@ class Method(Spec, Generic[D]):
             Seed of the random numbers; equal seeds give equal results.
         context
             Given by a plan run instead of a seed.
+        register
+            A population register, for a method that :attr:`asks_register`; a plan run has it in the context.
 
         Returns
         -------
@@ -257,6 +273,9 @@ class Method(Spec, Generic[D]):
         """
         self.check(data)
         ctx = context or Context.start(seed)
+        if register is not None:
+            self.check_type(register, " with register=")
+            ctx.register = register
         ctx.tick(self.title(), 0.0)
         begun = time.perf_counter()
         with explain_limits(self.kind, data):
@@ -279,7 +298,7 @@ class Method(Spec, Generic[D]):
         """Do the work, with households and linked columns looked after before and after it."""
         if not isinstance(data, Microdata):
             other = self._apply(data, ctx)
-            return other, tuple(self._claims(data, other))
+            return other, tuple(self._claims_with(data, other, ctx))
         ways = self._ways(data, ctx.elsewhere)
         for sentence in open_ends(data, ways):
             warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
@@ -294,7 +313,10 @@ class Method(Spec, Generic[D]):
             result, followers = carry_linked(data, result, ways)
             if followers:
                 ctx.note(carried_along=followers)
-        claims = [*self._claims(cast("Any", data), result), *suppression_claims(data, done)]
+        claims = [
+            *self._claims_with(cast("Any", data), result, ctx),
+            *suppression_claims(data, done),
+        ]
         known = tuple(role_assumptions(self, data, ways))
         return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
 
@@ -321,7 +343,7 @@ class Method(Spec, Generic[D]):
             if not done.columns:
                 return result, done
             gone = count_suppressed(data, result)
-            claims = self._claims(cast("Any", data), result)
+            claims = self._claims_with(cast("Any", data), result, ctx)
             if gone.cells == missing or all(c.holds(result.claim_view()) for c in claims):
                 break
             missing = gone.cells
@@ -392,6 +414,11 @@ class Method(Spec, Generic[D]):
         """Return what this method guarantees about ``result``."""
         del data, result
         return ()
+
+    def _claims_with(self, data: D, result: D, ctx: Context) -> Iterable[Claim]:
+        """Return the claims; a method whose claims need the register overrides this instead of ``_claims``."""
+        del ctx
+        return self._claims(data, result)
 
 
 def suppression_claims(data: Microdata, done: Suppressed) -> Iterable[Claim]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tacit.folders import Manifest, confidential_folder, file_hashes, identity_o
 from tacit.graphics.base import make_claim
 from tacit.graphics.publish import read_plot_records
 from tacit.kinds import Kind, kind_named, kind_of
+from tacit.ledger import Ledger
 from tacit.plan import Plan
 from tacit.signing import signature_check
 
@@ -184,8 +186,20 @@ def rerun_checks(secret: Path, data: Data | None) -> list[Check]:
     checks: list[Check] = [("source is the one protected", same, remark)]
     if same:
         try:
-            again = plan.run(source).ledger.last_fingerprint
+            again = plan.run(source).ledger
         except DisclosureRefused as error:
             return [*checks, ("re-run gives the same data", False, str(error))]
-        checks.append(("re-run gives the same data", again == ledger.get("data_fingerprint"), ""))
+        checks += register_checks(ledger, again)
+        same = again.last_fingerprint == ledger.get("data_fingerprint")
+        checks.append(("re-run gives the same data", same, ""))
     return checks
+
+
+def register_checks(ledger: Mapping[str, Any], again: Ledger) -> list[Check]:
+    """Compare the population registers that steps used, if any did."""
+    used = [step["details"].get("register") for step in ledger["steps"]]
+    if not any(used):
+        return []
+    same = used == [entry.details.get("register") for entry in again.entries]
+    remark = "" if same else "the register has changed since"
+    return [("register is the one used", same, remark)]

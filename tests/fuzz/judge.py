@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import stats
 from scipy.integrate import quad
-from scipy.optimize import linprog
+from scipy.optimize import fsolve, linprog, minimize
 
 NEAR = 1e-6
 JUDGES = {}
@@ -319,15 +319,121 @@ def attack_risk(columns, claim):
 
 @judges("population-uniques")
 def population_uniques(columns, claim):
-    """Zayatz' estimate by its formula; the fitted models are judged by sums in tests of their own."""
+    """Zayatz by its formula, Pitman by products and a search of the likelihood, the slide negative binomial by sums."""
     p, rows = claim["parameters"], rows_of(columns, claim["columns"])
     sizes = Counter(Counter(rows).values())
     n, big = len(rows), int(p["population"])
-    if not sizes.get(1) or p["estimate"] != "zayatz":
+    if not sizes.get(1):
         return True
+    if n == big:
+        return sizes[1] <= p["threshold"] * big
+    made = {"pitman": pitman, "zayatz": zayatz, "snb": slide_negative_binomial}
+    if p["estimate"] in made:
+        uniques = made[p["estimate"]](sizes, n, big)
+    elif n <= 0.1 * big:
+        uniques = first_known(pitman(sizes, n, big), zayatz(sizes, n, big))
+    else:
+        other = zayatz(sizes, n, big)
+        uniques = min(other, first_known(slide_negative_binomial(sizes, n, big), other))
+    return uniques <= p["threshold"] * big * (1 + 1e-3)
+
+
+def first_known(value, other):
+    return other if np.isnan(value) else value
+
+
+def zayatz(sizes, n, big):
     seen = {s: m * stats.hypergeom.pmf(1, big, s, n) for s, m in sizes.items()}
-    uniques = sizes[1] * seen[1] / sum(seen.values()) * big / n
-    return uniques <= p["threshold"] * big * (1 + 1e-6)
+    return sizes[1] * seen[1] / sum(seen.values()) * big / n
+
+
+def pitman(sizes, n, big):
+    """E(S_1) = N prod (theta + alpha + i - 1) / (theta + i), at the most likely alpha and theta."""
+    u = sum(sizes.values())
+    if u in (1, n):
+        return np.nan
+
+    def unlikely(x):
+        alpha = 1 / (1 + np.exp(-x[0]))
+        theta = np.exp(x[1]) - alpha
+        value = (
+            np.log(theta + alpha * np.arange(1, u)).sum() - np.log(theta + np.arange(1, n)).sum()
+        )
+        value += sum(m * np.log(np.arange(1, s) - alpha).sum() for s, m in sizes.items())
+        return -value
+
+    starts = itertools.product((-9.0, -3.0, 0.0, 3.0), (-3.0, 0.0, 3.0, 7.0))
+    how = {"xatol": 1e-9, "fatol": 1e-11, "maxiter": 4000, "maxfev": 4000}
+    best = min(
+        (minimize(unlikely, x, method="Nelder-Mead", options=how) for x in starts),
+        key=lambda m: m.fun,
+    )
+    alpha = 1 / (1 + np.exp(-best.x[0]))
+    theta = np.exp(best.x[1]) - alpha
+    i = np.arange(1, big)
+    return big * np.exp((np.log(theta + alpha + i - 1) - np.log(theta + i)).sum())
+
+
+def slide_negative_binomial(sizes, n, big):
+    """K P(F = 1) where as many classes are seen once and twice as were, F - 1 being negative binomial."""
+    q = n / big
+    if not sizes.get(2):
+        return np.nan
+    s = np.array(sorted(sizes))
+    m = np.array([sizes[i] for i in s])
+    grow = (s * q**2 * (1 - q**2) ** (s - 1) * m).sum() / (
+        ((1 - q**2) ** s - (1 - q) ** s) * m
+    ).sum()
+    never = ((1 - q) ** s * m).sum() / (s * q * (1 - q) ** (s - 1) * m).sum()
+    k = m.sum() + sizes[1] * grow * never**2
+    f = np.arange(1, 4000)
+    drawn = np.stack([stats.binom.pmf(j, f, q) for j in (1, 2)])
+
+    def gaps(x):
+        alpha, beta = np.exp(x[0]), 1 / (1 + np.exp(-x[1]))
+        expected = k * drawn @ stats.nbinom.pmf(f - 1, alpha, beta)
+        return np.log(np.maximum(expected, 1e-300)) - np.log([sizes[1], sizes[2]])
+
+    found = []
+    for start in itertools.product(
+        (-4.0, -1.0, 1.0), (np.log(q) - 2, np.log(q), np.log(q) + 3, 0.0, 3.0)
+    ):
+        x, _, done, _ = fsolve(gaps, start, full_output=True)
+        if done == 1 and np.abs(gaps(x)).max() < 1e-8:
+            alpha, beta = np.exp(x[0]), 1 / (1 + np.exp(-x[1]))
+            people = k * (1 + alpha * (1 - beta) / beta)
+            found.append((round(abs(np.log(people / big)), 6), k * beta**alpha))
+    return min(min(found)[1], big) if found else np.nan
+
+
+@judges("k-map")
+def k_map(columns, claim):
+    """Every released class and its people; the statement withholds them, the ledger has them."""
+    p = claim["parameters"]
+    if "people" not in p:
+        return True
+    people = {tuple(row[:-1]): row[-1] for row in p["people"]["classes"]}
+    return all(people.get(row, 0) >= p["k"] for row in rows_of(columns, claim["columns"]))
+
+
+@judges("delta-presence")
+def delta_presence(columns, claim):
+    p = claim["parameters"]
+    if "people" not in p:
+        return True
+    released = Counter(rows_of(columns, claim["columns"]))
+    people = {tuple(row[:-1]): row[-1] for row in p["people"]["classes"]}
+    if p["delta_min"] > 0 and p["people"]["elsewhere"]:
+        return False
+    for row in released.keys() | people.keys():
+        if not people.get(row):
+            if released[row]:
+                return False
+            continue
+        presence = Fraction(released[row], people[row])
+        if presence > p["delta_max"] + NEAR or presence < p["delta_min"] - NEAR:
+            return False
+    return True
 
 
 @judges("margins-met")

@@ -94,7 +94,7 @@ def records_case(rng, out, folder, papers):
     target = write(release, folder / "out", papers=papers)
     out.end = "released"
     columns = judge.read_csv(target / "data.csv")
-    out.faults += claim_faults(target, columns)
+    out.faults += claim_faults(target, columns, release)
     out.faults += column_faults(release.ledger.to_dict(), frame, columns)
     out.faults += leak_faults(target, frame)
     out.faults += verify_faults(target, data)
@@ -109,13 +109,13 @@ def write(release, target, *, papers):
         return release.write(target)
 
 
-def claim_faults(target, view):
-    """Claims that the judge finds broken on what was written."""
-    claims = json.loads((target / "statement.json").read_text())["claims"]
-    if any(claim.get("withheld") for claim in claims):
-        # What the public may not see, a judge who holds the ledger may.
-        (ledger,) = target.parent.glob(f"{target.name}-confidential/*/ledger.json")
-        claims = json.loads(ledger.read_text())["claims"]
+def claim_faults(target, view, release):
+    """Claims that the judge finds broken on what was written; what the statement withholds comes from the holder."""
+    told = json.loads((target / "statement.json").read_text())["claims"]
+    kept = json.loads(json.dumps([c.to_dict() for c in release.claims], default=str))
+    claims = [
+        ours if claim.get("withheld") else claim for claim, ours in zip(told, kept, strict=True)
+    ]
     return [
         f"refuted claim: {json.dumps(claim)[:600]}"
         for claim in claims
@@ -218,7 +218,7 @@ def tables_case(rng, out, folder, papers):
     view, faults = look(grid, release.data, judge.read_csv(target / "table.csv"))
     out.faults += faults
     if view is not None:
-        out.faults += claim_faults(target, view)
+        out.faults += claim_faults(target, view, release)
         out.faults += exposure_faults(view, release.data)
     out.faults += verify_faults(target, table)
 

@@ -109,3 +109,38 @@ def test_files_are_judged_alike(seed):
     ]:
         claim = Claim(model, parameters, "keys", names)
         assert claim.holds(data.frame) == JUDGES[model](shown, claim.to_dict()), model
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_population_uniques_are_judged_alike(seed):
+    rng = np.random.default_rng([5, seed])
+    n = int(rng.integers(30, 200))
+    big = int(n * rng.choice([2, 5, 20, 100]))
+    codes = rng.zipf(rng.uniform(1.3, 2.2), n) % 5000
+    data = tacit.read({"a": [str(c) for c in codes]})
+    shown = {"a": [str(c) for c in codes]}
+    for estimate in ("pitman", "zayatz", "snb", "dankar"):
+        for threshold in (0.001, 0.01, 0.05, 0.2):
+            told = {"population": big, "threshold": threshold, "estimate": estimate}
+            claim = Claim("population-uniques", told, "keys", ("a",))
+            assert claim.holds(data.frame) == JUDGES[claim.model](shown, claim.to_dict()), told
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_people_of_a_register_are_judged_alike(seed):
+    rng = np.random.default_rng([6, seed])
+    rows = rng.choice(["u", "v", "w"], (25, 2)).tolist()
+    columns = {"a": [r[0] for r in rows], "b": [r[1] for r in rows]}
+    classes = sorted({tuple(r) for r in rows})[int(rng.random() < 0.1) :]
+    people = {
+        "register": "",
+        "classes": [[*c, int(rng.integers(2, 12))] for c in classes],
+        "elsewhere": int(rng.integers(0, 2)),
+    }
+    for model, told in (
+        ("k-map", {"k": 3}),
+        ("delta-presence", {"delta_min": 0.0, "delta_max": float(rng.uniform(0.3, 2))}),
+        ("delta-presence", {"delta_min": 0.2, "delta_max": 1.5}),
+    ):
+        claim = Claim(model, told | {"people": people}, "keys", ("a", "b"), withheld=("people",))
+        assert claim.holds(tacit.read(columns).frame) == JUDGES[model](columns, claim.to_dict())

@@ -1,5 +1,6 @@
 """Anonymise: every search against all nodes judged in plain Python, on random small files."""
 
+import contextlib
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -10,7 +11,7 @@ import pytest
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.protect.anonymise.improve import LocalSearch
+from tacit.protect.anonymise.search.local import LocalSearch
 
 #: Value to labels of levels 1 and 2; the label "m" stands at two levels for different sets.
 TREES = {
@@ -130,8 +131,27 @@ def wrong_votes(table, levels, alive, gone, amount):
     return 1 - right / len(table["a"])
 
 
+def kullback_leibler(table, levels, alive, gone, amount):
+    n = len(table["a"])
+    # A missing value is one more value that the top stands for.
+    size_of = {k: len(TREES[k]) + (None in table[k]) for k in TREES}
+    domain = math.prod(size_of.values())
+    rows = list(zip(*(table[k] for k in TREES), strict=True))
+    truth, told = Counter(rows), {}
+    for members in alive:
+        i = members[0]
+        spread = math.prod(
+            size_of[k] if levels[k] == HEIGHTS[k] else leaves(k, table[k][i], levels[k])
+            for k in TREES
+        )
+        told |= dict.fromkeys(members, len(members) / n / spread)
+    told |= dict.fromkeys(gone, len(gone) / n / domain)
+    return sum(math.log(truth[rows[i]] / n / told[i]) for i in range(n)) / n
+
+
 UTILITIES = {
     "loss": loss,
+    "kullback_leibler": kullback_leibler,
     "discernibility": discernibility,
     "precision": precision,
     "entropy": entropy_lost,
@@ -279,8 +299,8 @@ def test_an_unfinished_search_states_its_gap():
     data = read(draw(5, n=300))
     spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=1.0)
     task = spec.pose(data)
-    from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
-    from tacit.protect.anonymise.states import States
+    from tacit.protect.anonymise.search.boxes import BoxSearch, Found, Limits
+    from tacit.protect.anonymise.search.states import States
 
     states, found = States(task.problem), Found(1)
     BoxSearch(task, states, found, lambda _: None).run(Limits(work=1))
@@ -291,8 +311,46 @@ def test_an_unfinished_search_states_its_gap():
     assert lattice.gap == pytest.approx((lattice.best.value - lattice.bound) / lattice.best.value)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_halves_of_the_keys_bound_every_node(seed):
+    from tacit.protect.anonymise.search.boxes import Limits
+    from tacit.protect.anonymise.search.cover import bound_by_halves, can_part, charge_only
+
+    table = draw(seed, nulls=seed % 2 == 1)
+    limit = [0.0, 0.1, 1.0][seed % 3]
+    spec = tacit.Anonymise(
+        models=[
+            tacit.KAnonymity(k=2 + seed % 4),
+            tacit.LDiversity(l=2, variant="entropy", sensitive="s"),
+        ],
+        suppression=limit,
+        utility=["loss", "precision"][seed % 2],
+        importance={"b": 2.0},
+        balance=[0.5, 0.7][seed // 6],
+    )
+    task = spec.pose(read(table))
+    assert can_part(task)
+    least, work = bound_by_halves(task, Limits(), lambda _: None)
+    assert work > 0
+    lattice = None
+    with contextlib.suppress(Infeasible):
+        lattice = spec.search(read(table), top=1)
+    assert least >= 0
+    assert lattice is None or least <= lattice.best.value + 1e-12
+    # Each half has the value that judging its nodes gives.
+    part = charge_only(task, [0, 1])
+    values = [
+        part.judge(part.problem.raise_state(part.problem.base, (a, b, 1))[0])
+        for a in range(3)
+        for b in range(4)
+    ]
+    assert all(
+        0 <= node.value <= part.objective.top * part.objective.suppress + 1e-12 for node in values
+    )
+
+
 def test_work_counts_every_set_of_keys_that_is_judged():
-    from tacit.protect.anonymise.states import States
+    from tacit.protect.anonymise.search.states import States
 
     data = read(draw(5))
     work = []
@@ -305,8 +363,8 @@ def test_work_counts_every_set_of_keys_that_is_judged():
 
 
 def test_local_search_reaches_the_optimum_of_small_lattices():
-    from tacit.protect.anonymise.bound import Found, Limits
-    from tacit.protect.anonymise.states import States
+    from tacit.protect.anonymise.search.boxes import Found, Limits
+    from tacit.protect.anonymise.search.states import States
 
     for seed in range(5):
         spec = tacit.Anonymise(models=[tacit.KAnonymity(k=3)], suppression=0.3)
@@ -548,3 +606,34 @@ def test_models_that_cannot_be_aimed_at_say_why():
         tacit.Anonymise(models=[tacit.AttackRisk(average=0.1)]).search(two)
     with pytest.raises(InputError, match="leave together= at false"):
         anonymise(tacit.LDiversity(l=2, together=True, sensitive=["s", "w"]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_squared_error_of_every_node_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    n, k = 30, 3
+    table = {"x": rng.integers(0, 20, n), "y": rng.integers(0, 6, n)}
+    rule = tacit.hierarchy.intervals([2, 4, 8])
+    data = tacit.read(pa.table(table), keys=["x", "y"], hierarchies={"x": rule, "y": rule})
+    spec = tacit.Anonymise(models=[tacit.KAnonymity(k=k)], suppression=0.5, utility="squared_error")
+    lattice = spec.search(data)
+    values = []
+    for levels in itertools.product(range(5), range(5)):
+        width = [(1, 2, 4, 8, 1000)[level] for level in levels]
+        classes = defaultdict(list)
+        for i in range(n):
+            classes[table["x"][i] // width[0], table["y"][i] // width[1]].append(i)
+        lost = []
+        for key in ("x", "y"):
+            column, mean = table[key].astype(float), table[key].mean()
+            cost = 0.0
+            for rows in classes.values():
+                centre = column[rows].mean() if len(rows) >= k else mean
+                cost += ((column[rows] - centre) ** 2).sum()
+            lost.append(cost / ((column - mean) ** 2).sum())
+        node = lattice.at(dict(zip(("x", "y"), levels, strict=True)))
+        assert node.value == pytest.approx(np.mean(lost))
+        if node.safe:
+            values.append(node.value)
+    assert lattice.proven
+    assert lattice.best.value == pytest.approx(min(values))

@@ -11,8 +11,8 @@ import tacit
 from tacit.claims import Claim
 from tacit.claims.population_uniques import estimate
 from tacit.errors import InputError, InvalidParameter, RoleMissing
-from tacit.protect.anonymise.conditions import View
-from tacit.protect.anonymise.population_condition import FewPopulationUniques
+from tacit.protect.anonymise.models.registry import View
+from tacit.protect.anonymise.models.sample import FewPopulationUniques
 from tacit.stats.population_uniques import (
     Estimate,
     SizeCounts,

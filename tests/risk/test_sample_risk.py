@@ -3,8 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import optimize, stats
 
 import tacit
+from tacit.context import Context
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing
 from tacit.risk.sample.local_choice import list_hoods
 from tacit.risk.sample.sample_models import place_values
@@ -94,6 +96,72 @@ def test_jackknife_adds_the_uncertainty_of_the_fit():
     assert more.errors[1] > plain.errors[1] > 0
     assert "uncertainty of the fit" in more.explanation
     assert more.errors == tacit.SampleRisk(jackknife=10).measure(data, seed=1).errors
+
+
+def test_jackknife_of_the_local_model_by_hand():
+    rng = np.random.default_rng(2)
+    n, groups = 120, 4
+    table = {"age": rng.integers(0, 12, n), "size": rng.integers(0, 9, n)}
+    data = tacit.read(pa.table(table), keys=["age", "size"])
+    given = {"model": "negative_binomial", "radius": 2, "degree": 1, "sampling_fraction": 0.1}
+    plain = tacit.SampleRisk(**given).measure(data)
+    more = tacit.SampleRisk(**given, jackknife=groups).measure(data, seed=3)
+    assert (more.tau1, more.tau2) == (plain.tau1, plain.tau2)
+    part = Context.start(3).rng.permutation(n) % groups
+    alone = [
+        i
+        for i in range(n)
+        if sum((table["age"] == table["age"][i]) & (table["size"] == table["size"][i])) == 1
+    ]
+    taus = []
+    for g in range(groups):
+        kept = part != g
+        grid = np.zeros((12, 9), dtype=int)
+        np.add.at(grid, (table["age"][kept], table["size"][kept]), 1)
+        tau1 = tau2 = 0.0
+        for i in alone:
+            counts, around = [], []
+            for da in range(-2, 3):
+                for ds in range(-2, 3):
+                    a, b = table["age"][i] + da, table["size"][i] + ds
+                    inside = 0 <= a < 12 and 0 <= b < 9
+                    counts.append(grid[a, b] if inside else 0)
+                    around.append((1, da, ds))
+            mu, shape = largest_likelihood(np.array(counts), np.array(around, dtype=float))
+            mu *= groups / (groups - 1)
+            rate = mu * 0.9 / 0.1
+            if np.isinf(shape):
+                tau1 += np.exp(-rate)
+                tau2 += (1 - np.exp(-rate)) / rate
+            else:
+                rho = (mu + shape) / (mu / 0.1 + shape)
+                tau1 += rho ** (1 + shape)
+                tau2 += rho * (1 - rho**shape) / (shape * (1 - rho))
+        taus.append((tau1, tau2))
+    extra = (groups - 1) / groups * ((taus - np.mean(taus, axis=0)) ** 2).sum(axis=0)
+    wanted = np.sqrt(np.square(plain.errors) + extra)
+    assert more.errors == pytest.approx(wanted, rel=2e-3)
+
+
+def largest_likelihood(counts, x):
+    """Return mean of the centre and gamma shape of a negative binomial regression, by a general optimiser."""
+
+    def loss(theta, a):
+        mu = np.exp(x @ theta)
+        if a == 0:
+            return -stats.poisson.logpmf(counts, mu).sum()
+        return -stats.nbinom.logpmf(counts, 1 / a, 1 / (1 + a * mu)).sum()
+
+    def best(a, start):
+        return optimize.minimize(loss, start, args=(a,), method="BFGS", options={"gtol": 1e-9})
+
+    theta = best(0.0, np.array([np.log(counts.mean() + 1e-3), 0.0, 0.0])).x
+    found = optimize.minimize_scalar(
+        lambda u: best(np.exp(u), theta).fun, bounds=(-12, 4), method="bounded"
+    )
+    if found.fun >= best(0.0, theta).fun - 1e-9:
+        return np.exp(theta[0]), np.inf
+    return np.exp(best(np.exp(found.x), theta).x[0]), np.exp(-found.x)
 
 
 def test_stepwise_listed_and_named_terms():
@@ -229,7 +297,7 @@ def test_bad_input_in_one_sentence():
         tacit.SampleRisk(sampling_fraction=2)
     with pytest.raises(InvalidParameter, match="at least 1"):
         tacit.SampleRisk(radius=0)
-    with pytest.raises(InputError, match="jackknife= is for model 'poisson'"):
+    with pytest.raises(InputError, match="jackknife= is for models that are fitted"):
         tacit.SampleRisk(model="argus", jackknife=5, population=99).measure(data)
 
 

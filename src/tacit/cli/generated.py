@@ -111,6 +111,8 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
     if is_method:
         extra["out"] = (Path, "the file to write, by ending: csv, parquet, xlsx, ...")
         extra["force"] = (bool, "replace the file if it is there")
+        if getattr(cls, "takes_register", False):
+            extra["register"] = (Path | None, "a population register, for models that need one")
     else:
         extra["original"] = (Path | None, "the data before protection, for measures that compare")
         if common is COMMON:
@@ -219,6 +221,13 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             path, **reading, hierarchies=rules, engine=options.get("engine") or "duckdb"
         )
 
+    def read_register() -> Any:
+        if not options.get("register"):
+            return None
+        shared = {n: v for n, v in reading.items() if n in READING or n == "keys"}
+        engine = options.get("engine") or "duckdb"
+        return tacit.read(options["register"], **shared, hierarchies=rules, engine=engine)
+
     with progress_bar(console) as progress:
         data = read(source)
         context = Context.start(options.get("seed"), progress=progress)
@@ -226,7 +235,7 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             from tacit.io import write
             from tacit.kinds import kind_of
 
-            result = spec.apply(data, context=context)
+            result = spec.apply(data, context=context, register=read_register())
             refusals = kind_of(result).check(result)
             if refusals:
                 raise DisclosureRefused("; ".join(refusals))
@@ -236,7 +245,7 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             found = spec.measure(
                 data,
                 original=read(options["original"]) if options.get("original") else None,
-                register=read(options["register"]) if options.get("register") else None,
+                register=read_register(),
                 context=context,
             )
     if isinstance(spec, Method):

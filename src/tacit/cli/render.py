@@ -154,7 +154,9 @@ def describe(details: Mapping[str, Any]) -> str:
         if not isinstance(v, list | tuple) and (not isinstance(v, Mapping) or 0 < len(v) <= 8)
     }
     return "; ".join(
-        f"{k.replace('_', ' ')} {format_number(v)}" for k, v in short.items() if k != "heights"
+        f"{k.replace('_', ' ')} {format_number(v)}"
+        for k, v in short.items()
+        if k not in ("heights", "register")
     )
 
 

@@ -50,7 +50,7 @@ SECTIONS: Mapping[str, str] = {
     "tacit": "version of the plan format (1)",
     "title": "title of the release",
     "source": "the file to protect: its path, and options for reading it",
-    "register": "a population register with the same keys, for measures that need one",
+    "register": "a population register with the same keys, for measures and models that need one",
     "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, links",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
@@ -376,6 +376,11 @@ class Plan(BaseModel):
             for i, s, known in self.seen(data)
             if s.acts_on().kind == name
             for f in s.faults(known)
+        ]
+        found += [
+            f"step {i} ({s.kind}): it needs a population register; name it in the plan's register section"
+            for i, s in enumerate(self.steps, 1)
+            if s.asks_register and self.population is None
         ]
         found += [] if found else missing_faults(self.steps, data)
         out = self.released_kind(name)

@@ -42,12 +42,15 @@ class Desk:
         besides the seed: two runs that differ in either have no noise in common that could be taken out.
         Without one they depend on the seed and the step's number alone, for study (see
         :mod:`tacit.rumap.evaluate`).
+    register
+        The population register, for steps that ask for it.
     """
 
     seed: int
     progress: Progress
     should_stop: Callable[[], bool]
     source: str | None = None
+    register: Data | None = None
 
     def context(self, step: int, spec: Spec) -> Context:
         """Return the context of one step or measure."""
@@ -82,7 +85,9 @@ def run_plan(
     plan.check(source)
     root = next((s for s in (seed, plan.seed) if s is not None), None)
     ledger = Ledger.start(fresh_seed() if root is None else root, source)
-    desk = Desk(ledger.seed, progress, should_stop, ledger.source_fingerprint)
+    asked = any(s.asks_register for s in plan.steps)
+    people = kind_of(source).read_register(plan, source) if asked else None
+    desk = Desk(ledger.seed, progress, should_stop, ledger.source_fingerprint, people)
     plan = plan.with_(seed=desk.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
     studied = root is not None
     baseline, released, ledger = apply_steps(plan, source, desk, ledger)
@@ -124,6 +129,7 @@ def protect(
             baseline = current
         ctx = desk.context(i, step)
         ctx.elsewhere = changed_elsewhere(plan, i, current)
+        ctx.register = desk.register if step.asks_register else None
         after, warned = apply_step(step, current, ctx, i)
         watch(i, current, after, warned)
         current = after

@@ -214,7 +214,7 @@ class Source(Options, Section):
 
 
 class Population(Source):
-    """A population register with the same keys, for measures that need one."""
+    """A population register with the same keys, for measures and models that need one."""
 
     roles: Roles = Field(default=Roles(), description="roles of the register's columns")
 

@@ -68,7 +68,7 @@ class Bench:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                desk = Desk(seed, ignore_progress, should_stop)
+                desk = Desk(seed, ignore_progress, should_stop, register=self.register)
                 original, released = protect(candidate.plan, self.data, desk)
                 check_earlier_claims(released)
                 found = [

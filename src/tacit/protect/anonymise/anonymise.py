@@ -10,17 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.context import Context
+from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
 from tacit.engine.relational import drop_matching
 from tacit.errors import Infeasible, InputError
 from tacit.protect.anonymise.base import LatticeMethod, Weights
-from tacit.protect.anonymise.bound import Found, Limits
 from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.improve import gap_of
 from tacit.protect.anonymise.lattice import Lattice
 from tacit.protect.anonymise.objectives import COUNTED, WORDS
 from tacit.protect.anonymise.problem import Flags, Levels, Problem
-from tacit.protect.anonymise.search import search_lattice
+from tacit.protect.anonymise.search.boxes import Found, Limits
+from tacit.protect.anonymise.search.choose import search_lattice
+from tacit.protect.anonymise.search.local import gap_of
 from tacit.registry import register
 from tacit.spec import Role
 from tacit.treatment import OnHousehold
@@ -33,9 +34,9 @@ class Anonymise(LatticeMethod):
     Each key is generalised as a whole to one level of its hierarchy (full-domain generalisation); records in
     classes that fail a model are suppressed, at most the share that is allowed. Among all choices of levels the
     one of least cost is searched for by branch and bound. Where the bound settles every node the optimum is
-    *proven*; where the work is limited the gap to the bound is stated. Records that fail k-anonymity or distinct
-    diversity at a node fail at all nodes below it, which the bound uses; other models do not have this property
-    once records are suppressed, and take no part in it.
+    *proven*; where the work is limited the gap to the bound is stated. Records that fail k-anonymity, k-map, a
+    threshold on individual risk or distinct diversity at a node fail at all nodes below it, which the bound uses; other
+    models do not have this property once records are suppressed, and take no part in it.
 
     Iyengar's loss of a cell is (leaves below its value - 1) / (leaves of its key - 1), 1 in a suppressed record,
     averaged over records and keys.
@@ -54,6 +55,7 @@ class Anonymise(LatticeMethod):
     on_stratum = "kept"
     on_links = "warned"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    takes_register: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
     example: ClassVar[Mapping[str, Any]] = {
         "models": [{"kind": "k_anonymity", "k": 2}],
@@ -65,7 +67,14 @@ class Anonymise(LatticeMethod):
         """Return that members of different classes get different values where keys are microaggregated."""
         return "apart" if self.microaggregate else super().treats_household(data)
 
-    def search(self, data: Microdata, *, context: Context | None = None, top: int = 10) -> Lattice:
+    def search(
+        self,
+        data: Microdata,
+        *,
+        context: Context | None = None,
+        top: int = 10,
+        register: Microdata | None = None,
+    ) -> Lattice:
         """Search the lattice without changing the data.
 
         Parameters
@@ -76,6 +85,8 @@ class Anonymise(LatticeMethod):
             Progress and cancellation, given by a plan run.
         top
             How many of the best nodes are proven to be the best, not the first alone.
+        register
+            A population register, for models that count its members (k-map, delta-presence).
 
         Raises
         ------
@@ -84,7 +95,8 @@ class Anonymise(LatticeMethod):
         """
         self.check(data)
         ctx = context or Context.start(None)
-        task = self.pose(data)
+        people = ctx.register if register is None else register
+        task = self.pose(data, people)
         problem = task.problem
         if not problem.records:
             raise InputError("anonymise: there are no records.")
@@ -164,6 +176,8 @@ class Anonymise(LatticeMethod):
             proven=lattice.proven,
             gap=lattice.gap,
         )
+        if self.asks_register:
+            ctx.note(register=fingerprint(ctx.register))
         return result.materialise()
 
 

@@ -8,23 +8,21 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, WithJsonSchema
 
 from tacit.claims import Claim
+from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
-from tacit.protect.anonymise import (  # noqa: F401 - they register models
-    population_condition,
-    sample_conditions,
-)
 from tacit.protect.anonymise.class_values import Aggregate, aggregate_classes
-from tacit.protect.anonymise.conditions import (
+from tacit.protect.anonymise.evaluate import Task
+from tacit.protect.anonymise.models import register, sample  # noqa: F401 - they register models
+from tacit.protect.anonymise.models.registry import (
     Setting,
+    claims_of,
     make_conditions,
     model_faults,
     sensitive_columns,
 )
-from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.more_claims import claims_of
-from tacit.protect.anonymise.more_conditions import further_groups
+from tacit.protect.anonymise.models.shares import further_groups
 from tacit.protect.anonymise.objectives import Utility, make_objective
 from tacit.protect.anonymise.problem import build_problem
 from tacit.registry import lookup
@@ -195,6 +193,10 @@ class LatticeMethod(Method):
             found.append(
                 "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
             )
+        if self.microaggregate and self.asks_register:
+            found.append(
+                "the people of a register are found by hierarchies; leave out microaggregate="
+            )
         return found
 
     def aggregate(self, data: Microdata) -> Microdata:
@@ -206,8 +208,27 @@ class LatticeMethod(Method):
             data = aggregate_classes(data, keys, how, weight)
         return data
 
-    def pose(self, data: Microdata) -> Task:
-        """Return the search problem of some data."""
+    def checked_register(self, people: Microdata | None) -> Microdata | None:
+        """Return the register where a model asks for one, or say that there is none."""
+        if not self.asks_register:
+            return None
+        if people is None:
+            names = [m.kind for m in self.models if m.kind in register.KINDS]
+            raise InputError(
+                f"{self.kind}: {' and '.join(names)} counts the people of a population register: pass register=, or name "
+                "the file in the plan's register section."
+            )
+        self.check_type(people, " with register=")
+        return people
+
+    @property
+    def asks_register(self) -> bool:
+        """Return True when a model counts the people of a register."""
+        return any(m.kind in register.KINDS for m in self.models)
+
+    def pose(self, data: Microdata, people: Microdata | None = None) -> Task:
+        """Return the search problem of some data, with a population register where a model asks for one."""
+        people = self.checked_register(people)
         keys = self.generalised(data)
         quasi = {name: [c for c in group if c in keys] for name, group in data.quasi.items()}
         extra = [
@@ -222,6 +243,7 @@ class LatticeMethod(Method):
             tuple(dict.fromkeys(extra)),
             self.levels,
             self.numbers(data) if self.utility == "squared_error" else (),
+            people,
         )
         weighted = self.weights == "weighted"
         setting = Setting(
@@ -246,5 +268,12 @@ class LatticeMethod(Method):
         )
         return Task(problem, conditions, objective, self.suppression, weighted, scopes)
 
-    def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
-        return claims_of(self.models, self.weights, data, result)
+    def _claims_with(self, data: Microdata, result: Microdata, ctx: Context) -> Iterable[Claim]:
+        return claims_of(
+            self.models,
+            self.weights,
+            data,
+            result,
+            ctx.register if self.asks_register else None,
+            ctx.details.get("levels"),
+        )

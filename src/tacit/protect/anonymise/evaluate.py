@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tacit.protect.anonymise.conditions import Condition, View
 from tacit.protect.anonymise.grouping import Ints, merge_classes
+from tacit.protect.anonymise.models.registry import TOLERANCE, Condition, View
 from tacit.protect.anonymise.objectives import Objective
 from tacit.protect.anonymise.problem import Flags, Levels, Problem, State
-
-#: Room in comparisons of sums of weights with limits.
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -144,14 +141,15 @@ class Task:
         weight = None if state.weight is None else np.where(alive, state.weight, 0.0)
         values = {c: v.within(alive[v.of_class]) for c, v in state.values.items()}
         if len(places) == len(self.problem.keys):
-            return View(n, weight, values), None
+            return View(n, weight, values, self.problem.people(state, places, state.codes)), None
         codes = np.ascontiguousarray(state.codes[:, places])
         sizes = self.problem.code_sizes(state.levels)
         merged = merge_classes(codes, [sizes[j] for j in places], n, weight)
         values = {
             c: v.merged(merged.ids, len(merged.n), self.problem.sizes[c]) for c, v in values.items()
         }
-        return View(merged.n, merged.weight, values), merged.ids
+        people = self.problem.people(state, places, merged.codes)
+        return View(merged.n, merged.weight, values, people), merged.ids
 
     def judge(self, state: State) -> Node:
         """Return what a node is worth."""
@@ -162,9 +160,19 @@ class Task:
         total = self.problem.total(self.weighted)
         return Node(
             levels=state.levels,
-            safe=amount <= self.limit,
+            safe=amount <= self.limit and (bool(alive.any()) or self.nothing_is_safe(state)),
             value=self.objective.value(self.problem, state, alive),
             suppressed=records,
             share=amount / total if total else 0.0,
             classes=int(alive.sum()),
+        )
+
+    def nothing_is_safe(self, state: State) -> bool:
+        """Return whether a release of no records meets the conditions on the whole."""
+        nobody = np.zeros(len(state), dtype=bool)
+        return all(
+            c.holds(self.view(state, group, nobody)[0])
+            for c, scope in self.scoped()
+            if c.overall
+            for group in scope
         )

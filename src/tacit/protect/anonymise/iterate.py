@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tacit.protect.anonymise.bound import Limits
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.grouping import Codes, Ints
 from tacit.protect.anonymise.problem import Flags, Levels, State, Values
-from tacit.protect.anonymise.search import search_soon
+from tacit.protect.anonymise.search.boxes import Limits
+from tacit.protect.anonymise.search.choose import search_soon
 
 #: Runs after which the rest is left as it is.
 RUNS = 20

@@ -14,9 +14,9 @@ import pyarrow as pa
 from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.lattice import draw_lattice
-from tacit.protect.anonymise.enumerate import walk
 from tacit.protect.anonymise.evaluate import Node, Task
 from tacit.protect.anonymise.problem import Levels
+from tacit.protect.anonymise.search.every import walk
 from tacit.result import Result
 
 #: Lattices up to this size are judged node by node when the whole table is asked for.

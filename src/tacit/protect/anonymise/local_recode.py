@@ -17,10 +17,8 @@ from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, encode
 from tacit.errors import Infeasible, InputError
 from tacit.protect.anonymise.base import LatticeMethod
-from tacit.protect.anonymise.bound import Limits
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.grouping import Codes, Ints, merge_classes
-from tacit.protect.anonymise.improve import gap_of
 from tacit.protect.anonymise.iterate import part_of, run_rounds
 from tacit.protect.anonymise.mixed import (
     Release,
@@ -33,7 +31,9 @@ from tacit.protect.anonymise.mixed import (
 from tacit.protect.anonymise.mondrian import has_intervals, partition
 from tacit.protect.anonymise.objectives import COUNTED, WORDS
 from tacit.protect.anonymise.problem import Flags, Problem, State, Values, sum_moments
-from tacit.protect.anonymise.search import search_lattice
+from tacit.protect.anonymise.search.boxes import Limits
+from tacit.protect.anonymise.search.choose import search_lattice
+from tacit.protect.anonymise.search.local import gap_of
 from tacit.protect.anonymise.specialise import Specialiser
 from tacit.registry import register
 from tacit.result import Result
@@ -126,7 +126,15 @@ class LocalRecode(LatticeMethod):
         """Take numeric keys without hierarchy where they are cut."""
         if isinstance(data, Microdata) and all(k in data.columns for k in data.keys):
             data = self.prepare(data)
-        return super().faults(data)
+        found = super().faults(data)
+        if self.asks_register:
+            found.append(
+                InputError(
+                    "local_recode: records of mixed levels share their candidates in a register, so that k_map and "
+                    "delta_presence do not follow from classes. Use anonymise for them."
+                )
+            )
+        return found
 
     def search(self, data: Microdata, *, context: Context | None = None) -> Recoding:
         """Find the release without making it.

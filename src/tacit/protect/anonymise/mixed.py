@@ -7,6 +7,7 @@ what a reader sees: records with equal labels, whatever level these came from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.data.hierarchy import Hierarchy, ground_labels
-from tacit.protect.anonymise.conditions import AtLeast
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.protect.anonymise.models.sizes import AtLeast
 from tacit.protect.anonymise.objectives import Additive
 from tacit.protect.anonymise.problem import Climb, Flags, Levels, Problem, State
 
@@ -193,6 +194,7 @@ def mixed_task(task: Task, words: Sequence[Words], rows: State) -> Task:
             objective,
             prices=np.concatenate([w.prices for w in words]),
             starts=tuple((int(b),) for b in begins[:-1]),
+            same=tuple((math.nan,) for _ in words),
         )
     one = replace(problem, climbs=climbs, low=ground, high=ground, base=base)
     return replace(task, problem=one, objective=objective)

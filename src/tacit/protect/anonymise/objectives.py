@@ -1,11 +1,12 @@
 """What a node costs: information lost by generalising and suppressing, one objective per measure.
 
 Lower is better throughout. Most objectives charge each record by itself, and a record's charge only grows as
-its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.protect.anonymise.bound`).
+its keys climb: from these a bound follows for all nodes between two (:mod:`tacit.protect.anonymise.search.boxes`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -13,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from tacit.protect.anonymise.grouping import Codes, Floats, add_prices
-from tacit.protect.anonymise.problem import Flags, Problem, State
+from tacit.protect.anonymise.problem import Flags, Levels, Problem, State
 
 Utility = Literal[
     "loss",
@@ -82,15 +83,25 @@ class Objective:
         gone = float(amounts[~alive].sum()) * self.full_charge(problem)
         return (self.generalise * kept + self.suppress * gone) / problem.total(self.weighted)
 
-    def bound(self, problem: Problem, low: State, passing: Flags) -> float:
+    def needs_level(self, key: int, level: int) -> bool:
+        """Return whether charges at a level of a key differ by value: if not, they follow from any level above."""
+        del key, level
+        return True
+
+    def charges_below(self, problem: Problem, state: State, low: Levels) -> Floats:
+        """Return the charges at a node ``low``; the state lies above it in keys whose level is not needed."""
+        del low
+        return self.charges(problem, state)
+
+    def bound(self, problem: Problem, state: State, low: Levels, passing: Flags) -> float:
         """Return a cost below which no node lies that is at or above ``low`` and keeps at most ``passing``.
 
         A record that can be kept may still be suppressed, which some factors make the cheaper fate.
         """
         full = self.suppress * self.full_charge(problem)
-        least = np.minimum(self.generalise * self.charges(problem, low), full)
+        least = np.minimum(self.generalise * self.charges_below(problem, state, low), full)
         each = np.where(passing, least, full)
-        return float((low.amounts(self.weighted) * each).sum()) / problem.total(self.weighted)
+        return float((state.amounts(self.weighted) * each).sum()) / problem.total(self.weighted)
 
 
 @dataclass(frozen=True)
@@ -101,15 +112,30 @@ class Additive(Objective):
     prices: Floats = field(default_factory=lambda: np.zeros(0))
     #: For each key and level: where its charges begin.
     starts: tuple[tuple[int, ...], ...] = ()
+    #: For each key and level: the charge of every code, NaN where they differ.
+    same: tuple[tuple[float, ...], ...] = ()
     top: float = 1.0
     offset: float = 0.0
     by_record: ClassVar[bool] = True
 
     def charges(self, problem: Problem, state: State) -> Floats:
         """Return the sum over keys of the charges of their values."""
+        return self.charges_below(problem, state, state.levels)
+
+    def needs_level(self, key: int, level: int) -> bool:
+        """Return whether the prices of a level differ: those of the ground are all 0 in the loss."""
+        return math.isnan(self.same[key][level])
+
+    def charges_below(self, problem: Problem, state: State, low: Levels) -> Floats:
+        """Return the sum over keys of the charges of their values at ``low``."""
         del problem
-        starts = np.array([self.starts[j][level] for j, level in enumerate(state.levels)])
-        return add_prices(state.codes, starts, self.prices, self.offset)
+        here = [j for j, level in enumerate(low) if self.needs_level(j, level)]
+        offset = self.offset + sum(
+            self.same[j][level] for j, level in enumerate(low) if not self.needs_level(j, level)
+        )
+        starts = np.array([self.starts[j][low[j]] for j in here], dtype=np.int64)
+        codes = state.codes if len(here) == len(low) else np.ascontiguousarray(state.codes[:, here])
+        return add_prices(codes, starts, self.prices, offset)
 
     def full_charge(self, problem: Problem) -> float:
         """Return the charge of a record with every value at the top."""
@@ -187,14 +213,18 @@ class KullbackLeibler(Objective):
         """Return sum p log(p / q) in nats."""
         base = problem.base.amounts(self.weighted)
         total = base.sum()
-        spread = log_leaves(problem, state)
+        more = has_missing(problem)
+        spread = log_leaves(problem, state, more)
         amounts = state.amounts(self.weighted)
-        everything = float(np.sum(np.log([float(c.domain) for c in problem.climbs])))
+        everything = float(
+            np.log([c.domain + m for c, m in zip(problem.climbs, more, strict=True)]).sum()
+        )
         told = float((amounts * (np.log(amounts / total) - spread))[alive].sum())
         gone = float(amounts[~alive].sum())
         if gone:
             told += gone * (np.log(gone / total) - everything)
-        truth = float((base * (np.log(base / total) - log_leaves(problem, problem.base))).sum())
+        spread = log_leaves(problem, problem.base, more)
+        truth = float((base * (np.log(base / total) - spread)).sum())
         return max(truth - told, 0.0) / total
 
 
@@ -214,11 +244,23 @@ class Classification(Objective):
         return 1.0 - right / problem.total(self.weighted)
 
 
-def log_leaves(problem: Problem, state: State) -> Floats:
-    """Return the logarithm of the number of ground combinations below each class."""
+def has_missing(problem: Problem) -> list[bool]:
+    """Return for each key whether some of its values are missing: the top then stands for one value more."""
+    coded = (problem.cells.keys[k] for k in problem.keys)
+    return [bool((c.codes == len(c.values)).any()) for c in coded]
+
+
+def log_leaves(problem: Problem, state: State, more: Sequence[bool] = ()) -> Floats:
+    """Return the logarithm of the number of ground combinations below each class.
+
+    ``more`` says for which keys the top holds a missing value besides.
+    """
     total = np.zeros(len(state))
-    for j, level in enumerate(state.levels):
-        total += np.log(problem.climbs[j].leaves[level].astype(np.float64))[state.codes[:, j]]
+    for j, (climb, level) in enumerate(zip(problem.climbs, state.levels, strict=True)):
+        leaves = climb.leaves[level].astype(np.float64)
+        if more and more[j] and level == climb.height:
+            leaves = leaves + 1
+        total += np.log(leaves)[state.codes[:, j]]
     return total
 
 
@@ -260,15 +302,18 @@ def make_objective(
 
 def lay_out(tables: Sequence[Sequence[Floats]], shares: Sequence[float]) -> dict[str, Any]:
     """Return the charges of all keys and levels in one array, and where each begins."""
-    parts, starts, at = [], [], 0
+    parts, starts, same, at = [], [], [], 0
     for levels, share in zip(tables, shares, strict=True):
-        begins = []
+        begins, equal = [], []
         for table in levels:
             begins.append(at)
             at += len(table)
             parts.append(share * table)
+            alike = bool((parts[-1] == parts[-1][0]).all())
+            equal.append(float(parts[-1][0]) if alike else math.nan)
         starts.append(tuple(begins))
-    return {"prices": np.concatenate(parts), "starts": tuple(starts)}
+        same.append(tuple(equal))
+    return {"prices": np.concatenate(parts), "starts": tuple(starts), "same": tuple(same)}
 
 
 def loss_tables(problem: Problem) -> tuple[tuple[Floats, ...], ...]:

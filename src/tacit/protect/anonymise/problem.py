@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from tacit.data.hierarchy import Hierarchy, ground_label
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells
 from tacit.protect.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.protect.anonymise.members import Members, People, count_members, place_values
 
 Flags = npt.NDArray[np.bool_]
 Levels = tuple[int, ...]
@@ -95,6 +95,8 @@ class State:
         For each sensitive column, how often its values occur in each class.
     moments
         For each class: sums and sums of squares of numeric keys, one pair of columns a key.
+    members
+        The members of a population register at these levels, where there is one.
     """
 
     levels: Levels
@@ -103,6 +105,7 @@ class State:
     weight: Floats | None
     values: Mapping[str, Values]
     moments: Floats | None = None
+    members: Members | None = None
 
     def __len__(self) -> int:
         return len(self.n)
@@ -174,17 +177,33 @@ class Problem:
         """Return the state at a higher node, and the class there of each class here."""
         if levels == state.levels:
             return state, np.arange(len(state), dtype=np.int64)
-        codes = state.codes.copy()
-        for j, (low, high) in enumerate(zip(state.levels, levels, strict=True)):
-            if low != high:
-                codes[:, j] = self.climbs[j].lift(codes[:, j], low, high)
-        merged = merge_classes(codes, self.code_sizes(levels), state.n, state.weight)
+        sizes = self.code_sizes(levels)
+        codes = self.climb_codes(state.codes, state.levels, levels)
+        merged = merge_classes(codes, sizes, state.n, state.weight)
         ids, count = merged.ids, len(merged.n)
         values = {c: v.merged(ids, count, self.sizes[c]) for c, v in state.values.items()}
         moments = None
         if state.moments is not None:
             moments = np.stack([sum_by(ids, m, count) for m in state.moments.T], axis=1)
-        return State(levels, merged.codes, merged.n, merged.weight, values, moments), ids
+        members = state.members
+        if members is not None:
+            members = members.climbed(self.climb_codes(members.codes, state.levels, levels), sizes)
+        return State(levels, merged.codes, merged.n, merged.weight, values, moments, members), ids
+
+    def climb_codes(self, codes: Codes, low: Levels, high: Levels) -> Codes:
+        """Return rows of codes of one node at a higher one."""
+        climbed = codes.copy()
+        for j, climb in enumerate(self.climbs):
+            if low[j] != high[j]:
+                climbed[:, j] = climb.lift(climbed[:, j], low[j], high[j])
+        return climbed
+
+    def people(self, state: State, places: tuple[int, ...], classes: Codes) -> People | None:
+        """Return how many members of the register each class of some keys could be, if there is a register."""
+        if state.members is None:
+            return None
+        sizes = self.code_sizes(state.levels)
+        return state.members.people(places, classes, [sizes[j] for j in places])
 
 
 def build_problem(
@@ -193,13 +212,24 @@ def build_problem(
     sensitive: Sequence[str],
     limits: Mapping[str, tuple[int, int]],
     numbers: Sequence[str] = (),
+    register: Microdata | None = None,
 ) -> Problem:
     """Count the records once on the engine, and code everything else as integers."""
     keys = tuple(dict.fromkeys(c for group in groups for c in group))
     columns = list(dict.fromkeys([*keys, *sensitive]))
     found = cells(data.frame, columns, data.weight)
     lifts = {k: data.hierarchy(k).lift(found.keys[k].values) for k in keys}
-    climbs = tuple(make_climb(data.hierarchy(k), found.keys[k].values, lifts[k]) for k in keys)
+    placed: dict[str, list[Codes]] = {}
+    if register is not None:
+        texts, member_codes, member_n = count_members(register, keys)
+        placed = {
+            k: place_values(k, texts[k], data.hierarchy(k), register.hierarchies.get(k))
+            for k in keys
+        }
+    climbs = tuple(
+        make_climb(data.hierarchy(k), found.keys[k].values, lifts[k], placed.get(k, ()))
+        for k in keys
+    )
     lowest = [data.hierarchy(k).lowest(found.keys[k].values) for k in keys]
     low = tuple(max(limits.get(k, (0, 0))[0], lowest[j]) for j, k in enumerate(keys))
     high = tuple(
@@ -221,7 +251,15 @@ def build_problem(
         for c in sensitive
     }
     moments = sum_moments(found, numbers, merged.ids, len(merged.n))
-    base = State(low, merged.codes, merged.n, merged.weight, values, moments)
+    members = None
+    if register is not None:
+        ground_members = [placed[k][0][member_codes[:, j]] for j, k in enumerate(keys)]
+        lifted = [
+            c.lift(g, 0, level) for c, g, level in zip(climbs, ground_members, low, strict=True)
+        ]
+        at_low = merge_classes(np.stack(lifted, axis=1).astype(np.int32), bounds, member_n)
+        members = Members(at_low.codes, at_low.n)
+    base = State(low, merged.codes, merged.n, merged.weight, values, moments, members)
     places = tuple(tuple(keys.index(c) for c in group) for group in groups)
     return Problem(
         keys,
@@ -237,17 +275,27 @@ def build_problem(
     )
 
 
-def make_climb(hierarchy: Hierarchy, values: pa.Array, lift: Sequence[Codes]) -> Climb:
-    """Return how the codes of a key climb: its labels, null, and values that stand above the ground."""
+def make_climb(
+    hierarchy: Hierarchy, values: pa.Array, lift: Sequence[Codes], others: Sequence[Codes] = ()
+) -> Climb:
+    """Return how the codes of a key climb: its labels, null, and values that stand above the ground.
+
+    ``others`` has the codes of further values at each level, which no record has.
+    """
+    size = [
+        1 + max(int(codes.max(initial=0)) for codes in both)
+        for both in (zip(lift, others, strict=True) if others else ((codes,) for codes in lift))
+    ]
     parents = []
-    for below, above in itertools.pairwise(lift):
-        up = np.zeros(int(below.max(initial=0)) + 1, dtype=np.int32)
-        up[below] = above
+    for level in range(len(lift) - 1):
+        up = np.zeros(size[level], dtype=np.int32)
+        for known in (others, lift) if others else (lift,):
+            up[known[level]] = known[level + 1]
         parents.append(up)
     texts = [ground_label(v) for v in values.to_pylist()]
     leaves = []
     for level, codes in enumerate(lift):
-        covered = np.ones(int(codes.max(initial=0)) + 1, dtype=np.int64)
+        covered = np.ones(size[level], dtype=np.int64)
         counts = np.bincount(hierarchy.up[level], minlength=len(hierarchy.labels[level]))
         shared = min(len(counts), len(covered))
         covered[:shared] = counts[:shared]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.engine.coded import densify
-from tacit.protect.anonymise.conditions import View
 from tacit.protect.anonymise.cuts import Numbers
 from tacit.protect.anonymise.evaluate import Task
 from tacit.protect.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
 from tacit.protect.anonymise.mixed import Words, climb_words
+from tacit.protect.anonymise.models.registry import View
 from tacit.protect.anonymise.problem import Flags
 
 #: How many children a class may give back, smallest first, for the others to pass.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -580,16 +580,6 @@ def smallest_sets(patterns: Words, sets: Sequence[tuple[int, ...]], weights: Wei
             stacklevel=2,
         )
     return np.asarray(chosen[:, None] >> np.arange(len(weights)) & 1, dtype=bool)
-
-
-def by_weight(weights: Weights) -> Iterator[tuple[int, ...]]:
-    """Yield the non-empty sets of columns by total weight, then size, then column order.
-
-    The first that meets a pattern is what :func:`smallest_sets` finds.
-    """
-    places = range(len(weights))
-    sets = [s for r in range(1, len(weights) + 1) for s in itertools.combinations(places, r)]
-    yield from sorted(sets, key=lambda s: (float(weights[list(s)].sum()), len(s), s))
 
 
 def greedy_sets(patterns: Words, sets: Sequence[tuple[int, ...]], weights: Weights) -> Bools:

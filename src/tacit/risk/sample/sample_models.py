@@ -48,6 +48,9 @@ class Fitted:
     notes: tuple[str, ...] = ()
     margins: tuple[loglinear.Margin, ...] = ()
     local: LocalFit | None = None
+    #: Of a local model: the cells on their lattice, and the neighbourhood.
+    lattice: Lattice | None = None
+    hood: Hood | None = None
 
     def risks(self, table: SampleTable) -> CellRisks:
         """Return the risks of the fitted cells."""
@@ -320,6 +323,11 @@ def fit_local(
         notes += (f"Around {thin:,} cells there are fewer records than parameters.",)
     if bound:
         notes += (f"For {bound:,} cells the dispersion lies at its bound.",)
-    alpha = np.where(made.a > 1e-8, 1 / np.maximum(made.a, 1e-8), np.inf)
+    alpha = shapes_of(made)
     numbers = {"neighbourhood": hood.words(varied), "cells that are separated": apart + lowered}
-    return Fitted(made.mu, alpha, cells, numbers, notes, local=made)
+    return Fitted(made.mu, alpha, cells, numbers, notes, local=made, lattice=lattice, hood=hood)
+
+
+def shapes_of(made: LocalFit) -> Floats:
+    """Return the gamma shapes of local fits: one over the dispersion, infinite without any."""
+    return np.where(made.a > 1e-8, 1 / np.maximum(made.a, 1e-8), np.inf)

@@ -31,10 +31,12 @@ from tacit.risk.sample.sample_models import (
     fit_loglinear,
     fit_poisson,
     place_cells,
+    shapes_of,
 )
 from tacit.risk.sample.sample_table import SampleTable, population_counts, tabulate_sample
 from tacit.spec import Companions, Measure, Role
-from tacit.stats.frequency_risk import CellRisks, poisson_risk
+from tacit.stats.frequency_risk import CellRisks, gamma_risk, poisson_risk
+from tacit.stats.local_counts import fit_around
 
 if TYPE_CHECKING:
     from tacit.risk.sample.sample_comparison import SampleComparison
@@ -61,7 +63,7 @@ class SampleRisk(Measure):
     - ``argus``: the sampling fraction alone, F - 1 negative binomial with parameters 1 and :math:`\pi_k`.
 
     The sampling fraction comes from ``population`` or ``sampling_fraction``, else by cell from the weights. The standard
-    errors hold what the model leaves to chance; with ``jackknife`` also the uncertainty of a log-linear fit, households
+    errors hold what the model leaves to chance; with ``jackknife`` also the uncertainty of the fit, households
     being kept together. A missing value counts as a value of its own. Sample uniques are at risk; other records
     have E(1/F) too where the model gives it.
 
@@ -124,7 +126,7 @@ class SampleRisk(Measure):
     )
     jackknife: NaturalInt = Field(
         default=0,
-        description="groups of a jackknife that adds the uncertainty of a Poisson fit to the standard errors; 0 for none",
+        description="groups of a jackknife that adds the uncertainty of the fit to the standard errors; 0 for none",
     )
     quasi: str | None = Field(
         default=None, description="one named quasi-identifier; by default every one"
@@ -167,10 +169,11 @@ class SampleRisk(Measure):
             )
         if self.reach is not None and self.radius is None:
             found.append(InputError(f"{self.kind}: reach= needs radius= too."))
-        if self.jackknife and (self.jackknife == 1 or self.model != "poisson"):
+        if self.jackknife and (self.jackknife == 1 or self.model == "argus"):
             found.append(
                 InputError(
-                    f"{self.kind}: jackknife= is for model 'poisson', with at least 2 groups."
+                    f"{self.kind}: jackknife= is for models that are fitted, 'poisson' and 'negative_binomial', with at "
+                    "least 2 groups."
                 )
             )
         if self.population is None and self.sampling_fraction is None and data.weight is None:
@@ -285,27 +288,64 @@ class SampleRisk(Measure):
         return float(math.sqrt(chance[0])), float(math.sqrt(chance[1]))
 
     def fit_variance(self, table: SampleTable, fitted: Fitted, ctx: Context) -> Floats:
-        """Return the variance of tau1 and tau2 from the fit, by Fay's jackknife over groups of whole clusters.
+        """Return the variance of tau1 and tau2 from the fit, by a jackknife over groups of whole clusters.
 
-        A group counts for half in its turn and the others for more, so that no margin becomes empty. The sample uniques and
-        the terms stay as they are.
+        The sample uniques, the terms and the neighbourhood stay as they are.
         """
         clusters, member = np.unique(table.cluster, return_inverse=True)
         groups = min(self.jackknife, len(clusters))
         if groups < 2:
             return np.zeros(2)
         part = (ctx.rng.permutation(len(clusters)) % groups)[member]
-        alone = np.flatnonzero(table.uniques)
+        by_model, fay = (
+            (self.refit_local, 1.0)
+            if self.model == "negative_binomial"
+            else (self.refit_means, FAY)
+        )
         taus = []
         for g in range(groups):
             ctx.tick("jackknife", g / groups)
-            factor = np.where(part == g, 1 - FAY, 1 + FAY / (groups - 1))
-            made = fit_poisson(table.reweighted(factor), fitted.margins, self.weighting)
-            risks = poisson_risk(table.n[alone], made.mu[alone], table.fraction[alone])
+            risks = by_model(table, fitted, part == g, groups)
             taus.append((float(risks.unique.sum()), float(risks.inverse.sum())))
         spread = np.array(taus)
         squares = ((spread - spread.mean(axis=0)) ** 2).sum(axis=0)
-        return np.asarray((groups - 1) / groups * squares / FAY**2)
+        return np.asarray((groups - 1) / groups * squares / fay**2)
+
+    def refit_means(
+        self, table: SampleTable, fitted: Fitted, out: npt.NDArray[np.bool_], groups: int
+    ) -> CellRisks:
+        """Return the risks of the sample uniques by a log-linear model in which one group counts less.
+
+        It counts for half and the others for more (Fay), so that no margin becomes empty.
+        """
+        factor = np.where(out, 1 - FAY, 1 + FAY / (groups - 1))
+        alone = np.flatnonzero(table.uniques)
+        made = fit_poisson(table.reweighted(factor), fitted.margins, self.weighting)
+        return poisson_risk(table.n[alone], made.mu[alone], table.fraction[alone])
+
+    def refit_local(
+        self, table: SampleTable, fitted: Fitted, out: npt.NDArray[np.bool_], groups: int
+    ) -> CellRisks:
+        """Return the risks of the sample uniques by the local model fitted without one group of records.
+
+        The local model is about whole counts, so that the group is left out, and means are scaled up to the whole sample.
+        """
+        assert fitted.lattice is not None
+        assert fitted.hood is not None
+        left = np.bincount(table.cell_of[~out], minlength=len(table.n)).astype(np.int64)
+        lattice, hood = replace(fitted.lattice, n=left), fitted.hood
+        alone = np.flatnonzero(table.uniques)
+        made = fit_around(
+            lattice,
+            lattice.places[alone],
+            lattice.group[alone],
+            hood.offsets(lattice.places.shape[1]),
+            hood.degree,
+            outside=self.outside,
+            lower=self.separated == "lower",
+        )
+        mu = made.mu * groups / (groups - 1)
+        return gamma_risk(table.n[alone], mu, shapes_of(made), table.fraction[alone])
 
 
 @dataclass(frozen=True)

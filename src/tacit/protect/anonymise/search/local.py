@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.protect.anonymise.bound import Found, Limits
 from tacit.protect.anonymise.evaluate import Node, Task
 from tacit.protect.anonymise.problem import Levels
-from tacit.protect.anonymise.states import States
+from tacit.protect.anonymise.search.boxes import Found, Limits
+from tacit.protect.anonymise.search.states import States
 
 #: Rounds without a better node after which the search ends.
 PATIENCE = 12

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tacit.protect.anonymise.bound import BoxSearch, Found, Limits
-from tacit.protect.anonymise.enumerate import walk
 from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.improve import LocalSearch
-from tacit.protect.anonymise.states import States
+from tacit.protect.anonymise.search.boxes import TIE, BoxSearch, Found, Limits
+from tacit.protect.anonymise.search.cover import bound_by_halves, can_part
+from tacit.protect.anonymise.search.every import walk
+from tacit.protect.anonymise.search.local import LocalSearch
+from tacit.protect.anonymise.search.states import States
 
 #: Rows merged in the local search, and nodes up to which it is left out.
 HEURISTIC_WORK, SMALL = 60_000_000, 3_000
@@ -28,7 +29,7 @@ def search_lattice(task: Task, limits: Limits, top: int, tick: Callable[[float],
             half = None if limits.seconds is None else limits.seconds / 2
             soon = Limits(min(HEURISTIC_WORK, limits.work / 2), half)
             LocalSearch(task, states, found, np.random.default_rng(0), tick).run(soon)
-        BoxSearch(task, states, found, tick).run(limits)
+        search_boxes(task, states, found, limits, tick)
     elif problem.n_nodes <= WHOLE:
         for node in walk(task, tick):
             found.note(node)
@@ -36,6 +37,29 @@ def search_lattice(task: Task, limits: Limits, top: int, tick: Callable[[float],
     else:
         LocalSearch(task, states, found, np.random.default_rng(0), tick).run(limits)
     return found
+
+
+def search_boxes(
+    task: Task, states: States, found: Found, limits: Limits, tick: Callable[[float], None]
+) -> None:
+    """Search boxes; where half the work leaves them open, bound the rest by halves of the keys too."""
+    boxes = BoxSearch(task, states, found, tick)
+    if task.problem.n_nodes <= WHOLE or not can_part(task):
+        boxes.run(limits)
+        return
+    half, sixth = (
+        Limits(limits.work * s, None if limits.seconds is None else limits.seconds * s)
+        for s in (1 / 2, 1 / 6)
+    )
+    boxes.run(half)
+    if math.isinf(found.bound):
+        return
+    least, work = bound_by_halves(task, sixth, tick)
+    rest = None if limits.seconds is None else limits.seconds / 6
+    boxes.run(Limits(limits.work - work, rest))
+    if least > found.threshold + TIE:
+        found.bound = math.inf
+    found.bound = max(found.bound, least)
 
 
 def search_soon(task: Task, limits: Limits, tick: Callable[[float], None]) -> Found:

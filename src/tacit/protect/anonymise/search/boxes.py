@@ -25,7 +25,7 @@ import numpy as np
 from tacit.protect.anonymise.evaluate import Node, Task
 from tacit.protect.anonymise.grouping import Floats
 from tacit.protect.anonymise.problem import Levels
-from tacit.protect.anonymise.states import States
+from tacit.protect.anonymise.search.states import States
 
 #: Values closer than this are ties.
 TIE = 1e-12
@@ -80,20 +80,23 @@ class BoxSearch:
         self.task, self.states, self.found, self.tick = task, states, found, tick
         self.monotone = task.is_monotone
         self.spread = level_spread(task)
+        self.order = itertools.count()
+        low, high = task.problem.low, task.problem.high
+        first = self.examine(low, high, -math.inf)
+        #: Open boxes, the one with the least bound first.
+        self.heap = [] if first is None else [(first, next(self.order), low, high)]
 
     def run(self, limits: Limits) -> None:
-        """Split boxes until nothing open can be among the best, or a limit is reached."""
-        problem, found = self.task.problem, self.found
+        """Split boxes until nothing open can be among the best, or a limit is reached; go on from there if asked again."""
+        found, heap = self.found, self.heap
         started = time.monotonic()
-        order = itertools.count()
-        first = self.examine(problem.low, problem.high, -math.inf)
-        heap = [] if first is None else [(first, next(order), problem.low, problem.high)]
         while heap:
             bound, turn, low, high = heapq.heappop(heap)
             if bound > found.threshold + TIE:
                 break
             late = limits.seconds is not None and time.monotonic() - started > limits.seconds
             if late or self.states.work > limits.work:
+                heapq.heappush(heap, (bound, turn, low, high))
                 found.bound = bound
                 return
             if turn % 32 == 0:
@@ -101,13 +104,18 @@ class BoxSearch:
             for part in self.halves(low, high):
                 least = self.examine(*part, bound)
                 if least is not None and least <= found.threshold + TIE:
-                    heapq.heappush(heap, (least, next(order), *part))
+                    heapq.heappush(heap, (least, next(self.order), *part))
         found.bound = math.inf
 
     def examine(self, low: Levels, high: Levels, inherited: float) -> float | None:
         """Judge the high node of a box; return a bound for the box, or None when nothing is left to look at."""
         task, found = self.task, self.found
-        bottom = self.states.at(low)
+        # Where the charges of a key's lowest level are all the same, its codes are not needed there.
+        needed = self.task.objective.needs_level
+        at = tuple(
+            lo if needed(j, lo) else hi for j, (lo, hi) in enumerate(zip(low, high, strict=True))
+        )
+        bottom = self.states.at(at)
         top, climbed = task.problem.raise_state(bottom, high)
         self.states.note_work(bottom)
         if high not in found.nodes:
@@ -117,7 +125,7 @@ class BoxSearch:
         passing = task.survivors(top, keeping=True)
         if float(top.amounts(task.weighted)[~passing].sum()) > task.limit:
             return None
-        return max(inherited, task.objective.bound(task.problem, bottom, passing[climbed]))
+        return max(inherited, task.objective.bound(task.problem, bottom, low, passing[climbed]))
 
     def halves(self, low: Levels, high: Levels) -> Iterator[tuple[Levels, Levels]]:
         """Yield the two halves of a box, cut where the charges of the key differ most."""

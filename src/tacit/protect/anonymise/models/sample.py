@@ -1,4 +1,4 @@
-"""Models of samples as conditions: the risk that a record is re-identified in the population."""
+"""Models of samples: the risk that a record is found in the population, and the share of population uniques."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ import numpy as np
 
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError
-from tacit.protect.anonymise.claims import Parts, claim_for
-from tacit.protect.anonymise.conditions import Condition, Setting, View, condition_for
 from tacit.protect.anonymise.grouping import Floats
+from tacit.protect.anonymise.models.registry import (
+    Condition,
+    Made,
+    Part,
+    Parts,
+    Setting,
+    View,
+    claim_for,
+    condition_for,
+)
 from tacit.protect.anonymise.problem import Flags
 from tacit.stats.individual_risk import expected_inverse, share_sampled
+from tacit.stats.population_uniques import SizeCounts, estimate_all
 
 TOLERANCE = 1e-12
 WEIGHTS_TELL = "The weights say how many people of the population a record stands for."
 ALL_DRAWN = "Every person of the population was sampled with the same chance."
+SAMPLED = "The records are a simple random sample of a population of the stated size."
 
 
 @dataclass(frozen=True)
@@ -92,18 +102,67 @@ def from_individual_risk(model: Any, setting: Setting) -> Sequence[Condition]:
 
 
 @claim_for("individual_risk")
-def claim_risk(
-    model: Any, data: Microdata, result: Microdata, in_k: str | None, in_shares: str | None
-) -> Parts:
+def claim_risk(model: Any, made: Made) -> Parts:
     """Claim the thresholds, together with what the population is estimated from."""
-    del result, in_k, in_shares
     told: dict[str, Any] = {
         name: value
         for name in ("threshold", "average")
         if (value := getattr(model, name)) is not None
     }
-    if data.weight is not None:
-        yield "individual-risk", told | {"weight": data.weight}, (WEIGHTS_TELL,)
+    if made.data.weight is not None:
+        yield Part("individual-risk", told | {"weight": made.data.weight}, (WEIGHTS_TELL,))
     else:
         told["sampling_fraction"] = model.sampling_fraction
-        yield "individual-risk", told, (ALL_DRAWN,)
+        yield Part("individual-risk", told, (ALL_DRAWN,))
+
+
+@dataclass(frozen=True)
+class FewPopulationUniques(Condition):
+    """The estimated share of the population that is unique is at most a limit; no estimate means no."""
+
+    population: int = 1
+    threshold: float = 0.01
+    model: str = "dankar"
+    overall: ClassVar[bool] = True
+
+    def holds(self, view: View) -> bool:
+        """Return whether the released classes suggest few population uniques."""
+        counts = SizeCounts.of(view.n, self.population)
+        if not len(counts.sizes):
+            return True
+        made, chosen = estimate_all(counts)
+        found = made[chosen if self.model == "dankar" else self.model].uniques
+        return bool(found <= self.threshold * self.population)
+
+
+@condition_for("population_uniqueness")
+def from_population_uniqueness(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return the condition of a limit on population uniques."""
+    if setting.weighted:
+        raise InputError(
+            "anonymise: population_uniqueness counts records; take weights='records' or 'weighted_k'."
+        )
+    return [
+        FewPopulationUniques(
+            model.quasi,
+            population=size_of_population(model, setting.data),
+            threshold=model.threshold,
+            model=model.model,
+        )
+    ]
+
+
+@claim_for("population_uniqueness")
+def claim_few_uniques(model: Any, made: Made) -> Parts:
+    """Claim few population uniques, in the population from which the file before suppression was drawn."""
+    told = {
+        "population": size_of_population(model, made.data),
+        "threshold": model.threshold,
+        "estimate": model.model,
+    }
+    yield Part("population-uniques", told, (SAMPLED,))
+
+
+def size_of_population(model: Any, data: Microdata) -> int:
+    """Return N; a sampling fraction is that of the file before records are suppressed."""
+    return int(model.population_of(len(data)))

@@ -1,4 +1,4 @@
-"""More models that classes can be tested for: gains, ratios and shares of values, sets of few keys, and attack risk.
+"""Models of shares of values: gains, ratios and bounds, in classes of all keys and of few.
 
 Why the flags are what they are. With nothing suppressed, the shares q of values among all records are the same at every
 node, and the shares p in a merged class are means, weighted by size, of those of its parts.
@@ -7,14 +7,11 @@ node, and the shares p in a merged class are means, weighted by size, of those o
   are below it, so these *merge*. They do not *keep*: a class that fails may be merged into one that passes, and spoil it.
 * |log2(p / q)| < delta holds for p in an open interval, and means stay in intervals, so it merges. Where absent values are ignored
   p may also be 0, and a mean of 0 and a number inside may be below the interval: then it does not merge.
-* The mean risk of all records is classes by records, and the records at risk are those in small classes; merging makes classes fewer
-  and larger, so both merge. They are asked of all classes together, and do not keep.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -22,20 +19,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError
-from tacit.protect.anonymise.conditions import (
+from tacit.protect.anonymise.models.registry import (
     TOLERANCE,
-    AtLeast,
     Condition,
-    OfValues,
+    Made,
+    Part,
+    Parts,
     Setting,
     View,
+    claim_for,
     condition_for,
     sensitive_columns,
 )
+from tacit.protect.anonymise.models.sizes import AtLeast, claim_k
+from tacit.protect.anonymise.models.values import OfValues, ignored_code, shared
 from tacit.protect.anonymise.problem import Flags
 from tacit.spec import Measure
 from tacit.stats import class_models
+
+KNOWN = "An intruder knows at most the stated number of keys of a person."
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,30 @@ class LittleGain(OfValues):
         of_class, value, n = self.rows(view)
         gain = class_models.bounded_gain if self.enhanced else class_models.relative_gain
         return np.asarray(gain(of_class, value, n, len(view.n)) <= self.beta + TOLERANCE)
+
+
+@condition_for("beta_likeness")
+def from_beta_likeness(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return one condition per sensitive column."""
+    return [
+        LittleGain(
+            model.quasi,
+            setting.weighted,
+            column=column,
+            ignored=ignored_code(model, setting, column),
+            beta=model.beta,
+            enhanced=model.variant == "enhanced",
+        )
+        for column in sensitive_columns(model, setting.data)
+    ]
+
+
+@claim_for("beta_likeness")
+def claim_beta(model: Any, made: Made) -> Parts:
+    """Claim small gains of each sensitive column."""
+    for column in sensitive_columns(model, made.data):
+        told = {"beta": model.beta, "variant": model.variant, "sensitive": column}
+        yield Part("beta-likeness", told | shared(model, made.in_shares))
 
 
 @dataclass(frozen=True)
@@ -73,6 +99,30 @@ class LittleRatio(OfValues):
         return np.asarray(far <= self.delta - TOLERANCE)
 
 
+@condition_for("delta_disclosure")
+def from_delta_disclosure(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return one condition per sensitive column."""
+    return [
+        LittleRatio(
+            model.quasi,
+            setting.weighted,
+            column=column,
+            ignored=ignored_code(model, setting, column),
+            delta=model.delta,
+            all_values=model.absent == "violates",
+        )
+        for column in sensitive_columns(model, setting.data)
+    ]
+
+
+@claim_for("delta_disclosure")
+def claim_delta(model: Any, made: Made) -> Parts:
+    """Claim small ratios of each sensitive column."""
+    for column in sensitive_columns(model, made.data):
+        told = {"delta": model.delta, "absent": model.absent, "sensitive": column}
+        yield Part("delta-disclosure", told | shared(model, made.in_shares))
+
+
 @dataclass(frozen=True)
 class SmallShare(OfValues):
     """No value that counts has a share above alpha among all records of a class."""
@@ -90,75 +140,6 @@ class SmallShare(OfValues):
         return np.asarray(share <= self.alpha + TOLERANCE)
 
 
-@dataclass(frozen=True)
-class MeanRisk(Condition):
-    """The mean of scale / size over all released records is at most a limit."""
-
-    limit: float = 1.0
-    scale: float = 1.0
-    merges: ClassVar[bool] = True
-    overall: ClassVar[bool] = True
-
-    def holds(self, view: View) -> bool:
-        """Return whether classes by records, scaled, are at most the limit."""
-        classes, records = int((view.n > 0).sum()), int(view.n.sum())
-        return self.scale * classes <= (self.limit + TOLERANCE) * records
-
-
-@dataclass(frozen=True)
-class FewAtRisk(Condition):
-    """At most a share of the released records has a risk scale / size above a threshold."""
-
-    share: float = 0.0
-    threshold: float = 0.2
-    scale: float = 1.0
-    merges: ClassVar[bool] = True
-    overall: ClassVar[bool] = True
-
-    def holds(self, view: View) -> bool:
-        """Return whether few enough records are at risk."""
-        n = view.n[view.n > 0]
-        at_risk = int(n[self.scale / n > self.threshold + TOLERANCE].sum())
-        return at_risk <= (self.share + TOLERANCE) * int(n.sum())
-
-
-def ignored_code(model: Any, setting: Setting, column: str) -> int:
-    """Return the code of null when its records are left out, else -1."""
-    return len(setting.values[column]) if model.missing == "ignore" else -1
-
-
-@condition_for("beta_likeness")
-def from_beta_likeness(model: Any, setting: Setting) -> Sequence[Condition]:
-    """Return one condition per sensitive column."""
-    return [
-        LittleGain(
-            model.quasi,
-            setting.weighted,
-            column=column,
-            ignored=ignored_code(model, setting, column),
-            beta=model.beta,
-            enhanced=model.variant == "enhanced",
-        )
-        for column in sensitive_columns(model, setting.data)
-    ]
-
-
-@condition_for("delta_disclosure")
-def from_delta_disclosure(model: Any, setting: Setting) -> Sequence[Condition]:
-    """Return one condition per sensitive column."""
-    return [
-        LittleRatio(
-            model.quasi,
-            setting.weighted,
-            column=column,
-            ignored=ignored_code(model, setting, column),
-            delta=model.delta,
-            all_values=model.absent == "violates",
-        )
-        for column in sensitive_columns(model, setting.data)
-    ]
-
-
 @condition_for("alpha_k")
 def from_alpha_k(model: Any, setting: Setting) -> Sequence[Condition]:
     """Return the size of classes, and the shares of each sensitive column."""
@@ -171,6 +152,17 @@ def from_alpha_k(model: Any, setting: Setting) -> Sequence[Condition]:
             )
         )
     return made
+
+
+@claim_for("alpha_k")
+def claim_alpha_k(model: Any, made: Made) -> Parts:
+    """Claim classes of k, and small shares of each sensitive column."""
+    yield from claim_k(model, made)
+    for column in sensitive_columns(model, made.data):
+        told: dict[str, Any] = {"alpha": model.alpha, "sensitive": column}
+        if model.values is not None:
+            told["values"] = list(model.values)
+        yield Part("bounded-share", told | shared(model, made.in_shares))
 
 
 @condition_for("lkc")
@@ -214,41 +206,16 @@ def further_groups(
     return groups
 
 
-@condition_for("attack_risk")
-def from_attack_risk(model: Any, setting: Setting) -> Sequence[Condition]:
-    """Return the conditions of the limits that were given."""
-    scale = risk_scale(model, setting.data, weighted=setting.weighted_k)
-    made: list[Condition] = []
-    if model.highest is not None:
-        least = scale / model.highest if model.highest > 0 else math.inf
-        made.append(AtLeast(model.quasi, k=least))
-    if model.average is not None:
-        made.append(MeanRisk(model.quasi, limit=model.average, scale=scale))
-    if model.at_risk is not None:
-        made.append(
-            FewAtRisk(model.quasi, share=model.at_risk, threshold=model.threshold, scale=scale)
-        )
-    return made
-
-
-def risk_scale(model: Any, data: Microdata, *, weighted: bool = False) -> float:
-    """Return s where the risk of a record in a class of n is s / n, or say why there is none."""
-    if model.highest is None and model.average is None and model.at_risk is None:
-        raise InputError(
-            "anonymise: attack_risk needs a limit: give highest=, average= or at_risk=."
-        )
-    if weighted:
-        raise InputError(
-            "anonymise: attack_risk counts records; leave weights= at 'records', or give fraction=."
-        )
-    if model.quasi is None and len(data.quasi) > 1:
-        raise InputError(
-            "anonymise: attack_risk is about one quasi-identifier; name it with quasi=."
-        )
-    if model.attacker == "prosecutor":
-        return 1.0
-    if model.fraction is None and data.weight is not None:
-        raise InputError(
-            "anonymise: attack_risk for this attacker needs fraction=; sums of weights are not used here."
-        )
-    return float(model.fraction or 1.0)
+@claim_for("lkc")
+def claim_lkc(model: Any, made: Made) -> Parts:
+    """Claim classes of K and small shares on every set of at most L keys."""
+    for column in sensitive_columns(model, made.data):
+        told: dict[str, Any] = {
+            "known": model.known,
+            "k": model.k,
+            "confidence": model.confidence,
+            "sensitive": column,
+        }
+        if made.in_k is not None:
+            told["k_weight"] = made.in_k
+        yield Part("lkc-privacy", told | shared(model, made.in_shares), (KNOWN,))

@@ -1,0 +1,15 @@
+"""The claim that every released record could be at least k members of a population register."""
+
+from __future__ import annotations
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import Frame
+from tacit.claims.people import match_people
+from tacit.claims.registry import check_for
+
+
+@check_for("k-map")
+def has_many_candidates(frame: Frame, claim: Claim) -> bool:
+    """Return True when every released class has at least k members in the register."""
+    pairs, _ = match_people(frame, claim)
+    return all(members >= claim.parameters["k"] for records, members in pairs if records)

@@ -1,0 +1,38 @@
+"""What the checks against a population register share: its members by released class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tacit.claims.claim import Claim
+from tacit.claims.classes import SIZE, Frame, class_sizes
+
+Label = tuple[str | None, ...]
+
+
+def match_people(frame: Frame, claim: Claim) -> tuple[list[tuple[int, int]], int]:
+    """Return records and register members of every class, released or in the register, and the members elsewhere."""
+    table = class_sizes(frame, claim.columns).collect("pyarrow").to_native()
+    texts = [[label_text(v) for v in table.column(c).to_pylist()] for c in claim.columns]
+    released: dict[Label, int] = {}
+    for label, n in zip(zip(*texts, strict=True), table.column(SIZE).to_pylist(), strict=True):
+        released[label] = released.get(label, 0) + n
+    counted = claim.parameters["people"]
+    members = {tuple(row[:-1]): int(row[-1]) for row in counted["classes"]}
+    pairs = [(released.get(c, 0), members.get(c, 0)) for c in released.keys() | members.keys()]
+    return pairs, int(counted["elsewhere"])
+
+
+def label_text(value: Any) -> str | None:
+    """Return the text of a released value: whole numbers without a fraction, dates in ISO form."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return (
+        str(value.isoformat()).removesuffix("T00:00:00")
+        if hasattr(value, "isoformat")
+        else str(value)
+    )
