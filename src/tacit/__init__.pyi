@@ -104,6 +104,7 @@ from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
 from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
+from tacit.protect.synthesise.synthesise import Synthesise as Synthesise
 from tacit.protect.weights.calibrate import Calibrate as Calibrate
 from tacit.recommendation import recommend as recommend
 from tacit.registry import register as register

@@ -114,6 +114,10 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
         extra["original"] = (Path | None, "the data before protection, for measures that compare")
         if common is COMMON:
             extra["register"] = (Path | None, "a population register, for measures that need one")
+            extra["control"] = (
+                Path | None,
+                "records of people whom no step has seen, for measures that compare with them",
+            )
         extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
     for name, (annotation, text) in extra.items():
         required = name == "out"
@@ -139,7 +143,17 @@ def option_name(field: str) -> str:
     return (
         f"with_{field}"
         if field
-        in {*COMMON, *TABLE_COMMON, "out", "force", "original", "register", "plot", "source"}
+        in {
+            *COMMON,
+            *TABLE_COMMON,
+            "out",
+            "force",
+            "original",
+            "register",
+            "control",
+            "plot",
+            "source",
+        }
         else field
     )
 
@@ -218,6 +232,7 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
                 data,
                 original=read(options["original"]) if options.get("original") else None,
                 register=read(options["register"]) if options.get("register") else None,
+                control=read(options["control"]) if options.get("control") else None,
                 context=context,
             )
     if isinstance(spec, Method):

@@ -21,6 +21,7 @@ ROLE_WORDS = {
     "weight": "weight",
     "household": "household",
     "stratum": "stratum",
+    "copies": "number of the copy",
 }
 
 
