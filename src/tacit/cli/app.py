@@ -603,6 +603,7 @@ def experiment(
         "series",
         "dictionaries",
         "individual-risk",
+        "synthetic-weights",
     ],
     /,
     *,
@@ -621,6 +622,7 @@ def experiment(
         ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
+        ``synthetic-weights``: coverage with synthetic design variables, Mitra and Reiter (2006).
         ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
     out
         Folder for the tables (csv) and charts (svg).

@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "series": "series_distances",
     "dictionaries": "dictionary_size",
     "individual-risk": "individual_risk",
+    "synthetic-weights": "weights_after_synthesis",
 }
 
 

@@ -88,7 +88,9 @@ def combine_copies(
         raise InputError("combining copies needs estimates and variances of at least two copies")
     q, v = np.asarray(values, dtype=np.float64), float(np.mean(variances))
     if not np.isfinite(q).all() or not math.isfinite(v) or min(variances) < 0:
-        raise InputError("estimates and variances of copies must be known, and variances not negative")
+        raise InputError(
+            "estimates and variances of copies must be known, and variances not negative"
+        )
     mean, b = float(q.mean()), float(q.var(ddof=1))
     if b <= 1e-28 * max(float(np.abs(q).max()) ** 2, 1e-300):
         b = 0.0

@@ -26,6 +26,8 @@ LEVELS = 40
 MOST = 3_000
 #: Inner knots of a spline, at quantiles.
 KNOTS = 8
+#: Neighbours on either side from which a residual is drawn, at least.
+NEAR = 15
 #: Records whose likelihood is summed at a time.
 CHUNK = 1 << 16
 #: Penalty on coefficients of a multinomial model, in standard units: what keeps separated classes finite.
@@ -144,12 +146,26 @@ def spline_basis(x: Floats, knots: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A linear or spline model of a number; the spline draws residuals of other records."""
+    """A linear or spline model of a number.
+
+    The spline draws residuals of records with nearly the same fitted value, so that spread and skewness may change along
+    the curve; ``fitted`` and ``residuals`` are sorted by it.
+    """
 
     design: Design
     fitted: Fit
-    residuals: Floats
     kind: Literal["linear", "spline"]
+    curve: Floats
+    residuals: Floats
+
+    def near_residuals(self, mean: Floats, rng: np.random.Generator) -> Floats:
+        """Return residuals of records whose fitted value is among the nearest to each mean."""
+        n = len(self.curve)
+        half = min(max(NEAR, n // 100), (n - 1) // 2)
+        at = np.searchsorted(self.curve, mean) + rng.integers(-half, half + 1, len(mean))
+        # Reflected at the ends, where a window has one side only.
+        at = np.abs(at)
+        return self.residuals[np.clip(np.where(at > n - 1, 2 * (n - 1) - at, at), 0, n - 1)]
 
     def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new numbers for records with these predictors."""
@@ -161,7 +177,7 @@ class Numbers:
         if self.kind == "linear":
             noise = rng.standard_normal(n) * np.sqrt(self.fitted.dispersion * ratio)
         else:
-            noise = rng.choice(self.residuals, n)
+            noise = self.near_residuals(mean, rng)
         return Values(np.zeros(n, dtype=np.int64), mean + noise)
 
 
@@ -174,7 +190,9 @@ def fit_numbers(
     x = design.rows(given)
     refuse_few(len(x), x.shape[1])
     model = fit(x, target.numbers)
-    return Numbers(design, model, target.numbers - model.fitted, kind)
+    order = np.argsort(model.fitted, kind="stable")
+    left = (target.numbers - model.fitted)[order]
+    return Numbers(design, model, kind, model.fitted[order], left)
 
 
 @dataclass(frozen=True)
