@@ -20,9 +20,7 @@ DUST = 1e-9
 def keeps_rules(frame: Frame, claim: Claim) -> bool:
     """Return True when no record breaks a rule."""
     schema = frame.collect_schema()
-    broken = []
-    for text in claim.parameters["forbid"]:
-        broken.append(where(text, schema).expr)
+    broken = [where(text, schema).expr for text in claim.parameters["forbid"]]
     for setting in claim.parameters["settings"]:
         when = where(setting["when"], schema).expr
         broken += [when & differs(c, value, schema[c]) for c, value in setting["set"].items()]

@@ -60,6 +60,8 @@ Joint = Literal["copula", "ipf"]
 JOINT = ("copula", "ipf")
 #: Methods for numbers alone.
 OF_NUMBERS = ("linear", "spline", "count")
+#: Share of values that came out as they were from which on a column is as good as given.
+DETERMINED = 0.9
 #: The column that numbers the copies.
 COPY = "_copy"
 
@@ -335,9 +337,24 @@ class Synthesise(Method):
         ctx.note(
             columns=len(replaced),
             copies=self.copies,
+            unchanged=self.tell_unchanged(copies[0], original, replaced),
             synthesis="full" if set(replaced) >= set(self.record(data)) else "partial",
         )
         return self.stack(data, tables)
+
+    def tell_unchanged(
+        self, state: State, original: State, replaced: tuple[str, ...]
+    ) -> dict[str, float]:
+        """Return the share of values that came out as they were, and warn where that is nearly all."""
+        shares = {c: share_unchanged(state[c], original[c]) for c in replaced}
+        close = [c for c, share in shares.items() if share > DETERMINED and varies(original[c])]
+        if close:
+            warnings.warn(
+                f"synthesise: {', '.join(map(repr, close))} came out nearly as in the original, since the columns that it is drawn given determine it. Replace those as well, or name fewer predictors.",
+                WeakProtection,
+                stacklevel=6,
+            )
+        return shares
 
     def record(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that a full synthesis replaces: what a record says."""
@@ -660,6 +677,20 @@ class Synthesise(Method):
             return self.margins
         pairs = tuple((a, b) for i, a in enumerate(replaced) for b in replaced[i + 1 :])
         return pairs or (replaced,)
+
+
+def share_unchanged(new: Values, old: Values) -> float:
+    """Return the share of values that are those of the same record before, numbers within a hundredth of their spread."""
+    same = new.codes == old.codes
+    if new.numbers is not None and old.numbers is not None:
+        same &= np.abs(new.numbers - old.numbers) <= 0.01 * float(old.numbers.std())
+    return float(same.mean())
+
+
+def varies(values: Values) -> bool:
+    """Return True when no value is that of nearly all records."""
+    _, counts = np.unique(values.keys(), return_counts=True)
+    return bool(counts.max(initial=0) < DETERMINED * len(values))
 
 
 def usual_limits(values: Values) -> tuple[float | None, float | None]:

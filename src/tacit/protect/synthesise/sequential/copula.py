@@ -35,6 +35,17 @@ class Margin:
         u = low + rng.random(len(at)) * (self.upto[at] - low)
         return np.asarray(ndtri(np.clip(u, 1e-12, 1 - 1e-12)))
 
+    def mean_scores(self, values: Values) -> Floats:
+        """Return the mean normal score within the share of each value, in units of its standard deviation."""
+        ends = ndtri(np.clip(np.concatenate([[0.0], self.upto]), 1e-12, 1 - 1e-12))
+        density = np.exp(-(ends**2) / 2) / np.sqrt(2 * np.pi)
+        density[[0, -1]] = 0.0
+        mean = -np.diff(density) / np.maximum(np.diff(self.upto, prepend=0.0), 1e-300)
+        at = np.clip(np.searchsorted(self.keys, values.keys()), 0, len(self.keys) - 1)
+        found = mean[at]
+        spread = float(found.std())
+        return (found - found.mean()) / spread if spread > 1e-9 else np.zeros(len(found))
+
     def values(self, scores: Floats, *, smooth: bool, rng: np.random.Generator) -> Values:
         """Return the values at normal scores; with smoothing, numbers between neighbours."""
         at = np.minimum(np.searchsorted(self.upto, ndtr(scores), side="right"), len(self.upto) - 1)
@@ -93,19 +104,28 @@ class Copula:
         ]
 
 
-def fit_copula(targets: Columns, given: Columns, rng: np.random.Generator) -> Copula:
+def fit_copula(targets: Columns, given: Columns) -> Copula:
     """Return the copula of some columns given others."""
     drawn = tuple(margin_of(x) for _, x in targets)
     alone = tuple(margin_of(x) for _, x in given)
+    # Mean scores, divided by their own spread, undo most of what ties and categories take from a correlation.
     scores = np.column_stack(
-        [m.scores(x, rng) for m, (_, x) in zip((*drawn, *alone), (*targets, *given), strict=True)]
+        [m.mean_scores(x) for m, (_, x) in zip((*drawn, *alone), (*targets, *given), strict=True)]
     )
     k = len(drawn)
-    r = (scores.T @ scores) / max(len(scores), 1)
-    size = np.sqrt(np.maximum(np.diag(r), 1e-12))
-    r = r / np.outer(size, size)
+    r = nearest_correlation((scores.T @ scores) / max(len(scores), 1))
     # S = R_ty R_yy^-1, residual covariance R_tt - S R_yt.
     slope = r[:k, k:] @ np.linalg.pinv(r[k:, k:], hermitian=True) if alone else np.zeros((k, 0))
     left = r[:k, :k] - slope @ r[k:, :k]
     values, vectors = np.linalg.eigh((left + left.T) / 2)
     return Copula(drawn, alone, slope, vectors * np.sqrt(np.clip(values, 0.0, None)))
+
+
+def nearest_correlation(r: Floats) -> Floats:
+    """Return a correlation matrix without negative directions, its diagonal one."""
+    r = np.clip(r, -0.999, 0.999)
+    np.fill_diagonal(r, 1.0)
+    values, vectors = np.linalg.eigh(r)
+    whole = (vectors * np.maximum(values, 1e-6)) @ vectors.T
+    size = np.sqrt(np.diag(whole))
+    return np.asarray(whole / np.outer(size, size))

@@ -99,11 +99,18 @@ class ColumnModel:
     variable: Variable
     value: Any
     state: Any = None
+    donors: Values | None = None
+
+    def draw_any(self, n: int, rng: np.random.Generator) -> Values:
+        """Return values of any records: where a leaf knows only what cannot be."""
+        assert self.donors is not None
+        return self.donors.take(rng.integers(len(self.donors), size=n))
 
     def draw(self, given: Given, rng: np.random.Generator) -> Values:
         """Return new values for records with these predictors."""
         if self.state is None:
-            return self.value.draw(given, rng)
+            found: Values = self.value.draw(given, rng)
+            return found
         states = self.state.draw(given, rng).codes
         ordinary = np.flatnonzero(states == 0)
         out = Values(states, np.zeros(len(states)))
@@ -158,6 +165,7 @@ class Chain:
         variable = self.variables[step.column]
         given = self.given(step, group, self.original, rows)
         target = self.original[step.column].take(rows)
+        donors = target
         state = None
         if variable.numeric and (target.codes > 0).any():
             state = self.fit_states(Values(target.codes), variable.size, given, step, rng)
@@ -167,8 +175,9 @@ class Chain:
         if variable.numeric:
             target = Values(np.zeros(len(target), dtype=np.int64), target.numbers)
         if not len(target):
-            return ColumnModel(variable, None, state)
-        return ColumnModel(variable, self.fit_values(target, variable, given, step, rng), state)
+            return ColumnModel(variable, None, state, donors)
+        value = self.fit_values(target, variable, given, step, rng)
+        return ColumnModel(variable, value, state, donors)
 
     def fit_states(
         self, target: Values, size: int, given: Given, step: Step, rng: np.random.Generator
@@ -263,7 +272,10 @@ class Chain:
                 raise Infeasible(
                     f"synthesise: no original record shows what column {step.column!r} is where its rules leave it free"
                 )
-            drawn = model.draw(self.given(step, group, state, todo), rng)
+            if attempt < TRIES // 2 or not step.forbid:
+                drawn = model.draw(self.given(step, group, state, todo), rng)
+            else:
+                drawn = model.draw_any(len(todo), rng)
             drawn, outside = self.bound(step, drawn, last=attempt == TRIES - 1)
             state[step.column] = state[step.column].put(todo, drawn)
             todo = todo[outside | self.impossible(step, state, todo)]

@@ -35,7 +35,7 @@ def draw_copula(
     """Fit a copula; return what draws records from it."""
     pairs = [(variables[c], original[c]) for c in replaced]
     alone = [(variables[c], original[c]) for c in given]
-    model = fit_copula(pairs, alone, rng)
+    model = fit_copula(pairs, alone)
 
     def redraw(state: State, rows: Ints) -> None:
         here = [(v, x.take(rows)) for v, x in alone]
