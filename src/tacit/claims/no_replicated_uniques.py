@@ -7,7 +7,7 @@ import numpy as np
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
 from tacit.claims.registry import check_for
-from tacit.data.record_hash import hash_records
+from tacit.engine.record_hash import hash_records
 
 
 @check_for("no-replicated-uniques")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from tacit.data.microdata import Microdata
-from tacit.data.record_hash import find_uniques
 from tacit.data.values import Flags, Ints
+from tacit.engine.record_hash import find_uniques
 from tacit.errors import LimitReached
 from tacit.protect.synthesise.sequential.sequence import State, Tick
 from tacit.protect.synthesise.sequential.variables import Values
