@@ -218,7 +218,7 @@ class Synthesise(Method):
 
     def _check_joint(self) -> None:
         """Refuse what models of all columns together cannot do."""
-        given = {
+        given: dict[str, Any] = {
             "methods": self.methods, "order": self.order, "predictors": self.predictors,
             "rules": self.rules, "sums": self.sums, "within": self.within, "head": self.head,
         }  # fmt: skip

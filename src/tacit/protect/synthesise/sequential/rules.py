@@ -68,7 +68,8 @@ def dependencies(
 
 def put_in_order(preferred: Sequence[str], before: Mapping[str, set[str]]) -> list[str]:
     """Return the columns in the preferred order, each after those that must come before it."""
-    left, done = list(preferred), []
+    left = list(preferred)
+    done: list[str] = []
     while left:
         ready = next((c for c in left if before.get(c, set()) <= set(done)), None)
         if ready is None:

@@ -98,7 +98,7 @@ def fit_leaves(
     return Leaves(tree, scores, donors, start, count, spread, atom)
 
 
-def grow(x: Floats, target: Values, size: int, leaf: int, rng: np.random.Generator) -> Any:
+def grow(x: Any, target: Values, size: int, leaf: int, rng: np.random.Generator) -> Any:
     """Fit a tree: of least squares for numbers, of Gini's index for categories."""
     classes, numbers = learners()
     seed = int(rng.integers(2**31))

@@ -92,7 +92,7 @@ class Values:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, at: Ints | Flags) -> Values:
+    def take(self, at: Ints | Flags | slice) -> Values:
         """Return some of the records."""
         return Values(self.codes[at], None if self.numbers is None else self.numbers[at])
 
