@@ -292,7 +292,7 @@ def weigh(
     return copy_weights(world.design, old, *tables, rng)
 
 
-def covers(world: World, copies: list[Answer], truth: np.ndarray) -> np.ndarray:
+def covers(copies: list[Answer], truth: np.ndarray) -> np.ndarray:
     """Return for each estimand whether its combined interval holds the truth."""
     hit = np.zeros(len(truth))
     for j, value in enumerate(truth):
@@ -338,7 +338,7 @@ def coverage_study(name: str, replications: int, seed: int, progress: Any = None
         copies = synthesise(world, sample, rng)
         for way in world.ways:
             asked = [world.ask(c, weigh(way, world, weights, sample, c, rng)) for c in copies]
-            hits[way] += covers(world, asked, truth)
+            hits[way] += covers(asked, truth)
         again += found_again(name, world, rows, sample, copies) / replications
     return Coverage(world.names, {w: h / replications for w, h in hits.items()}, again)
 
@@ -377,7 +377,7 @@ def swap_strata(strata: np.ndarray, rate: float, rng: np.random.Generator) -> np
     """Return strata after a share of records exchanged theirs with a record of the whole file."""
     swapped = strata.copy()
     n = len(strata)
-    for i in rng.choice(n, int(round(rate * n)), replace=False):
+    for i in rng.choice(n, round(rate * n), replace=False):
         j = rng.integers(n)
         swapped[i], swapped[j] = swapped[j], swapped[i]
     return swapped

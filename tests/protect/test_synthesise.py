@@ -436,7 +436,7 @@ def test_a_plan_releases_copies_and_is_verified(tmp_path):
     folder = tmp_path / "out"
     release.write(folder)
     file = next(folder.rglob("data.csv"))
-    again = tacit.read(file, copies="_copy", weight="w")
+    again = tacit.read(file, copy_number="_copy", weight="w")
     assert len(split_copies(again)) == 3
     assert tacit.verify(folder).holds
 

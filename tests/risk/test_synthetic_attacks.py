@@ -95,6 +95,13 @@ def test_replicas_are_counted_as_written_out():
     assert 0.4 < fresh.numbers["share closer to the original than to control records"] < 0.6
 
 
+def test_a_key_that_is_the_stratum_counts():
+    columns = {"h": ["a", "b", "c", "c"], "x": ["1", "1", "1", "1"]}
+    data = tacit.read(columns, keys=["h", "x"], stratum="h")
+    found = tacit.SyntheticRisk().measure(data, original=data, seed=1)
+    assert found.numbers["original records that are unique"] == 2
+
+
 def test_modes_of_copies():
     c = CASES["modal_membership_risk"]
     mode = modes(np.array(c["synthetic_m_by_record"]))
@@ -103,7 +110,7 @@ def test_modes_of_copies():
     rows = c["synthetic_m_by_record"]
     stacked = tacit.read(
         {"h": [v for r in rows for v in r], "copy": np.repeat(range(5), 3), "y": [1, 2, 3] * 5},
-        copies="copy",
+        copy_number="copy",
     )
     found = tacit.DesignRisk(column="h").measure(stacked, original=data)
     assert found.value == pytest.approx(c["expected_share_recovered"])
@@ -203,6 +210,29 @@ def test_control_files_in_plans_and_in_the_shell(tmp_path, capsys):
         == 0
     )
     assert "success on control records" in capsys.readouterr().out
+    made = str(tmp_path / "made.csv")
+    source = str(tmp_path / "people.csv")
+    assert (
+        main(
+            [
+                "apply",
+                "synthesise",
+                source,
+                "--columns",
+                "wage",
+                "--copies",
+                "2",
+                "--seed",
+                "1",
+                "--out",
+                made,
+            ]
+        )
+        == 0
+    )
+    argv = ["measure", "synthetic-risk", made, "--copy-number", "_copy", "--original", source]
+    assert main([*argv, "--records", "50", "--seed", "1"]) == 0
+    assert "2 copies" in capsys.readouterr().out.replace("\n", " ")
     (tmp_path / "plan.yaml").write_text(
         (tmp_path / "plan.yaml").read_text().replace("holdout.csv", "nowhere.csv")
     )

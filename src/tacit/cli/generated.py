@@ -209,10 +209,14 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         reading["links"] = [split([text]) for text in options["links"]]
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
-    def read(path: Path) -> Any:
-        return tacit.read(
-            path, **reading, hierarchies=rules, engine=options.get("engine") or "duckdb"
-        )
+    def read(path: Path, *, beside: bool = False) -> Any:
+        # Files beside the data hold no copies, whatever the data do.
+        given = {k: v for k, v in reading.items() if not (beside and k == "copy_number")}
+        engine = options.get("engine") or "duckdb"
+        return tacit.read(path, **given, hierarchies=rules, engine=engine)
+
+    def read_beside(name: str) -> Any:
+        return read(options[name], beside=True) if options.get(name) else None
 
     with progress_bar(console) as progress:
         data = read(source)
@@ -230,9 +234,9 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             assert isinstance(spec, Measure)
             found = spec.measure(
                 data,
-                original=read(options["original"]) if options.get("original") else None,
-                register=read(options["register"]) if options.get("register") else None,
-                control=read(options["control"]) if options.get("control") else None,
+                original=read_beside("original"),
+                register=read_beside("register"),
+                control=read_beside("control"),
                 context=context,
             )
     if isinstance(spec, Method):

@@ -54,10 +54,10 @@ class Files:
 
 
 def shared_columns(synthetic: Microdata, others: Sequence[Microdata]) -> tuple[str, ...]:
-    """Return the columns in all files that describe people: no identifier, weight, household or stratum."""
+    """Return the columns in all files that describe people: no identifier, weight or household."""
     apart: set[str | None] = set()
     for data in (synthetic, *others):
-        apart |= {*data.identifiers, data.weight, data.household, data.stratum, data.copies}
+        apart |= {*data.identifiers, data.weight, data.household, data.copies}
     return tuple(
         c for c in synthetic.columns if c not in apart and all(c in d.columns for d in others)
     )

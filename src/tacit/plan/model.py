@@ -52,7 +52,7 @@ SECTIONS: Mapping[str, str] = {
     "source": "the file to protect: its path, and options for reading it",
     "register": "a population register with the same keys, for measures that need one",
     "control": "records of people whom no step has seen, for measures that compare the risk with theirs",
-    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, copies, links",
+    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, copy_number, links",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
     "steps": "the methods to apply, in order",

@@ -164,7 +164,7 @@ class Roles(Section):
     weight: ColumnName | None = Field(default=None, description="column with the sampling weight")
     household: ColumnName | None = Field(default=None, description="column with the household")
     stratum: ColumnName | None = Field(default=None, description="column with the stratum")
-    copies: ColumnName | None = Field(
+    copy_number: ColumnName | None = Field(
         default=None, description="column that numbers the copies of synthetic data"
     )
     links: LinkGroups = Field(

@@ -21,7 +21,7 @@ ROLE_WORDS = {
     "weight": "weight",
     "household": "household",
     "stratum": "stratum",
-    "copies": "number of the copy",
+    "copy_number": "number of the copy",
 }
 
 

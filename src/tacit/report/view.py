@@ -253,7 +253,9 @@ def judge(view: View) -> Callout:
 
 
 #: Claims that keep others from being undone, and protect nobody by themselves.
-SUPPORTING = frozenset({"absent-columns", "suppressed-together", "constant-in-households"})
+SUPPORTING = frozenset(
+    {"absent-columns", "suppressed-together", "constant-in-households", "rules-kept"}
+)
 
 
 def choose_verdict(view: View) -> tuple[Any, str]:

@@ -612,7 +612,9 @@ class Synthesise(Method):
             numbered.append(copy.append_column(ROW, pa.array(rows, type=pa.int64())))
         result = data.with_table(pa.concat_tables(numbered))
         label = "number of the synthetic copy"
-        return result.with_columns_described({COPY: Column(COPY, frozenset({"copies"}), label)})
+        return result.with_columns_described(
+            {COPY: Column(COPY, frozenset({"copy_number"}), label)}
+        )
 
     # -- claims ------------------------------------------------------------------------------------
 
