@@ -334,10 +334,12 @@ class Synthesise(Method):
             new = {c: variables[c].restore(state[c]) for c in replaced}
             copy = set_values(table, new)
             tables.append(self.weigh(data, table, copy, replaced, ctx, number))
+        if self.rho is None:
+            # Beside noisy margins it would be one more thing told of the original.
+            ctx.note(unchanged=self.tell_unchanged(copies[0], original, replaced))
         ctx.note(
             columns=len(replaced),
             copies=self.copies,
-            unchanged=self.tell_unchanged(copies[0], original, replaced),
             synthesis="full" if set(replaced) >= set(self.record(data)) else "partial",
         )
         return self.stack(data, tables)
@@ -667,7 +669,8 @@ class Synthesise(Method):
                 replaced,
                 (
                     "Neighbouring files differ in one record; the number of records is public.",
-                    "The categories of each column and the limits of numbers are public, and were not read off the data.",
+                    "The categories of each column, the limits and decimals of numbers, and whether values may be missing are public.",
+                    "The noise is drawn in double precision.",
                     "The seed stays secret: leave it out, and one is drawn.",
                 ),
             )
