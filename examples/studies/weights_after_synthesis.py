@@ -94,7 +94,9 @@ def answers(parts: list[Any]) -> Answer:
 def stratified_world(rng: np.random.Generator) -> World:
     """Return four strata of 1000, 2000, 10000 and 7000, of which 250 each are sampled."""
     h = np.repeat(np.arange(4), [1000, 2000, 10000, 7000])
-    mu, alpha, beta = (np.array(v, float) for v in ((20, 14, 10, 5), (0, 10, -5, 5), (1, 1.5, 0.7, 2)))
+    mu, alpha, beta = (
+        np.array(v, float) for v in ((20, 14, 10, 5), (0, 10, -5, 5), (1, 1.5, 0.7, 2))
+    )
     y1 = rng.normal(mu[h], 5.0)
     y2 = rng.normal(alpha[h] + beta[h] * y1, 5.0)
     columns = {"x1": h // 2, "x2": h % 2, "y1": y1, "y2": y2}
@@ -194,7 +196,10 @@ def clustered_world(rng: np.random.Generator) -> World:
         code = code.ravel()
         total = np.bincount(code, weights=w)
         inner = [v - (np.bincount(code, weights=w * v) / total)[code] for v in (d["y1"], d["y2"])]
-        slopes = [estimate_regression(d["y1"], d["y2"], sample), estimate_regression(inner[0], inner[1], sample)]
+        slopes = [
+            estimate_regression(d["y1"], d["y2"], sample),
+            estimate_regression(inner[0], inner[1], sample),
+        ]
         values, variances = answers([
             estimate_means(np.column_stack([d["y1"], d["y2"]]), sample),
             estimate_shares(d["y1"], cuts["y1"], sample),
@@ -232,7 +237,9 @@ WORLDS: Mapping[str, Callable[[np.random.Generator], World]] = {
 # -- one replication -----------------------------------------------------------------------------------
 
 
-def coded(columns: Columns, steps: tuple[Step, ...]) -> tuple[dict[str, Variable], dict[str, Values]]:
+def coded(
+    columns: Columns, steps: tuple[Step, ...]
+) -> tuple[dict[str, Variable], dict[str, Values]]:
     """Return columns as a chain takes them."""
     classes = {s.column for s in steps if s.way in ("logit", "multinomial")}
     variables, values = {}, {}
@@ -267,7 +274,12 @@ def synthesise(world: World, sample: Columns, rng: np.random.Generator) -> list[
 
 
 def weigh(
-    way: str, world: World, old: np.ndarray, before: Columns, after: Columns, rng: np.random.Generator
+    way: str,
+    world: World,
+    old: np.ndarray,
+    before: Columns,
+    after: Columns,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Return the weights of a copy."""
     if way == "oldw":
@@ -280,7 +292,7 @@ def weigh(
     return copy_weights(world.design, old, *tables, rng)
 
 
-def covers(world: World, copies: list[Answer], truth: np.ndarray) -> np.ndarray:
+def covers(copies: list[Answer], truth: np.ndarray) -> np.ndarray:
     """Return for each estimand whether its combined interval holds the truth."""
     hit = np.zeros(len(truth))
     for j, value in enumerate(truth):
@@ -326,7 +338,7 @@ def coverage_study(name: str, replications: int, seed: int, progress: Any = None
         copies = synthesise(world, sample, rng)
         for way in world.ways:
             asked = [world.ask(c, weigh(way, world, weights, sample, c, rng)) for c in copies]
-            hits[way] += covers(world, asked, truth)
+            hits[way] += covers(asked, truth)
         again += found_again(name, world, rows, sample, copies) / replications
     return Coverage(world.names, {w: h / replications for w, h in hits.items()}, again)
 
@@ -345,7 +357,9 @@ def found_again(
     cells = [cell_of(name, c) for c in copies]
     own = cell_of(name, sample)
     size = int(max(c.max() for c in (*cells, own))) + 1
-    counts = np.stack([np.bincount(np.arange(len(own)) * size + c, minlength=len(own) * size) for c in cells]).sum(axis=0)
+    counts = np.stack(
+        [np.bincount(np.arange(len(own)) * size + c, minlength=len(own) * size) for c in cells]
+    ).sum(axis=0)
     return float((counts.reshape(len(own), size).argmax(axis=1) == own).mean())
 
 
@@ -363,7 +377,7 @@ def swap_strata(strata: np.ndarray, rate: float, rng: np.random.Generator) -> np
     """Return strata after a share of records exchanged theirs with a record of the whole file."""
     swapped = strata.copy()
     n = len(strata)
-    for i in rng.choice(n, int(round(rate * n)), replace=False):
+    for i in rng.choice(n, round(rate * n), replace=False):
         j = rng.integers(n)
         swapped[i], swapped[j] = swapped[j], swapped[i]
     return swapped
@@ -429,6 +443,36 @@ def as_frame(rows: list[dict[str, Any]]) -> nw.DataFrame[Any]:
 def charts(tables: Mapping[str, Any]) -> dict[str, Any]:
     """Return box plots of coverage by way of weighting, one for each design (figures 1 to 4)."""
     from tacit.plot.chart import Chart
-    from tacit.plot.theme import finish
+    from tacit.plot.parts import category, heading, quantity
 
-    return {}
+    found = {}
+    rows = tables["coverage"].rows(named=True)
+    for design in dict.fromkeys(r["design"] for r in rows):
+        values = [r for r in rows if r["design"] == design]
+        spec = {
+            "title": heading(f"Coverage of 95 % intervals: {design}", "one box over all estimands"),
+            "width": 420,
+            "height": {"step": 34},
+            "layer": [
+                {
+                    "data": {"values": values},
+                    "mark": {"type": "boxplot", "extent": "min-max", "size": 16},
+                    "encoding": {
+                        "y": category("weights", title=None),
+                        "x": quantity("coverage", "coverage", scale={"domain": [0, 1]}),
+                    },
+                },
+                {
+                    "data": {"values": [{"at": 0.95}]},
+                    "mark": {"type": "rule", "strokeDash": [4, 3]},
+                    "encoding": {"x": quantity("at")},
+                },
+            ],
+        }
+        medians = ", ".join(
+            f"{way} {np.median([r['coverage'] for r in values if r['weights'] == way]):.2f}"
+            for way in dict.fromkeys(r["weights"] for r in values)
+        )
+        name = f"coverage_{design.replace(' ', '_').replace('%', '')}"
+        found[name] = Chart(spec, f"Box plots of coverage under {design}; medians: {medians}.")
+    return found

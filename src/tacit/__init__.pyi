@@ -123,6 +123,7 @@ from tacit.protect.synthesise.impute import Impute as Impute
 from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
+from tacit.protect.synthesise.synthesise import Synthesise as Synthesise
 from tacit.protect.weights.calibrate import Calibrate as Calibrate
 from tacit.recommendation import recommend as recommend
 from tacit.registry import register as register
@@ -175,6 +176,11 @@ from tacit.risk.sample.individual_risk import IndividualRisk as IndividualRisk
 from tacit.risk.sample.population_uniqueness import PopulationUniqueness as PopulationUniqueness
 from tacit.risk.sample.sample_risk import SampleRisk as SampleRisk
 from tacit.risk.sample.sampling_uniqueness import SamplingUniqueness as SamplingUniqueness
+from tacit.risk.synthetic.design_risk import DesignRisk as DesignRisk
+from tacit.risk.synthetic.inference import Inference as Inference
+from tacit.risk.synthetic.linkability import Linkability as Linkability
+from tacit.risk.synthetic.singling import Singling as Singling
+from tacit.risk.synthetic.synthetic_risk import SyntheticRisk as SyntheticRisk
 from tacit.rumap import RUMap as RUMap
 from tacit.rumap.additive_noise import AdditiveNoiseMap as AdditiveNoiseMap
 from tacit.spec import Measure as Measure
@@ -234,11 +240,14 @@ from tacit.utility.models.pram_estimate import PramEstimate as PramEstimate
 from tacit.utility.models.pram_loss import PramLoss as PramLoss
 from tacit.utility.models.regression_change import RegressionChange as RegressionChange
 from tacit.utility.models.simex import Simex as Simex
+from tacit.utility.models.synthetic_estimates import SyntheticEstimates as SyntheticEstimates
+from tacit.utility.models.train_on_synthetic import TrainOnSynthetic as TrainOnSynthetic
 from tacit.utility.moments.correlation_change import CorrelationChange as CorrelationChange
 from tacit.utility.moments.decile_change import DecileChange as DecileChange
 from tacit.utility.moments.distance_table import DistanceTable as DistanceTable
 from tacit.utility.moments.information_loss import InformationLoss as InformationLoss
 from tacit.utility.moments.kullback_leibler import KullbackLeibler as KullbackLeibler
+from tacit.utility.moments.margin_change import MarginChange as MarginChange
 from tacit.utility.moments.moment_change import MomentChange as MomentChange
 from tacit.utility.moments.propensity import Propensity as Propensity
 from tacit.utility.table_loss import TableLoss as TableLoss

@@ -10,6 +10,7 @@ records; ``Method[Table]`` is one for tables.
 
 from __future__ import annotations
 
+import math
 import time
 import types
 import warnings
@@ -37,6 +38,7 @@ from typing_extensions import TypeVar
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data
+from tacit.data.copies import split_copies
 from tacit.data.microdata import Microdata
 from tacit.data.together import (
     SUPPRESSES,
@@ -58,6 +60,7 @@ from tacit.errors import (
     is_out_of_memory,
     make_shortage_error,
 )
+from tacit.numbers import format_number
 from tacit.result import Result
 from tacit.treatment import (
     HOUSEHOLD,
@@ -220,6 +223,8 @@ class Method(Spec, Generic[D]):
     family: ClassVar[str] = "protect"
     #: True when the result depends on the seed.
     random: ClassVar[bool] = False
+    #: True when it may act on a file that holds several synthetic copies; else it would take them for one file.
+    takes_copies: ClassVar[bool] = False
     #: True for a step that prepares data for protection and is itself none, such as a sensitivity rule.
     prepares: ClassVar[bool] = False
     #: True when records come out in a drawn order, which the release then keeps.
@@ -272,6 +277,11 @@ class Method(Spec, Generic[D]):
             has been recomputed on the result.
         """
         self.check(data)
+        if isinstance(data, Microdata) and data.copies and not self.takes_copies:
+            raise InputError(
+                f"{self.kind}: the data hold synthetic copies, numbered in {data.copies!r}, and it would take them for records of one file. "
+                "Apply it before the synthesis, or make one copy."
+            )
         ctx = context or Context.start(seed)
         if register is not None:
             self.check_type(register, " with register=")
@@ -460,6 +470,10 @@ class Measure(Spec, Generic[D]):
     needs_register: ClassVar[bool] = False
     #: True when the result itself may be published: a plan then takes it of the original data, once.
     publishes: ClassVar[bool] = False
+    #: True when the measure looks at control records: people like those of the original whom no step has seen.
+    takes_control: ClassVar[bool] = False
+    #: Whether copies of synthetic data are measured one by one, or by the measure itself together.
+    on_copies: ClassVar[Literal["each", "together"]] = "each"
     #: Which values are better on a risk-utility map; by default lower for risk, higher for utility.
     better: ClassVar[Literal["lower", "higher"] | None] = None
 
@@ -473,10 +487,11 @@ class Measure(Spec, Generic[D]):
         *,
         original: D | None = None,
         register: D | None = None,
+        control: D | None = None,
         seed: int | None = None,
         context: Context | None = None,
     ) -> Result:
-        """Measure ``data``, against the ``original`` or a population ``register`` where needed."""
+        """Measure ``data``, against the ``original``, a population ``register`` or ``control`` records where needed."""
         self.check(data)
         if self.compares and original is None:
             raise InputError(
@@ -488,12 +503,32 @@ class Measure(Spec, Generic[D]):
                 f"{self.kind} needs a population register: pass register=, or name the file in the "
                 "plan's measure."
             )
-        for what, companion in (("original", original), ("register", register)):
+        if control is not None and not self.takes_control:
+            control = None
+        given = {"original": original, "register": register, "control": control}
+        for what, companion in given.items():
             if companion is not None:
                 self.check_type(companion, f" with {what}=")
         ctx = context or Context.start(seed)
+        other = Companions(original=original, register=register, control=control)
         with explain_limits(self.kind, data):
-            return self._measure(data, Companions(original=original, register=register), ctx)
+            if isinstance(data, Microdata) and data.copies and self.on_copies == "each":
+                return self._measure_copies(data, cast("Any", other), ctx)
+            return self._measure(data, other, ctx)
+
+    def _measure_copies(self, data: Microdata, other: Any, ctx: Context) -> Result:
+        """Measure every copy by itself; return the least favourable result, with the range of all.
+
+        Taken together, the copies of one record would hide each other.
+        """
+        found = [self._measure(cast("Any", copy), other, ctx) for copy in split_copies(data)]
+        better = self.better or ("lower" if is_risk(type(self)) else "higher")
+        values = [r.value for r in found]
+        known = [r for r in found if not math.isnan(r.value)] or found
+        worst = (max if better == "lower" else min)(known, key=lambda r: r.value)
+        low, high = format_number(min(values)), format_number(max(values))
+        said = f"Each of {len(found)} copies was measured by itself; shown is the least favourable, of values from {low} to {high}."
+        return replace(worst, explanation=f"{worst.explanation} {said}".strip())
 
     def _measure(self, data: D, other: Companions[D], ctx: Context) -> Result:
         raise NotImplementedError
@@ -502,9 +537,12 @@ class Measure(Spec, Generic[D]):
 class Companions(Generic[D]):
     """The other data that a measure may look at."""
 
-    def __init__(self, original: D | None = None, register: D | None = None) -> None:
+    def __init__(
+        self, original: D | None = None, register: D | None = None, control: D | None = None
+    ) -> None:
         self._original = original
         self._register = register
+        self._control = control
 
     @property
     def original(self) -> D:
@@ -517,6 +555,11 @@ class Companions(Generic[D]):
         """Return the population register."""
         assert self._register is not None, "declare needs_register = True"
         return self._register
+
+    @property
+    def control(self) -> D | None:
+        """Return records of people whom no step has seen, if there are any."""
+        return self._control
 
     @property
     def has_original(self) -> bool:

@@ -17,14 +17,16 @@ def has_one_value_a_household(frame: Frame, claim: Claim) -> bool:
     """Return True when every household shows one value of each column, missing being one too."""
     home = claim.parameters["household"]
     there = set(frame.collect_schema().names())
-    return home not in there or not any(
-        c in there and differs_in_a_household(frame, home, c) for c in claim.columns
+    copies = claim.parameters.get("copies")
+    homes = [home] if copies is None else [home, copies]
+    return not there.issuperset(homes) or not any(
+        c in there and differs_in_a_household(frame, homes, c) for c in claim.columns
     )
 
 
-def differs_in_a_household(frame: Frame, home: str, column: str) -> bool:
-    """Return True when some household has two values of a column."""
-    known = frame.filter(~nw.col(home).is_null())
-    pairs = aggregate(known, [home, column], nw.len().alias(HOMES))
-    split = aggregate(pairs, [home], nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
+def differs_in_a_household(frame: Frame, homes: list[str], column: str) -> bool:
+    """Return True when some household, of a copy where there are several, has two values of a column."""
+    known = frame.filter(~nw.col(homes[0]).is_null())
+    pairs = aggregate(known, [*homes, column], nw.len().alias(HOMES))
+    split = aggregate(pairs, homes, nw.len().alias(VALUES)).filter(nw.col(VALUES) > 1)
     return int(split.select(nw.len().alias(HOMES)).collect("pyarrow").item(0, HOMES)) > 0

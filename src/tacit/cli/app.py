@@ -678,6 +678,7 @@ def experiment(
         "two-groups",
         "pram",
         "mahalanobis",
+        "synthetic-weights",
     ],
     /,
     *,
@@ -696,6 +697,7 @@ def experiment(
         ``grouping``: methods of microaggregation on growing files, Fayyoumi and Oommen (2006).
         ``series``: distances that find time series again, Nin and Torra (2006), on simulated series.
         ``dictionaries``: risk by size of the attacker's dictionary, Lebanon et al. (2006), on simulated items.
+        ``synthetic-weights``: coverage with synthetic design variables, Mitra and Reiter (2006).
         ``individual-risk``: three estimators against the truth, Di Consiglio and Polettini (2006), on an invented census.
         ``protected-plots``: noise, attacks and efficiency of plots, Heitzig (2006), Figures 2, 3 and 5.
         ``sample-uniques``: population uniques among sample uniques by smoothing, Rinott and Shlomo (2006), on drawn tables.

@@ -117,6 +117,10 @@ def make_command(cls: type[Spec]) -> Callable[..., int]:
         extra["original"] = (Path | None, "the data before protection, for measures that compare")
         if common is COMMON:
             extra["register"] = (Path | None, "a population register, for measures that need one")
+            extra["control"] = (
+                Path | None,
+                "records of people whom no step has seen, for measures that compare with them",
+            )
         extra["plot"] = (Path | None, "save the chart: svg, png, pdf or html")
         if issubclass(cls, Measure) and cls.publishes:
             extra["release"] = (
@@ -155,6 +159,7 @@ def option_name(field: str) -> str:
             "force",
             "original",
             "register",
+            "control",
             "plot",
             "release",
             "source",
@@ -216,10 +221,14 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         reading["links"] = [split([text]) for text in options["links"]]
     rules = dict(rule(text) for text in options.get("hierarchy") or [])
 
-    def read(path: Path) -> Any:
-        return tacit.read(
-            path, **reading, hierarchies=rules, engine=options.get("engine") or "duckdb"
-        )
+    def read(path: Path, *, beside: bool = False) -> Any:
+        # Files beside the data hold no copies, whatever the data do.
+        given = {k: v for k, v in reading.items() if not (beside and k == "copy_number")}
+        engine = options.get("engine") or "duckdb"
+        return tacit.read(path, **given, hierarchies=rules, engine=engine)
+
+    def read_beside(name: str) -> Any:
+        return read(options[name], beside=True) if options.get(name) else None
 
     def read_register() -> Any:
         if not options.get("register"):
@@ -244,8 +253,9 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             assert isinstance(spec, Measure)
             found = spec.measure(
                 data,
-                original=read(options["original"]) if options.get("original") else None,
+                original=read_beside("original"),
                 register=read_register(),
+                control=read_beside("control"),
                 context=context,
             )
     if isinstance(spec, Method):

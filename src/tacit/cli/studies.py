@@ -32,6 +32,7 @@ EXPERIMENTS = {
     "two-groups": "two_groups",
     "pram": "pram_register",
     "mahalanobis": "mahalanobis",
+    "synthetic-weights": "weights_after_synthesis",
 }
 
 

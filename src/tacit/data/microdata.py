@@ -113,6 +113,11 @@ class Microdata:
         """Return the stratum column, if any."""
         return next(iter(self.with_role("stratum")), None)
 
+    @property
+    def copies(self) -> str | None:
+        """Return the column that numbers the copies of synthetic data, if there are several."""
+        return next(iter(self.with_role("copy_number")), None)
+
     def linked_with(self, column: str) -> tuple[str, ...]:
         """Return the columns that are linked with one, the household column left out."""
         return tuple(

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-RoleName = Literal["identifiers", "keys", "sensitive", "weight", "household", "stratum", "free"]
+RoleName = Literal[
+    "identifiers", "keys", "sensitive", "weight", "household", "stratum", "copy_number", "free"
+]
 
 #: Groups of columns that tell each other.
 Links = tuple[tuple[str, ...], ...]
 
 #: Roles that at most one column may play.
-SINGLE: frozenset[RoleName] = frozenset({"weight", "household", "stratum"})
+SINGLE: frozenset[RoleName] = frozenset({"weight", "household", "stratum", "copy_number"})
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def read(
     weight: str | None = None,
     household: str | None = None,
     stratum: str | None = None,
+    copy_number: str | None = None,
     links: Sequence[str] | Sequence[Sequence[str]] = (),
     hierarchies: Mapping[str, Any] | None = None,
     engine: str | Engine = "duckdb",
@@ -65,6 +66,8 @@ def read(
         Columns whose value must not become known.
     weight, household, stratum
         Columns with the sampling weight, the household and the stratum of a record.
+    copy_number
+        Column that numbers the copies of synthetic data, when a file holds several.
     links
         Groups of columns that tell each other, such as ``[["region", "nuts"], ["age", "birth_year"]]``; one
         group may be a plain list. In a group with the household column the others count its members:
@@ -91,6 +94,7 @@ def read(
         "weight": declared.get("weight") if weight is None else weight,
         "household": declared.get("household") if household is None else household,
         "stratum": stratum,
+        "copy_number": copy_number,
     }
     known = with_links(with_roles(data, roles, quasi), links)
     return with_hierarchies(known, hierarchies or {})

@@ -47,6 +47,11 @@ class Kind(Generic[D]):
         del plan, data
         return None
 
+    def read_control(self, plan: Any, data: D) -> D | None:
+        """Read the control records that the plan names, if any."""
+        del plan, data
+        return None
+
     def build(self, plan: Any, other: Data) -> D:
         """Make data of this kind from data of another, as the plan says."""
         del plan

@@ -70,14 +70,20 @@ class Records(Kind[Microdata]):
 
     def read_register(self, plan: Any, data: Microdata) -> Microdata | None:
         """Read the population register; it shares the keys and hierarchies of the data."""
-        if plan.population is None:
+        return self.read_beside(plan, plan.population, data)
+
+    def read_control(self, plan: Any, data: Microdata) -> Microdata | None:
+        """Read the control records; they share the keys and hierarchies of the data."""
+        return self.read_beside(plan, plan.control, data)
+
+    def read_beside(self, plan: Any, section: Any, data: Microdata) -> Microdata | None:
+        """Read a file that shares the keys and hierarchies of the data, if one is named."""
+        if section is None:
             return None
-        bare = read_section(plan, plan.population, {}, {})
+        bare = read_section(plan, section, {}, {})
         roles = {"keys": [k for k in data.keys if k in bare.columns]}
         rules = {k: h for k, h in plan.hierarchies.items() if k in bare.columns}
-        return read_section(
-            plan, plan.population, {**roles, **plan.population.roles.given()}, rules
-        )
+        return read_section(plan, section, {**roles, **section.roles.given()}, rules)
 
     def fingerprint(self, data: Microdata) -> str:
         """Return the SHA-256 of names, kinds of types, values and nulls in record order."""

@@ -25,6 +25,7 @@ from tacit.plan.files import read_document, write_document
 from tacit.plan.map_section import map_faults, unfit_candidates
 from tacit.plan.missing import missing_faults
 from tacit.plan.sections import (
+    Control,
     MapSpec,
     Output,
     Population,
@@ -51,7 +52,8 @@ SECTIONS: Mapping[str, str] = {
     "title": "title of the release",
     "source": "the file to protect: its path, and options for reading it",
     "register": "a population register with the same keys, for measures and models that need one",
-    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, links",
+    "control": "records of people whom no step has seen, for measures that compare the risk with theirs",
+    "roles": "what the columns are: identifiers, keys, sensitive, weight, household, stratum, copy_number, links",
     "hierarchies": "how columns generalise: a rule such as {kind: dates} or the path of a file, by column",
     "table": "the table to build from the records, or how to read a ready one: dimensions, value, holding, ...",
     "steps": "the methods to apply, in order",
@@ -67,6 +69,7 @@ SECTIONS: Mapping[str, str] = {
 MODELS: Mapping[str, type[Section]] = {
     "source": Source,
     "register": Population,
+    "control": Control,
     "roles": Roles,
     "table": Tabulate,
     "map": MapSpec,
@@ -88,6 +91,7 @@ class Plan(BaseModel):
     require: tuple[Requirement, ...] = Field(default=(), description=SECTIONS["require"])
     source: Source | None = Field(default=None, description=SECTIONS["source"])
     population: Population | None = Field(default=None, description=SECTIONS["register"])
+    control: Control | None = Field(default=None, description=SECTIONS["control"])
     roles: Roles = Field(default=Roles(), description=SECTIONS["roles"])
     hierarchies: Rules = Field(default_factory=dict, description=SECTIONS["hierarchies"])
     table: Tabulate | None = Field(default=None, description=SECTIONS["table"])
@@ -130,7 +134,9 @@ class Plan(BaseModel):
             raise ValueError("; ".join(faults))
         return tuple(built)
 
-    @field_validator("source", "population", "roles", "table", "map", "output", mode="before")
+    @field_validator(
+        "source", "population", "control", "roles", "table", "map", "output", mode="before"
+    )
     @classmethod
     def _sections(cls, value: Any, info: Any) -> Any:
         name = "register" if info.field_name == "population" else info.field_name
@@ -212,6 +218,7 @@ class Plan(BaseModel):
             "title": self.title,
             "source": section_to_dict(self.source, public=public),
             "register": section_to_dict(self.population, public=public),
+            "control": section_to_dict(self.control, public=public),
             "roles": self.roles.to_dict(),
             "hierarchies": rules,
             "table": self.table_to_dict(public=public),
@@ -253,7 +260,7 @@ class Plan(BaseModel):
                 for c, h in self.hierarchies.items()
             }
         }
-        for name in ("source", "population"):
+        for name in ("source", "population", "control"):
             section = getattr(self, name)
             if section is not None:
                 columns = ("record",) if section.text is not None else ()
@@ -399,17 +406,18 @@ class Plan(BaseModel):
             for i, m in enumerate(everything, 1)
             if m.needs_register and self.population is None
         ]
-        if self.population is not None:
-            found += self.register_faults(data)
+        found += self.companion_faults(data)
         return [*found, *self.lost_links(), *unfit_candidates(self.map, data)]
 
-    def register_faults(self, data: Data) -> list[str]:
-        """Return why the population register cannot be read."""
-        try:
-            kind_of(data).read_register(self, data)
-        except SdcError as error:
-            return [f"register: {error}"]
-        return []
+    def companion_faults(self, data: Data) -> list[str]:
+        """Return why the population register, or the control records, cannot be read."""
+        kind, found = kind_of(data), []
+        for name, read in (("register", kind.read_register), ("control", kind.read_control)):
+            try:
+                read(self, data)
+            except SdcError as error:
+                found.append(f"{name}: {error}")
+        return found
 
     def lost_links(self) -> list[str]:
         """Return the measures that can never be taken, because they follow records whose links a step cuts."""

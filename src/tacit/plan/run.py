@@ -199,6 +199,7 @@ def measure_release(
     """Measure before and after, and put the release together."""
     kind = kind_of(released)
     register = kind.read_register(plan, baseline)
+    control = kind.read_control(plan, baseline)
     wanted = plan.measures or kind.measures(baseline)
     usable, omitted = [], []
     for measure in wanted:
@@ -227,6 +228,7 @@ def measure_release(
                     data,
                     original=baseline,
                     register=register,
+                    control=control,
                     context=desk.context(MEASURES + i, measure),
                 )
             )

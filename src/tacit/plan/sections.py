@@ -164,6 +164,9 @@ class Roles(Section):
     weight: ColumnName | None = Field(default=None, description="column with the sampling weight")
     household: ColumnName | None = Field(default=None, description="column with the household")
     stratum: ColumnName | None = Field(default=None, description="column with the stratum")
+    copy_number: ColumnName | None = Field(
+        default=None, description="column that numbers the copies of synthetic data"
+    )
     links: LinkGroups = Field(
         default=(),
         description="groups of columns that tell each other, such as [[region, nuts]]; with the household column: those that count its members",
@@ -217,6 +220,10 @@ class Population(Source):
     """A population register with the same keys, for measures and models that need one."""
 
     roles: Roles = Field(default=Roles(), description="roles of the register's columns")
+
+
+class Control(Population):
+    """Records of people whom no step has seen: drawn as the source was, and left out of it."""
 
 
 class Tabulate(Section):

@@ -21,6 +21,7 @@ ROLE_WORDS = {
     "weight": "weight",
     "household": "household",
     "stratum": "stratum",
+    "copy_number": "number of the copy",
 }
 
 

@@ -259,7 +259,7 @@ OF_TEXTS = frozenset({"no-known-values", "no-formatted-identifiers", "no-origina
 SUPPORTING = frozenset(
     {
         *("absent-columns", "suppressed-together", "constant-in-households"),
-        *("whole-households", "constant-value", "numbered-in-order"),
+        *("whole-households", "constant-value", "numbered-in-order", "rules-kept"),
     }
 )
 

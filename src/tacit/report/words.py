@@ -290,6 +290,27 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             f"Values of {join_column_names(c.columns)} are 1, 2, ... in the order of the file and tell nothing of older numbers."
         ),
     ),
+    "rules-kept": (
+        "Rules kept",
+        lambda c: (
+            f"Every record keeps the rules about {join_column_names(c.columns)}: structural values, combinations that "
+            "cannot be, sums."
+        ),
+    ),
+    "no-replicated-uniques": (
+        "No unique record repeated",
+        lambda c: (
+            f"No record repeats an original one that is unique on {join_column_names(c.columns)}; records that are nearly "
+            "so are not counted."
+        ),
+    ),
+    "zcdp-margins": (
+        "Drawn from noisy margins",
+        lambda c: (
+            f"The records are drawn from {c.parameters['margins']} margins with noise: zero-concentrated differential "
+            f"privacy with rho = {format_number(c.parameters['rho'])}."
+        ),
+    ),
     "within-limits": (
         "Values within limits",
         lambda c: (

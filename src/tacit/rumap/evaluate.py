@@ -51,6 +51,7 @@ class Bench:
     risk: tuple[Gauge, ...]
     utility: tuple[Gauge, ...]
     register: Any = None
+    control: Any = None
 
     def evaluate(
         self, candidate: Candidate, seed: int, should_stop: Stop = lambda: False
@@ -91,7 +92,9 @@ class Bench:
         if reason:
             raise SdcError(f"{g.kind} cannot be measured: {reason}")
         ctx = desk.context(MEASURES + i, g)
-        found = g.measure(released, original=original, register=self.register, context=ctx)
+        found = g.measure(
+            released, original=original, register=self.register, control=self.control, context=ctx
+        )
         return float(found.value)
 
 
@@ -156,7 +159,7 @@ def fits(value: Any) -> bool:
 def data_identity(bench: Bench) -> str:
     """Return a fingerprint of everything that evaluations share."""
     digest = hashlib.sha256()
-    for data in (bench.data, bench.register):
+    for data in (bench.data, bench.register, bench.control):
         if data is None:
             continue
         digest.update(kind_of(data).fingerprint(data).encode())
@@ -246,6 +249,7 @@ class Payload:
 
     data: Any
     register: Any
+    control: Any
     risk: tuple[Gauge, ...]
     utility: tuple[Gauge, ...]
     candidates: tuple[Candidate, ...] = field(default=())
@@ -256,6 +260,7 @@ class Payload:
         whole = cls(
             pack_data(bench.data),
             pack_data(bench.register),
+            pack_data(bench.control),
             bench.risk,
             bench.utility,
             tuple(candidates),
@@ -266,8 +271,9 @@ class Payload:
     def unpack(packed: bytes) -> tuple[Bench, tuple[Candidate, ...]]:
         """Return bench and candidates on this process's engine."""
         whole: Payload = pickle.loads(packed)  # noqa: S301 - made by our own parent process
-        data, register = (
-            d.unpack() if isinstance(d, Shipment) else d for d in (whole.data, whole.register)
+        data, register, control = (
+            d.unpack() if isinstance(d, Shipment) else d
+            for d in (whole.data, whole.register, whole.control)
         )
-        bench = Bench(data, whole.risk, whole.utility, register)
+        bench = Bench(data, whole.risk, whole.utility, register, control)
         return bench, whole.candidates

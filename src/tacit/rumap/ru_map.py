@@ -71,6 +71,8 @@ class RUMap:
         masking", has these steps alone.
     register
         A population register, for measures that need one.
+    control
+        Records of people whom no step has seen, for measures that compare with them.
     risk_pooling, utility_pooling
         How several measures make one number.
     common_random_numbers
@@ -98,6 +100,7 @@ class RUMap:
     workers: int | None = None
     before: Sequence[Method] = ()
     register: Any = None
+    control: Any = None
     risk_pooling: Pooling = "max"
     utility_pooling: Pooling = "mean"
     common_random_numbers: bool = True
@@ -189,7 +192,7 @@ class RUMap:
         self.check(data)
         root = next((s for s in (seed, self.template.seed) if s is not None), None)
         root = fresh_seed() if root is None else root
-        bench = Bench(data, self.risks, self.utilities, self._register(data))
+        bench = Bench(data, self.risks, self.utilities, self._register(data), self._control(data))
         everything = [self.complete(reference_candidate(self.before)), *self.expanded]
         identity = data_identity(bench)
         jobs = [
@@ -214,6 +217,13 @@ class RUMap:
             kind_of(data).read_register(self.template, data)
             if self.register is None
             else self.register
+        )
+
+    def _control(self, data: Data) -> Any:
+        return (
+            kind_of(data).read_control(self.template, data)
+            if self.control is None
+            else self.control
         )
 
     def is_random(self, candidate: Candidate) -> bool:

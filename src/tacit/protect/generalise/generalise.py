@@ -53,6 +53,7 @@ class Generalise(Method):
     )
 
     on_household = "by_value"
+    takes_copies: ClassVar[bool] = True
     on_weight = "kept"
     on_stratum = "kept"
     on_links = "warned"

@@ -72,6 +72,7 @@ class Recode(Method):
     )
 
     on_household = "by_value"
+    takes_copies: ClassVar[bool] = True
     on_weight = "kept"
     on_stratum = "kept"
     on_links = "warned"

@@ -49,6 +49,7 @@ class RoundValues(Method):
     )
 
     on_household = "together"
+    takes_copies: ClassVar[bool] = True
     on_weight = "kept"
     on_stratum = "kept"
     on_links = "warned"

@@ -86,6 +86,7 @@ class TopBottomCode(Method):
     )
 
     on_household = "by_value"
+    takes_copies: ClassVar[bool] = True
     on_weight = "used"
     on_stratum = "kept"
     on_links = "warned"

@@ -40,6 +40,7 @@ class Deidentify(Method):
     )
 
     on_household = "by_value"
+    takes_copies: ClassVar[bool] = True
     on_weight = "kept"
     on_stratum = "kept"
     on_links = "warned"

@@ -1,0 +1,135 @@
+"""All columns drawn together: by a copula, or from a table fitted to margins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tacit.data.values import Flags, Ints
+from tacit.data.where import columns_of
+from tacit.errors import LimitReached
+from tacit.protect.synthesise.sequential.copula import fit_copula
+from tacit.protect.synthesise.sequential.margins import Fitted, bin_column, fit_margins
+from tacit.protect.synthesise.sequential.rules import holds
+from tacit.protect.synthesise.sequential.sequence import State
+from tacit.protect.synthesise.sequential.variables import Values, Variable
+
+Ranges = Mapping[str, tuple[float | None, float | None]]
+#: Draws the columns of some records anew, in place.
+Redraw = Callable[[State, Ints], None]
+#: Rounds of drawing again what is out of range or forbidden.
+TRIES = 200
+
+
+def draw_copula(
+    replaced: Sequence[str],
+    given: Sequence[str],
+    variables: Mapping[str, Variable],
+    original: State,
+    *,
+    smooth: bool,
+    rng: np.random.Generator,
+) -> Redraw:
+    """Fit a copula; return what draws records from it."""
+    pairs = [(variables[c], original[c]) for c in replaced]
+    alone = [(variables[c], original[c]) for c in given]
+    model = fit_copula(pairs, alone)
+
+    def redraw(state: State, rows: Ints) -> None:
+        here = [(v, x.take(rows)) for v, x in alone]
+        for c, new in zip(
+            replaced, model.draw(here, len(rows), smooth=smooth, rng=rng), strict=True
+        ):
+            state[c] = state[c].put(rows, tidy(variables[c], new))
+
+    return redraw
+
+
+def draw_margins(
+    replaced: Sequence[str],
+    tables: Sequence[Sequence[str]],
+    variables: Mapping[str, Variable],
+    original: State,
+    *,
+    bins: int,
+    ranges: Ranges,
+    rho: float | None,
+    rng: np.random.Generator,
+) -> tuple[Redraw, Fitted]:
+    """Fit a table to margins; return what draws records from it, and the table."""
+    binned = [
+        bin_column(
+            variables[c],
+            original[c],
+            bins=bins,
+            limits=ranges.get(c, (None, None)),
+            private=rho is not None,
+        )
+        for c in replaced
+    ]
+    place = {c: j for j, c in enumerate(replaced)}
+    model = fit_margins(binned, [[place[c] for c in t] for t in tables], rho=rho, rng=rng)
+
+    def redraw(state: State, rows: Ints) -> None:
+        for c, new in zip(replaced, model.draw(len(rows), rng), strict=True):
+            state[c] = state[c].put(rows, new)
+
+    return redraw, model
+
+
+def draw_copies(
+    redraw: Redraw,
+    original: State,
+    replaced: Sequence[str],
+    variables: Mapping[str, Variable],
+    *,
+    copies: int,
+    ranges: Ranges,
+    forbid: Sequence[str],
+) -> Iterator[State]:
+    """Yield copies in which all records are within range and possible."""
+    everyone = np.arange(len(original[replaced[0]]))
+    for _ in range(copies):
+        state = dict(original)
+        rows = everyone
+        for _ in range(TRIES):
+            redraw(state, rows)
+            rows = rows[are_wrong(state, rows, variables, ranges, forbid)]
+            if not len(rows):
+                break
+        else:
+            raise LimitReached(
+                f"synthesise: {len(rows):,} records could not be drawn within the ranges and without forbidden combinations in {TRIES} attempts. Use cart, which learns them."
+            )
+        yield state
+
+
+def are_wrong(
+    state: State,
+    rows: Ints,
+    variables: Mapping[str, Variable],
+    ranges: Ranges,
+    forbid: Sequence[str],
+) -> Flags:
+    """Return which records are out of range, or forbidden."""
+    wrong = np.zeros(len(rows), dtype=bool)
+    for c, (low, high) in ranges.items():
+        numbers = state[c].numbers
+        if numbers is None:
+            continue
+        x, ordinary = numbers[rows], state[c].codes[rows] == 0
+        wrong |= ordinary & ((low is not None) & (x < (low or 0.0)))
+        wrong |= ordinary & ((high is not None) & (x > (high or 0.0)))
+    for text in forbid:
+        table = pa.table({c: variables[c].restore(state[c].take(rows)) for c in columns_of(text)})
+        wrong |= holds(text, table)
+    return wrong
+
+
+def tidy(variable: Variable, values: Values) -> Values:
+    """Return numbers in the decimals of their column."""
+    if values.numbers is None:
+        return values
+    return Values(values.codes, variable.tidy(values.numbers))

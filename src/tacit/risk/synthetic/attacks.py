@@ -1,0 +1,144 @@
+"""What the attacks on synthetic data share: success rates with Wilson intervals, and the excess over control records.
+
+An attack on people of the original succeeds for two reasons: because synthetic records tell of them, and because they
+tell of people in general. Control records, drawn from the same population and never seen by the synthesis, show the second
+part. The risk is what is left: (original - control) / (1 - control).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scipy.special import ndtri
+
+from tacit.plot.chart import Chart
+from tacit.plot.lines import intervals
+from tacit.result import Result
+
+#: Success rates of an attack that is no better than guessing tell nothing about the data.
+WEAK = "The attack did no better than guessing, so that it shows nothing: neither risk nor safety."
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A success rate with its Wilson interval."""
+
+    successes: int
+    attacks: int
+    level: float = 0.95
+
+    @property
+    def z(self) -> float:
+        """Return the normal quantile of the interval."""
+        return float(ndtri((1 + self.level) / 2))
+
+    @property
+    def value(self) -> float:
+        """Return the middle of the Wilson interval, (s + z^2/2) / (n + z^2)."""
+        return (self.successes + self.z**2 / 2) / (self.attacks + self.z**2)
+
+    @property
+    def error(self) -> float:
+        """Return half the width of the Wilson interval."""
+        n, s, z = self.attacks, self.successes, self.z
+        return z / (n + z**2) * math.sqrt(s * (n - s) / n + z**2 / 4) if n else 0.5
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return the Wilson interval."""
+        return max(self.value - self.error, 0.0), min(self.value + self.error, 1.0)
+
+
+def excess(rate: Rate, base: Rate) -> tuple[float, float, float]:
+    """Return (r - c) / (1 - c) of a rate over another, and its interval by linear propagation of errors."""
+    r, c = rate.value, base.value
+    risk = (r - c) / (1 - c)
+    error = math.hypot(rate.error / (1 - c), (r - 1) / (1 - c) ** 2 * base.error)
+    return max(risk, 0.0), max(risk - error, 0.0), min(max(risk + error, 0.0), 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class AttackResult(Result):
+    """An attack: how often it succeeded on the original, by guessing, and on control records."""
+
+    success: Rate = Rate(0, 0)
+    naive: Rate = Rate(0, 0)
+    control: Rate | None = None
+
+    def plot(self) -> Chart:
+        """Return the success rates with their intervals."""
+        rates = {"original": self.success, "guessing": self.naive}
+        if self.control is not None:
+            rates["control"] = self.control
+        return intervals(
+            ((name, "success", r.interval[0], r.value, r.interval[1]) for name, r in rates.items()),
+            title=self.title,
+            subtitle="success rates with Wilson intervals; control: people whom the synthesis has not seen",
+            x="share of attacks that succeed",
+        )
+
+
+def judge(
+    kind: str,
+    title: str,
+    success: Rate,
+    naive: Rate,
+    control: Rate | None,
+    *,
+    words: str,
+    more: Mapping[str, Any] | None = None,
+) -> AttackResult:
+    """Put the result of an attack together."""
+    over = excess(success, naive)
+    numbers: dict[str, Any] = {
+        "attacks": success.attacks,
+        "successes": success.successes,
+        "success rate": success.value,
+        "success rate, from": success.interval[0],
+        "success rate, to": success.interval[1],
+        "success by guessing": naive.value,
+        "success over guessing": over[0],
+    }
+    risk = over
+    if control is not None:
+        risk = excess(success, control)
+        numbers |= {
+            "success on control records": control.value,
+            "risk": risk[0],
+            "risk, from": risk[1],
+            "risk, to": risk[2],
+        }
+    numbers |= dict(more or {})
+    return AttackResult(
+        kind=kind,
+        title=title,
+        value=risk[0],
+        numbers=numbers,
+        explanation=explain(words, success, naive, control, risk),
+        success=success,
+        naive=naive,
+        control=control,
+    )
+
+
+def explain(
+    words: str, success: Rate, naive: Rate, control: Rate | None, risk: tuple[float, float, float]
+) -> str:
+    """Return the outcome in plain words."""
+    said = [
+        f"{words} It succeeded for {success.value:.1%} of those attacked; guessing would for {naive.value:.1%}."
+    ]
+    if success.value <= naive.value:
+        said.append(WEAK)
+    if control is None:
+        said.append(
+            "Without control records what the data tell of people in general cannot be told from what they tell of these people: pass control=."
+        )
+    else:
+        said.append(
+            f"Of control records it succeeded for {control.value:.1%}; what goes beyond, the risk, is {risk[0]:.1%} (from {risk[1]:.1%} to {risk[2]:.1%})."
+        )
+    return " ".join(said)

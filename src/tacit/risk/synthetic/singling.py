@@ -1,0 +1,161 @@
+"""Singling out: conditions read off synthetic records that hold for one person of the original alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.lined_up import Files, Side, line_up, shared_columns
+from tacit.data.microdata import Microdata
+from tacit.data.values import Flags, Floats, Ints
+from tacit.fields import ColumnNames, PositiveInt
+from tacit.registry import register
+from tacit.risk.synthetic.attacks import AttackResult, Rate, judge
+from tacit.spec import Companions, Measure
+
+#: Draws of a condition for each that is wanted.
+EFFORT = 30
+
+
+@register
+class Singling(Measure):
+    """How often a condition read off the synthetic records holds for exactly one original record.
+
+    The attacker draws a synthetic record and some columns, and says: this value of a category, at least (or at most) this
+    number, the side being the one away from the median. Conditions that hold for one synthetic record alone are kept and
+    tried on the original: one that holds for exactly one record has singled a person out. Success by guessing comes from
+    conditions whose values are drawn column by column. With control records the risk is the excess over them, in Wilson
+    intervals: (r - c) / (1 - c); a control file of another length is thinned, or the original is, to the same length.
+
+    References
+    ----------
+    Giomi, Boenisch, Wehmeyer, Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
+    Proceedings on Privacy Enhancing Technologies 2023(2), 312-328.
+    Cohen, Nissim (2020), Towards formalizing the GDPR's notion of singling out, PNAS 117(15), 8344-8352.
+    Wilson (1927), Probable inference, the law of succession, and statistical inference, Journal of the American
+    Statistical Association 22(158), 209-212.
+    """
+
+    kind: Literal["singling"] = "singling"
+    columns: ColumnNames | None = Field(
+        default=None,
+        description="the columns that conditions are about; by default all shared ones that describe people",
+    )
+    together: PositiveInt = Field(default=3, description="columns in one condition, at most")
+    attacks: PositiveInt = Field(default=500, description="conditions tried")
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    family: ClassVar[str] = "risk"
+    compares: ClassVar[bool] = True
+    takes_control: ClassVar[bool] = True
+    random: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {}
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> AttackResult:
+        beside = [other.original, *([other.control] if other.control is not None else [])]
+        columns = self.columns or shared_columns(data, beside)
+        files = line_up([data, *beside], columns, self.kind)
+        synthetic, original = files.sides[:2]
+        control = files.sides[2] if len(files.sides) > 2 else None
+        if control is not None:
+            n = min(len(original), len(control))
+            original = original.take(ctx.rng.permutation(len(original))[:n])
+            control = control.take(ctx.rng.permutation(len(control))[:n])
+        told = Guesses(files, synthetic, min(self.together, len(columns)), ctx.rng)
+        attacks = told.singling(self.attacks, ctx)
+        blind = told.blind(self.attacks)
+        n = max(len(attacks), 1)
+        rates = [
+            Rate(count_single(files, side, g), max(len(g), 1))
+            for side, g in ((original, attacks), (original, blind))
+        ]
+        seen = None if control is None else Rate(count_single(files, control, attacks), n)
+        return judge(
+            self.kind, "Singling out", rates[0], rates[1], seen,
+            words="A condition read off one synthetic record was tried on the original: it singles somebody out when it holds for one record alone." + too_few(len(attacks), self.attacks),
+            more={"conditions that single out a synthetic record": len(attacks)},
+        )  # fmt: skip
+
+
+def too_few(found: int, wanted: int) -> str:
+    """Return that the attack found hardly a condition to try, where that is so."""
+    if found >= wanted / 2:
+        return ""
+    return f" Only {found:,} of {wanted:,} conditions could be found that hold for one synthetic record alone, so that the rates are rough."
+
+
+Condition = tuple[Ints, Floats, Ints]
+
+
+class Guesses:
+    """Draws conditions from synthetic records."""
+
+    def __init__(self, files: Files, side: Side, width: int, rng: np.random.Generator) -> None:
+        self.files, self.side, self.width, self.rng = files, side, width, rng
+        known = [c[np.isfinite(c)] for c in side.x.T]
+        self.median = np.array([np.median(c) if len(c) else 0.0 for c in known])
+
+    def of(self, columns: Ints, values: Floats) -> Condition:
+        """Return the condition of some values: equal for categories, away from the median for numbers."""
+        number = self.files.numeric[columns] & np.isfinite(values)
+        away = np.where(values > self.median[columns], 1, -1)
+        return columns, values, np.where(number, away, 0)
+
+    def singling(self, wanted: int, ctx: Context) -> list[Condition]:
+        """Return conditions that hold for one synthetic record."""
+        found: list[Condition] = []
+        for attempt in range(EFFORT * wanted):
+            if len(found) >= wanted:
+                break
+            if attempt % 200 == 0:
+                ctx.tick("singling: conditions", len(found) / wanted)
+            row = self.side.x[self.rng.integers(len(self.side))]
+            columns = self.rng.choice(len(row), self.width, replace=False)
+            condition = self.of(columns, row[columns])
+            if holds(self.side.x, condition).sum() == 1:
+                found.append(condition)
+        return found
+
+    def blind(self, wanted: int) -> list[Condition]:
+        """Return conditions whose values are drawn column by column."""
+        found = []
+        for _ in range(wanted):
+            columns = self.rng.choice(self.side.x.shape[1], self.width, replace=False)
+            rows = self.rng.integers(len(self.side), size=self.width)
+            values = self.side.x[rows, columns]
+            sides = np.where(
+                self.files.numeric[columns] & np.isfinite(values),
+                self.rng.choice([-1, 1], self.width),
+                0,
+            )
+            found.append((columns, values, sides))
+        return found
+
+
+def holds(x: Floats, condition: Condition) -> Flags:
+    """Return the records for which a condition holds."""
+    columns, values, sides = condition
+    found = np.ones(len(x), dtype=bool)
+    for j, value, side in zip(columns, values, sides, strict=True):
+        column = x[:, j]
+        if side > 0:
+            found &= column >= value
+        elif side < 0:
+            found &= column <= value
+        else:
+            found &= (column == value) | (np.isnan(column) & np.isnan(value))
+    return found
+
+
+def count_single(files: Files, side: Side, conditions: list[Condition]) -> int:
+    """Return how many conditions hold for exactly one record of a file."""
+    del files
+    return sum(int(holds(side.x, c).sum() == 1) for c in conditions)
