@@ -6,6 +6,7 @@ import csv
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +100,11 @@ def run_trial(folder: str | Path, *, timeout: float = 300.0) -> Trial:
         raise InputError(
             f"{base.name!r} holds no settings of parties; write some with: tacit example --of parties"
         )
+    _, agreed = read_party(files[0].absolute())
+    if agreed.task.kind in ("union", "count"):
+        raise InputError(
+            "a trial compares a joint fit with the pooled one; run the parties of a union with: tacit party run"
+        )
     commands = [[sys.executable, "-m", "tacit", "party", "run", str(f)] for f in files]
     running = [
         subprocess.Popen(c, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: S603 - our own program
@@ -114,39 +120,33 @@ def run_trial(folder: str | Path, *, timeout: float = 300.0) -> Trial:
     for file, p, (_, error) in zip(files, running, told, strict=True):
         if p.returncode:
             raise SdcError(f"the party of {file.name} ended: {error.decode().strip()}")
-    own, agreed = read_party(files[0].absolute())
+    own, _ = read_party(files[0].absolute())
     joint = json.loads((base / own.out / "result.json").read_text())["coefficients"]
-    return Trial(joint, fit_pooled(files, agreed.task.formula, dict(agreed.task.levels)))
+    return Trial(joint, fit_pooled(files))
 
 
-def fit_pooled(
-    files: list[Path], formula: str, levels: dict[str, tuple[str, ...]]
-) -> dict[str, float]:
+def fit_pooled(files: Sequence[Path]) -> dict[str, float]:
     """Fit the pooled file by plain Newton steps, without any protocol."""
-    from tacit.private.party import read_table
-    from tacit.private.regression.design import (
-        columns_of,
-        design_matrix,
-        make_coding,
-        parse_formula,
-    )
+    from tacit.private.party import make_design
+    from tacit.private.regression.families import local_vector, total_sums
+    from tacit.private.regression.run import term_names
 
-    parsed = parse_formula(formula)
-    coding = make_coding(parsed, levels, [levels])
-    blocks, answers = [], []
+    parts = []
     for file in files:
-        own, _ = read_party(file.absolute())
-        columns = columns_of(
-            read_table(own, file.absolute().parent)[0], [parsed.response, *parsed.columns], own.name
-        )
-        blocks.append(design_matrix(coding, columns, own.name))
-        answers.append(np.asarray(columns[parsed.response], np.float64))
-    x, y = np.concatenate(blocks), np.concatenate(answers)
-    beta = np.zeros(x.shape[1])
-    for _ in range(50):
-        chance = expit(x @ beta)
-        step = np.linalg.solve((x * (chance * (1 - chance))[:, None]).T @ x, x.T @ (y - chance))
+        own, agreed = read_party(file.absolute())
+        parts.append(make_design(own, agreed, file.absolute().parent))
+    design, task = parts[0], agreed.task
+    model = design.pooled([p.columns for p in parts])
+    beta = np.zeros(model.n_parameters)
+    for _ in range(100):
+        sums = total_sums(model, local_vector(model, beta))
+        slope, square = sums.slope - task.ridge * beta, sums.information
+        square = square + task.ridge * np.eye(len(beta))
+        if task.firth:
+            slope = model.firth_slope(beta, np.linalg.inv(square))
+        step = np.linalg.solve(square, slope)
         beta = beta + step
         if np.abs(step).max() < 1e-12:
             break
-    return dict(zip(coding.names(), beta.tolist(), strict=True))
+    names = term_names(task.kind, design.coding, design.categories)
+    return dict(zip(names, beta.tolist(), strict=True))

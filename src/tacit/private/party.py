@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import threading
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ from tacit.private.parties.roles import Role, digest_terms
 from tacit.private.settings import Agreement, PartySettings, addresses, names_in_order, read_party
 from tacit.result import Result
 
+#: The engine takes one call at a time; parties that run in threads of one process read one after the other.
+READING = threading.Lock()
 MakeRole = Callable[[Randomness], Role[Any]]
 Describe = Callable[[Played], Result]
-#: Parties that run as threads of one process take turns with the engine.
-READING = threading.Lock()
 
 
 def run_party(path: str | Path) -> Result:
@@ -36,12 +37,14 @@ def run_party(path: str | Path) -> Result:
     if out.exists() and any(out.iterdir()):
         raise DisclosureRefused(f"the folder {out.name!r} holds a result already; name another one")
     require_writable(out)
-    table, fingerprint = read_table(own, base)
-    make_role, describe = make_task(own, agreed, table)
+    with READING:
+        table = read_table(own, base)
+        fingerprint = table_fingerprint(table)
+        make_role, describe = make_task(own, agreed, table)
     peers = [p for p in agreed.parties if p != own.name]
     log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
     log.admit(agreed.run, peers, agreed.task.kind, fingerprint, confirmed=own.confirm)
-    terms = digest_terms([agreed.model_dump(mode="json"), fingerprint])
+    terms = digest_terms([agreed.model_dump(mode="json"), fingerprint, own.dummies])
     journal = Journal(base / own.journal / agreed.run, terms)
     member = Member(
         own.name,
@@ -52,23 +55,30 @@ def run_party(path: str | Path) -> Result:
         agreed.run,
         own.patience,
     )
-    played = play_role(member, journal, make_role)
-    result = describe(played)
-    write_result(out, result, played)
-    return result
+    made: list[Result] = []
+
+    def keep(played: Played) -> None:
+        made.append(describe(played))
+        write_result(out, made[0], played)
+
+    play_role(member, journal, make_role, keep)
+    return made[0]
 
 
-def read_table(own: PartySettings, base: Path) -> tuple[Any, str]:
-    """Read the party's data into memory, with their fingerprint; one party at a time, as engines serve one caller."""
+def read_table(own: PartySettings, base: Path) -> Any:
+    """Read the party's data."""
     from tacit.io.read import read
+
+    if own.separator is None:
+        return read(base / own.file, encoding=own.encoding)
+    return read(base / own.file, encoding=own.encoding, separator=own.separator)
+
+
+def table_fingerprint(table: Any) -> str:
+    """Return the fingerprint of the party's data."""
     from tacit.kinds import kind_of
 
-    with READING:
-        if own.separator is None:
-            data = read(base / own.file, encoding=own.encoding)
-        else:
-            data = read(base / own.file, encoding=own.encoding, separator=own.separator)
-        return data.frame.collect("pyarrow"), kind_of(data).fingerprint(data)
+    return kind_of(table).fingerprint(table)
 
 
 def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
@@ -78,16 +88,40 @@ def make_task(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRo
     return make_fit(own, agreed, table)
 
 
-def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
-    """Return the role of an owner in a joint fit."""
-    from tacit.private.regression import run
-    from tacit.private.regression.design import columns_of, make_coding, own_levels, parse_formula
-    from tacit.private.regression.files import check_number
-    from tacit.private.regression.newton import Newton, play_fit
-    from tacit.private.regression.sums import SumSettings
+@dataclass(frozen=True)
+class Design:
+    """One owner's columns, and how all owners code them."""
 
-    task, names = agreed.task, names_in_order(agreed)
-    warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
+    who: str
+    kind: str
+    coding: Any
+    categories: list[str]
+    extra: str | None
+    grid: Any
+    columns: dict[str, Any]
+
+    def model(self, columns: dict[str, Any] | None = None) -> Any:
+        """Return the owner's data under the model."""
+        from tacit.private.regression.run import make_model
+
+        return make_model(
+            self.kind, self.coding, columns or self.columns, self.extra, self.categories, self.grid, self.who,
+        )  # fmt: skip
+
+    def pooled(self, every: Sequence[dict[str, Any]]) -> Any:
+        """Return the data of all owners under the model, as a trial may."""
+        return self.model({c: np.concatenate([own[c] for own in every]) for c in self.columns})
+
+
+def make_design(
+    own: PartySettings, agreed: Agreement, base: Path | None = None, table: Any = None
+) -> Design:
+    """Return the columns that an agreed model takes of an owner's data."""
+    from tacit.private.regression.design import columns_of, make_coding, own_levels, parse_formula
+
+    task = agreed.task
+    if table is None and base is not None:
+        table = read_table(own, base)
     formula = parse_formula(task.formula)
     extra = task.sizes if task.kind == "logistic" else task.event if task.kind == "cox" else None
     wanted = [formula.response, *formula.columns, *([extra] if extra else [])]
@@ -104,13 +138,26 @@ def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRol
     coding = make_coding(formula, task.levels, [seen])
     categories = list(task.levels[formula.response]) if task.kind == "multinomial" else []
     grid = np.unique(np.asarray(task.times, np.float64)) if task.times is not None else None
-    model = run.make_model(task.kind, coding, columns, extra, categories, grid, own.name)
+    return Design(own.name, task.kind, coding, categories, extra, grid, columns)
+
+
+def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRole, Describe]:
+    """Return the role of an owner in a joint fit."""
+    from tacit.private.regression import run
+    from tacit.private.regression.files import check_number
+    from tacit.private.regression.newton import Newton, play_fit
+    from tacit.private.regression.sums import SumSettings
+
+    task, names = agreed.task, names_in_order(agreed)
+    warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
+    design = make_design(own, agreed, table=table)
+    coding, categories, model = design.coding, design.categories, design.model()
     newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)
 
     def make_role(random: Randomness) -> Role[Any]:
         settings = SumSettings(own.name, names, random, task.protocol, drop_outs=task.drop_outs)
         told = run.describe_run(task.kind, coding, categories)
-        return play_fit(settings, model, newton, told, run.binary_columns(model))
+        return play_fit(settings, model, newton, told)
 
     def describe(played: Played) -> Result:
         return run.describe(
@@ -153,8 +200,10 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
 
 
 def write_result(out: Path, result: Any, played: Played) -> None:
-    """Write what a party learnt; its folder is readable by its owner only."""
-    out.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Write what a party learnt, wholly or not at all; its folder is readable by its owner only."""
+    draft = out.with_name(f".{out.name}.new")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700, parents=True)
     facts = {
         "title": result.title,
         "numbers": result.to_dict()["numbers"],
@@ -167,11 +216,13 @@ def write_result(out: Path, result: Any, played: Played) -> None:
         ),
         **({"sizes": asdict(result.sizes)} if getattr(result, "sizes", None) else {}),
     }
-    write_whole(out / "result.json", json.dumps(facts, indent=2, ensure_ascii=False).encode())
-    write_whole(out / "result.html", page(result).encode())
-    write_table(out / "transcript.csv", played.transcript.rows())
+    write_whole(draft / "result.json", json.dumps(facts, indent=2, ensure_ascii=False).encode())
+    write_whole(draft / "result.html", page(result).encode())
+    write_table(draft / "transcript.csv", played.transcript.rows())
     if getattr(result, "rows", ()):
-        write_table(out / "union.csv", [dict(r) for r in result.rows])
+        write_table(draft / "union.csv", [dict(r) for r in result.rows])
+    # An empty folder that was made before gives way.
+    draft.replace(out)
 
 
 def write_table(file: Path, rows: list[dict[str, Any]]) -> None:

@@ -82,7 +82,7 @@ class Agreement(Strict):
     run: str = Field(
         min_length=1,
         max_length=64,
-        pattern=r"^[\w.-]+$",
+        pattern=r"^\w[\w.-]*$",
         description="the name of the run; never used twice",
     )
     task: Task = Field(description="what is computed")
@@ -126,6 +126,22 @@ class PartySettings(Strict):
     encoding: str = Field(default="utf-8", description="of a text file")
 
 
+#: The parts of a task that every kind has, and those that mean something for each.
+ALWAYS = {"kind"}
+_FIT = {
+    "formula", "levels", "protocol", "drop_outs", "ridge", "tol", "max_iter", "threshold", "allow_two_party",
+}  # fmt: skip
+MEANT: Mapping[str, set[str]] = {
+    "logistic": _FIT | {"sizes", "firth"},
+    "linear": _FIT,
+    "poisson": _FIT,
+    "multinomial": _FIT,
+    "cox": _FIT | {"event", "times"},
+    "union": {"identifying", "data", "record_bytes", "group"},
+    "count": {"identifying", "group"},
+}
+
+
 def read_party(path: Path) -> tuple[PartySettings, Agreement]:
     """Read a party's file and the agreement that it names, or say everything that is wrong with them."""
     own = check(PartySettings, read_document(path), path.name)
@@ -151,6 +167,18 @@ def read_party(path: Path) -> tuple[PartySettings, Agreement]:
         faults.append("task.formula must be given")
     if task.kind == "count" and len(agreed.parties) != 2:
         faults.append("a count has exactly two parties")
+    faults += [
+        f"task.{n} means nothing for the kind {task.kind!r}; leave it out"
+        for n in sorted(task.model_fields_set - ALWAYS)
+        if n not in MEANT[task.kind]
+    ]
+    union_only = {"dummies", "at_least"} & own.model_fields_set
+    if task.kind != "union" and union_only - ({"at_least"} if task.kind == "count" else set()):
+        faults.append(f"{min(union_only)} means nothing for the kind {task.kind!r}; leave it out")
+    if task.kind == "union" and len(agreed.parties) > 2 and own.at_least:
+        faults.append("at_least is for two parties: in a ring only the second party sees overlaps")
+    if task.kind == "count" and len(task.identifying) > 1:
+        faults.append("a count matches in one way only: task.identifying must have one list")
     if task.kind == "cox" and (task.event is None or task.times is None):
         faults.append("task.event and task.times must be given for a Cox model")
     if faults:

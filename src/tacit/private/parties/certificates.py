@@ -26,7 +26,13 @@ def make_certificates(folder: str | Path, names: Iterable[str], days: int = 30) 
         PrivateFormat,
     )
 
-    target = Path(folder)
+    target, names = Path(folder), list(names)
+    for name in names:
+        # The names of parties become names of files.
+        if f"{name}.pem" == AUTHORITY or Path(name).name != name or len(set(names)) < len(names):
+            raise InputError(
+                f"the party {name!r} needs another name: one of its own, without slashes, and not {AUTHORITY[:-4]!r}"
+            )
     target.mkdir(parents=True, exist_ok=True)
     authority_key, authority = make_authority(days)
     (target / AUTHORITY).write_bytes(authority.public_bytes(Encoding.PEM))

@@ -64,10 +64,22 @@ class Journal:
         """Remember that a message was confirmed."""
         write_whole(self.folder / f"out-{number:08d}", b"")
 
+    def was_given_up(self, number: int) -> bool:
+        """Return True when the party went on without the message of that number."""
+        return (self.folder / f"gone-{number:08d}").exists()
+
+    def give_up(self, number: int) -> None:
+        """Remember that the party goes on without a message, so that after a crash it does so again.
+
+        The message may have come meanwhile: taking it then would lead to other sums than those that peers were told.
+        """
+        write_whole(self.folder / f"gone-{number:08d}", b"")
+
     def end(self) -> None:
         """Close the run: forget messages and secret, keep the mark."""
         write_whole(self.folder / ENDED, b"")
-        for file in (*self.folder.glob("in-*"), *self.folder.glob("out-*"), self.folder / SECRET):
+        kept = (f for kind in ("in", "out", "gone") for f in self.folder.glob(f"{kind}-*"))
+        for file in (*kept, self.folder / SECRET):
             file.unlink(missing_ok=True)
 
 

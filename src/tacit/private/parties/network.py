@@ -66,15 +66,24 @@ class Played:
 
 
 def play_role(
-    member: Member, journal: Journal, make_role: Callable[[Randomness], Role[T]]
+    member: Member,
+    journal: Journal,
+    make_role: Callable[[Randomness], Role[T]],
+    keep: Callable[[Played], None] | None = None,
 ) -> Played:
-    """Play a role until it ends; begin again where the journal stopped."""
-    mailbox = Mailbox(member, journal)
+    """Play a role until it ends; begin again where the journal stopped.
+
+    ``keep`` writes down what came of it before the journal is closed: a party that crashes in between plays again.
+    """
+    client = tls_context(member.authority, member.certificate, member.key, server=False)
+    mailbox = Mailbox(member, journal, client)
     server = Server(member, mailbox)
     server.start()
-    client = tls_context(member.authority, member.certificate, member.key, server=False)
     try:
         result, lines = follow_role(member, client, journal, mailbox, make_role(journal.randomness))
+        played = Played(result, Transcript(tuple(lines)))
+        if keep is not None:
+            keep(played)
         journal.end()
         mailbox.ended.set()
         time.sleep(member.linger)
@@ -86,7 +95,7 @@ def play_role(
         raise
     finally:
         server.stop()
-    return Played(result, Transcript(tuple(lines)))
+    return played
 
 
 def tell_end(member: Member, client: ssl.SSLContext) -> None:
@@ -104,7 +113,7 @@ def follow_role(
     """Do what a role orders, one thing after the other."""
     lines: list[Line] = []
     answer: Body | None = None
-    n_sent = 0
+    n_sent = n_received = 0
     while True:
         try:
             order = role.send(answer)
@@ -120,15 +129,19 @@ def follow_role(
             except PartyMissing:
                 if not order.or_none:
                     raise
+                journal.keep_sent(n_sent)
             n_sent += 1
             lines.append(Line(member.name, order.receiver, order.step, len(data)))
         else:
             try:
-                answer, size = mailbox.wait(order.sender, order.step)
-                lines.append(Line(order.sender, member.name, order.step, size))
+                if not journal.was_given_up(n_received):
+                    answer, size = mailbox.wait(order.sender, order.step)
+                    lines.append(Line(order.sender, member.name, order.step, size))
             except PartyMissing:
                 if not order.or_none:
                     raise
+                journal.give_up(n_received)
+            n_received += 1
 
 
 @dataclass
@@ -137,6 +150,7 @@ class Mailbox:
 
     member: Member
     journal: Journal
+    client: ssl.SSLContext
     ended: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -182,23 +196,31 @@ class Mailbox:
             self._changed.notify_all()
 
     def wait(self, sender: str, step: str) -> tuple[Body, int]:
-        """Return the message of a step, when it has come; name the sender when it does not come."""
+        """Return the message of a step, when it has come; name the sender when it does not come.
+
+        A sender that says nothing but answers at its address is at work, or waits for somebody else itself.
+        """
         place, begun = (sender, step), time.monotonic()
-        with self._changed:
-            while place not in self._messages:
-                for peer, step_told in self._messages:
-                    if step_told == END:
-                        raise ProtocolError(f"{peer!r} has ended the run; ask its owner why")
-                heard = max(begun, self._heard.get(sender, begun))
-                left = heard + self.member.patience - time.monotonic()
-                if left <= 0:
-                    raise PartyMissing(
-                        f"{self.member.name!r} waited for {sender!r} in step {step!r} and heard nothing for "
-                        f"{self.member.patience:g} seconds. Start that party, then this one again: the run goes on."
-                    )
-                self._changed.wait(min(left, 1.0))
-            self._taken.add(place)
-            return self._messages.pop(place)
+        while True:
+            with self._changed:
+                while place not in self._messages:
+                    for peer, step_told in self._messages:
+                        if step_told == END:
+                            raise ProtocolError(f"{peer!r} has ended the run; ask its owner why")
+                    heard = max(begun, self._heard.get(sender, begun))
+                    left = heard + self.member.patience - time.monotonic()
+                    if left <= 0:
+                        break
+                    self._changed.wait(min(left, 1.0))
+                else:
+                    self._taken.add(place)
+                    return self._messages.pop(place)
+            if not answers(self.member, self.client, sender):
+                raise PartyMissing(
+                    f"{self.member.name!r} waited for {sender!r} in step {step!r} and heard nothing for "
+                    f"{self.member.patience:g} seconds. Start that party, then this one again: the run goes on."
+                )
+            begun = time.monotonic()
 
 
 class Server:
@@ -285,6 +307,18 @@ def deliver(
         time.sleep(RETRY)
 
 
+def answers(member: Member, context: ssl.SSLContext, peer: str) -> bool:
+    """Return True when a peer can be reached at its address and shows its certificate."""
+    try:
+        with (
+            socket.create_connection(member.addresses[peer], timeout=HANDSHAKE) as raw,
+            context.wrap_socket(raw) as connection,
+        ):
+            return peer_name(connection) == peer
+    except OSError:
+        return False
+
+
 def hand_over(member: Member, context: ssl.SSLContext, receiver: str, data: bytes) -> None:
     """Connect once and hand a message over; raise when the peer refuses it."""
     with (
@@ -298,7 +332,9 @@ def hand_over(member: Member, context: ssl.SSLContext, receiver: str, data: byte
         mark = read_exactly(connection, 1)
         told = read_frame(connection, 1 << 16).decode("utf-8", "replace")
         if mark != CONFIRMED or told != digest(data):
-            raise ProtocolError(f"{receiver!r} has refused a message: {told}")
+            # The words are the peer's: none but plain ones are repeated.
+            plain = told if told.isprintable() and len(told) <= 200 else "for no good reason"
+            raise ProtocolError(f"{receiver!r} has refused a message: {plain}")
 
 
 def frame(data: bytes) -> bytes:

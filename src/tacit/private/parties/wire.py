@@ -144,6 +144,9 @@ def take(
         fits = fits and (kind != "f8" or bool(np.isfinite(value).all()))
     else:
         fits = type(value) is kind
+        if kind is list:
+            # Lists in a message are lists of texts: names, digests.
+            fits = fits and all(type(x) is str for x in value)
         lengths = (len(value),) if fits and shape is not None else ()
     if fits and shape is not None:
         fits = len(lengths) == len(shape) and all(

@@ -2,7 +2,8 @@
 
 ``logistic``, ``linear``, ``poisson``, ``multinomial`` and ``cox`` by Newton's method on secure sums; ``log_linear`` by margins;
 ``contingency_table`` and ``sparse_table`` add tables, ``integrate`` brings records together without telling whose they are, and
-``vertical_linear`` is for owners of different columns.
+``vertical_linear`` is for owners of different columns. ``add_statistics`` adds any statistic, and ``count_shared`` counts persons whom several
+owners hold.
 """
 
 from tacit.private.regression.joint_tables import (
@@ -25,6 +26,12 @@ from tacit.private.regression.run import (
     poisson,
     vertical_linear,
 )
+from tacit.private.regression.statistics import (
+    Statistics,
+    add_statistics,
+    compare_routes,
+    count_shared,
+)
 from tacit.private.regression.sums import FixedPoint, SumSettings, add_securely
 
 __all__ = [
@@ -32,11 +39,15 @@ __all__ = [
     "Fit",
     "FixedPoint",
     "LogLinearFit",
+    "Statistics",
     "SumSettings",
     "add_securely",
+    "add_statistics",
     "compare",
+    "compare_routes",
     "compare_tables",
     "contingency_table",
+    "count_shared",
     "cox",
     "exists_by_party",
     "integrate",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import DisclosureRefused, Infeasible, ProtocolError
-from tacit.private.parties.roles import Receive, Role, agree, send_all
+from tacit.private.parties.roles import Receive, Role, agree
 from tacit.private.parties.wire import take
 from tacit.private.regression.families import Cox, Linear, Logistic, local_vector, total_sums
-from tacit.private.regression.sums import SumSettings, add_securely
+from tacit.private.regression.sums import SumSettings, add_securely, tell_all
 
 Floats = npt.NDArray[np.float64]
 #: An information matrix with a condition number above this has no inverse worth a name.
@@ -53,26 +52,34 @@ class Found:
     history: tuple[Floats, ...]
     fit_statistics: tuple[float, ...]
     n_sums: int
+    #: The parties whose records were fitted; others have gone during the run.
+    members: tuple[str, ...] = ()
 
 
 def play_fit(
-    settings: SumSettings,
-    model: Any,
-    newton: Newton,
-    coding: dict[str, Any],
-    dummies: Sequence[int] = (),
+    settings: SumSettings, model: Any, newton: Newton, coding: dict[str, Any]
 ) -> Role[Found]:
-    """Play one owner in a joint fit. ``dummies`` are the design's columns that hold only 0 and 1 at this party."""
+    """Play one owner in a joint fit."""
     terms = {**settings.terms(), **newton.terms(), "coding": coding, "model": type(model).__name__}
     yield from agree(settings.me, settings.parties, terms)
-    n = yield from check_sizes(settings, model, newton, dummies)
+    n = yield from check_sizes(settings, model, newton)
     beta = yield from start_at(settings, model, newton)
     history: list[Floats] = [beta]
-    best, previous, sums = -np.inf, beta, None
-    halved = 0
+    best, previous, halved, settled = -np.inf, beta, 0, False
+    members = settings.included
     while True:
         total = yield from add_securely(settings, local_vector(model, beta))
         sums = total_sums(model, total)
+        tail: list[float] = []
+        if settled and not isinstance(model, Cox):
+            tail = list((yield from add_securely(settings, model.fit_statistics(beta))))
+        if settings.included != members:
+            # A party has gone: what is fitted from here on are the records of the others.
+            n = yield from check_sizes(settings, model, newton)
+            members, best, settled = settings.included, -np.inf, False
+            continue
+        if settled:
+            break
         value = sums.likelihood - 0.5 * newton.ridge * float(beta @ beta)
         worse = value < best - 1e-9 * (1 + abs(best))
         if newton.step_halving and worse and halved < 30 and not newton.firth:
@@ -84,25 +91,40 @@ def play_fit(
         step = yield from next_step(settings, model, newton, beta, sums)
         beta = beta + step
         history.append(beta)
-        if np.abs(step).max(initial=0.0) < newton.tol or (
+        settled = bool(np.abs(step).max(initial=0.0) < newton.tol) or (
             isinstance(model, Linear) and not newton.ridge
-        ):
-            break
-        if len(history) > newton.max_iter:
+        )
+        if not settled and len(history) > newton.max_iter:
             raise Infeasible(
                 f"the joint fit has not settled after {newton.max_iter} rounds: the estimate may not exist, as the data are "
                 "separated by a column. Leave that column out, or use ridge= or firth=True."
             )
-    total = yield from add_securely(settings, local_vector(model, beta))
-    sums = total_sums(model, total)
     information = sums.information + newton.ridge * np.eye(len(beta))
-    tail: list[float] = []
-    if not isinstance(model, Cox):
-        tail = list((yield from add_securely(settings, model.fit_statistics(beta))))
+    require_precision(settings, information)
     covariance: Floats = np.asarray(np.linalg.inv(information))
     if isinstance(model, Linear):
         covariance = covariance * (tail[0] / max(n - len(beta), 1))
-    return Found(beta, covariance, sums.likelihood, n, tuple(history), tuple(tail), settings.n_sums)
+    return Found(
+        beta, covariance, sums.likelihood, n, tuple(history), tuple(tail), settings.n_sums, members
+    )
+
+
+def require_precision(settings: SumSettings, information: Floats) -> None:
+    """Refuse a fit whose statistics are so small that the fixed point has rounded them too coarsely.
+
+    Every entry is off by at most K 2^-(f+1); the covariance is then off by the factor that is bounded here.
+    """
+    p = len(information)
+    if not p:
+        return
+    scale = 1 / np.sqrt(np.diag(information))
+    spread = np.linalg.norm(np.linalg.inv(information * np.outer(scale, scale)), 2)
+    error = len(settings.parties) * 2.0 ** -(settings.point.frac_bits + 1)
+    if error * p * float(scale.max()) ** 2 * spread > 1e-8:
+        raise Infeasible(
+            "a column has values so small that sums in the agreed fixed point are too coarse for it: take a smaller unit for the "
+            "column, so that its values become larger, or more frac_bits"
+        )
 
 
 def start_at(settings: SumSettings, model: Any, newton: Newton) -> Role[Floats]:
@@ -136,7 +158,7 @@ def next_step(
         slope = yield from add_securely(settings, model.firth_slope(beta, inverse))
     if settings.me == settings.lead:
         step: Floats = np.asarray(np.linalg.solve(information, slope))
-        yield from send_all(settings.others, f"step {settings.n_sums}", {"step": step})
+        yield from tell_all(settings, f"step {settings.n_sums}", {"step": step})
         return step
     told = yield Receive(settings.lead, f"step {settings.n_sums}")
     return np.asarray(take(told, "step", "f8", (len(beta),)))
@@ -151,35 +173,36 @@ def require_inverse(information: Floats) -> None:
         )
 
 
-def check_sizes(
-    settings: SumSettings, model: Any, newton: Newton, dummies: Sequence[int]
-) -> Role[int]:
+def check_sizes(settings: SumSettings, model: Any, newton: Newton) -> Role[int]:
     """Refuse to go on where totals would tell too much about the other parties.
 
-    A party that subtracts its own part must be left with more records than coefficients, and with enough records in every category.
+    A party that subtracts its own part must be left with more records than coefficients, and with enough records in every category of
+    the design and of the response: of a single case among the others, X'y would be its record.
     """
-    x = np.asarray(model.x)
-    counts = np.zeros(1 + 2 * x.shape[1])
-    counts[0] = model.n_records
-    for j in range(x.shape[1]):
-        counts[1 + j] = float(j in dummies)
-        counts[1 + x.shape[1] + j] = x[:, j].sum() if j in dummies else 0.0
-    total = yield from add_securely(settings, counts)
+    own, n_own = count_categories(model), model.n_records
+    total = yield from add_securely(settings, np.concatenate([[n_own], *own]))
     n = round(total[0])
     # Who says so tells nothing new: everybody can compute it from the total and its own part.
-    if n - model.n_records < max(newton.threshold, model.n_parameters + 1):
+    if n - n_own < max(newton.threshold, model.n_parameters + 1):
         raise DisclosureRefused(
             f"{settings.me!r} ends the run: the other parties together have too few records for a model with "
             f"{model.n_parameters} coefficients, and totals would give them away"
         )
-    p = x.shape[1]
-    for j in range(p):
-        everywhere = round(total[1 + j]) == len(settings.parties)
-        rest = round(total[1 + p + j] - counts[1 + p + j])
-        left = (n - model.n_records) - rest
-        if everywhere and (0 < rest < newton.threshold or 0 < left < newton.threshold):
-            raise DisclosureRefused(
-                f"{settings.me!r} ends the run: a category holds so few records of the other parties that totals would give "
-                "them away. Merge categories."
-            )
+    marked, ones = np.split(np.round(total[1:]), 2)
+    rest = ones - own[1]
+    left = (n - n_own) - rest
+    small = ((rest > 0) & (rest < newton.threshold)) | ((left > 0) & (left < newton.threshold))
+    if ((marked == len(settings.included)) & small).any():
+        raise DisclosureRefused(
+            f"{settings.me!r} ends the run: a category holds so few records of the other parties that totals would give "
+            "them away. Merge categories."
+        )
     return n
+
+
+def count_categories(model: Any) -> tuple[Floats, Floats]:
+    """Return, for every column of the design and of the response, whether it holds only 0 and 1 at this party, and its ones."""
+    response = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
+    columns = np.column_stack([model.x, response])
+    marked = np.isin(columns, (0.0, 1.0)).all(axis=0)
+    return marked.astype(np.float64), np.where(marked, columns.sum(axis=0), 0.0)

@@ -191,9 +191,7 @@ def fit_jointly(
     for party, own in columns.items():
         made = make_model(model, coding, own, extra, categories, grid, party)
         settings = SumSettings(party, list(files), Randomness(), protocol, point, drop_outs)
-        roles[party] = play_fit(
-            settings, made, newton, describe_run(model, coding, categories), binary_columns(made)
-        )
+        roles[party] = play_fit(settings, made, newton, describe_run(model, coding, categories))
     done = run_together(roles, watch=watch)
     found: Found = done.results[next(iter(files))]
     return describe(
@@ -268,14 +266,14 @@ def time_grid(seen: Sequence[Values], times: Sequence[float] | None) -> Floats:
     return np.unique(np.concatenate([numbers_of("time", v, "a party") for v in seen]))
 
 
-def binary_columns(model: Any) -> list[int]:
-    """Return the columns of a design that hold only 0 and 1, other than the constant."""
-    x = np.asarray(model.x)
-    return [
-        j
-        for j in range(x.shape[1])
-        if np.isin(x[:, j], (0.0, 1.0)).all() and not (x[:, j] == 1.0).all()
-    ]
+def term_names(model: str, coding: Coding, categories: Sequence[str]) -> list[str]:
+    """Return the names of a model's coefficients."""
+    names = coding.names()
+    if model == "cox":
+        names = names[int(coding.formula.intercept) :]
+    if model == "multinomial":
+        names = [f"{c}: {n}" for c in categories[1:] for n in names]
+    return names
 
 
 def describe(
@@ -294,11 +292,7 @@ def describe(
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    names = coding.names()
-    if model == "cox":
-        names = names[int(coding.formula.intercept) :]
-    if model == "multinomial":
-        names = [f"{c}: {n}" for c in categories[1:] for n in names]
+    names = term_names(model, coding, categories)
     errors = np.sqrt(np.diag(found.covariance))
     df = found.n_records - len(names)
     z = found.beta / errors
@@ -354,10 +348,16 @@ def describe(
 
 def statement_of(parties: Sequence[str], protocol: str, found: Found, warned: str) -> str:
     """Say in words what each side learnt."""
+    gone = [p for p in parties if p not in found.members]
+    without = (
+        f"{', '.join(map(repr, gone))} left during the run: its records are not in the fit. "
+        if gone
+        else ""
+    )
     return (
-        f"Every party learnt the totals of {found.n_sums} secure sums over all {len(parties)} parties: the number of records, and in "
-        "every round likelihood, slope and information at common coefficients. No party learnt the statistics of another. "
-        + THREATS + COLLUSION[protocol] + warned
+        f"Every party learnt the totals of {found.n_sums} secure sums over all {len(parties)} parties: the number of records, of records "
+        "in every category of the design and of the response, and in every round likelihood, slope and information at common coefficients. "
+        "No party learnt the statistics of another. " + without + THREATS + COLLUSION[protocol] + warned
     )  # fmt: skip
 
 

@@ -5,8 +5,9 @@ checks that the sum cannot overflow. Three protocols:
 
 * ``ring``: a mask of the first party travels round with the running sum. Two neighbours of a party who collude recover its vector.
 * ``pairwise_masks``: every pair of parties shares a secret (X25519), whose stream one adds and the other subtracts. Safe
-  against all but two parties colluding. With ``drop_outs`` every party also shares the seeds of its masks among
-  the others (Shamir), so that the sum survives parties that go; then fewer than K - drop_outs colluders learn nothing.
+  against all but two parties colluding. With ``drop_outs`` keys are made anew for every sum, and every party shares its key and the
+  seed of a mask of its own among the others (Shamir), so that the sum survives parties that go; then fewer than
+  K - drop_outs colluders learn nothing. Keys that lived longer would open earlier vectors of a party that goes later.
 * ``shamir``: vectors are shared among all parties; any K - drop_outs of them recover the total.
 
 References
@@ -113,6 +114,8 @@ class SumSettings:
     keys: dict[str, bytes] = field(default_factory=dict)
     private: bytes = b""
     gone: set[str] = field(default_factory=set)
+    #: The parties whose vectors are in the last total.
+    included: tuple[str, ...] = ()
     #: Shares of the seeds and keys of the parties, of the present sum.
     shares: dict[str, tuple[int, int]] = field(default_factory=dict)
 
@@ -171,6 +174,7 @@ def add_securely(settings: SumSettings, values: npt.ArrayLike) -> Role[Floats]:
 def ring_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
     """Pass a masked running sum round; the first party takes its mask off and announces the total."""
     point, parties = settings.point, settings.parties
+    settings.included = tuple(parties)
     place = list(parties).index(settings.me)
     following = parties[(place + 1) % len(parties)]
     size = point.size * len(numbers)
@@ -193,48 +197,83 @@ def ring_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[
 
 def masked_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
     """Send the vector under masks that cancel in the sum; the first party adds up and announces the total."""
-    if not settings.pairs:
-        yield from exchange_keys(settings)
-    point, me, lead = settings.point, settings.me, settings.lead
-    own_seed = b""
     if settings.drop_outs:
-        own_seed = settings.random.draw(32)
-        yield from share_seeds(settings, step, own_seed)
-    masked = numbers
-    for peer in settings.others:
-        mask = mask_stream(point, settings.pairs[peer], step, len(numbers))
-        combine = add_modulo if me < peer else subtract_modulo
-        masked = combine(point, masked, mask)
-    if own_seed:
-        masked = add_modulo(point, masked, mask_stream(point, own_seed, step, len(numbers)))
+        return (yield from surviving_sum(settings, step, numbers))
+    if not settings.pairs:
+        yield from exchange_keys(settings, "keys")
+    point, lead = settings.point, settings.lead
+    masked = mask_vector(settings, step, numbers, settings.others)
+    size = point.size * len(numbers)
+    settings.included = tuple(settings.parties)
+    if settings.me != lead:
+        yield Send(lead, step, {"sum": point.pack(masked)})
+        told = yield Receive(lead, f"{step}, total")
+        return point.unpack(take(told, "total", bytes, (size,)))
+    total = masked
+    for body in (yield from receive_all(settings.others, step)).values():
+        total = add_modulo(point, total, point.unpack(take(body, "sum", bytes, (size,))))
+    yield from send_all(settings.others, f"{step}, total", {"total": point.pack(total)})
+    return total
+
+
+def surviving_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[list[int]]:
+    """Take a sum that goes on when parties go.
+
+    Only parties whose shares everybody holds take part, so that all mask with the same ones; a party that goes after that is
+    made up for by its key, which the others recover together.
+    """
+    point, me, lead = settings.point, settings.me, settings.lead
+    yield from exchange_keys(settings, f"{step}, keys")
+    own_seed = settings.random.draw(32)
+    yield from share_seeds(settings, step, own_seed)
+    members = yield from agree_on_dealers(settings, step, settings.shares)
+    masked = mask_vector(settings, step, numbers, [p for p in members if p != me])
+    masked = add_modulo(point, masked, mask_stream(point, own_seed, step, len(numbers)))
     size = point.size * len(numbers)
     if me != lead:
         yield Send(lead, step, {"sum": point.pack(masked)})
-        if settings.drop_outs:
-            yield from reveal_shares(settings, step)
+        yield from reveal_shares(settings, step, members)
         told = yield Receive(lead, f"{step}, total")
         return point.unpack(take(told, "total", bytes, (size,)))
-    total, received = masked, {me}
-    for peer in settings.others:
-        body = yield Receive(peer, step, or_none=bool(settings.drop_outs))
+    total, sent = masked, {me}
+    for peer in members:
+        if peer == me or peer in settings.gone:
+            continue
+        body = yield Receive(peer, step, or_none=True)
         if body is not None:
             total = add_modulo(point, total, point.unpack(take(body, "sum", bytes, (size,))))
-            received.add(peer)
-    if settings.drop_outs:
-        total = yield from unmask(settings, step, total, received, own_seed)
+            sent.add(peer)
+    total = yield from unmask(settings, step, total, members, sent, own_seed)
     yield from tell_all(settings, f"{step}, total", {"total": point.pack(total)})
     return total
 
 
-def exchange_keys(settings: SumSettings) -> Role[None]:
-    """Agree on a secret with every other party."""
+def mask_vector(
+    settings: SumSettings, step: str, numbers: list[int], peers: Iterable[str]
+) -> list[int]:
+    """Add the masks shared with some peers, each of which the peer subtracts or the other way round."""
+    masked = numbers
+    for peer in peers:
+        mask = mask_stream(settings.point, settings.pairs[peer], step, len(numbers))
+        combine = add_modulo if settings.me < peer else subtract_modulo
+        masked = combine(settings.point, masked, mask)
+    return masked
+
+
+def exchange_keys(settings: SumSettings, step: str) -> Role[None]:
+    """Agree on a new secret with every other party that is there."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     settings.private = settings.random.draw(32)
     own = X25519PrivateKey.from_private_bytes(settings.private)
     public = own.public_key().public_bytes_raw()
-    yield from send_all(settings.others, "keys", {"key": public})
-    for peer, body in (yield from receive_all(settings.others, "keys")).items():
+    settings.keys, settings.pairs = {}, {}
+    yield from tell_all(settings, step, {"key": public})
+    for peer in settings.others:
+        body = yield Receive(peer, step, or_none=bool(settings.drop_outs))
+        if body is None:
+            settings.gone.add(peer)
+            continue
         settings.keys[peer] = take(body, "key", bytes, (32,))
         settings.pairs[peer] = pair_secret(settings.private, settings.keys[peer])
 
@@ -263,16 +302,15 @@ def share_seeds(settings: SumSettings, step: str, own_seed: bytes) -> Role[None]
     shares = [
         share_secret(s, len(settings.parties), settings.needed, settings.random) for s in secrets
     ]
-    own: dict[str, tuple[int, int]] = {}
+    settings.shares = {}
     for i, peer in enumerate(settings.parties):
         pair = (shares[0][i], shares[1][i])
         if peer == settings.me:
-            own[peer] = pair
+            settings.shares[peer] = pair
         elif peer not in settings.gone:
             packed = b"".join(s.to_bytes(66, "big") for s in pair)
             sealed = seal(settings.pairs[peer], f"{step} {settings.me} {peer}", packed)
             yield Send(peer, f"{step}, shares", {"shares": sealed}, or_none=True)
-    received_shares: dict[str, tuple[int, int]] = dict(own)
     for peer in settings.others:
         body = yield Receive(peer, f"{step}, shares", or_none=True)
         if body is None:
@@ -281,86 +319,89 @@ def share_seeds(settings: SumSettings, step: str, own_seed: bytes) -> Role[None]
         packed = unseal(
             settings.pairs[peer], f"{step} {peer} {settings.me}", take(body, "shares", bytes)
         )
-        received_shares[peer] = (
+        if len(packed) != 2 * 66:
+            raise ProtocolError("shares that were received have the wrong length")
+        settings.shares[peer] = (
             int.from_bytes(packed[:66], "big"),
             int.from_bytes(packed[66:], "big"),
         )
-    settings.shares = received_shares
+    require_enough(settings)
+
+
+def require_enough(settings: SumSettings) -> None:
+    """End the run when more parties have gone than it survives."""
     if len(settings.gone) > settings.drop_outs:
         raise PartyMissing(
-            "more parties have gone than the run survives; start them and this one again"
+            f"{', '.join(map(repr, sorted(settings.gone)))} have gone, more than the run survives; begin a new run without them"
         )
 
 
-def reveal_shares(settings: SumSettings, step: str) -> Role[None]:
-    """Tell the lead, for every party, one of its two shares: of its seed when it is there, of its key when it has gone.
+def reveal_shares(settings: SumSettings, step: str, members: Sequence[str]) -> Role[None]:
+    """Tell the lead, for every party, one of its two shares: of its seed when it has sent, of its key when it has gone.
 
     Never both: together they would unmask a vector that arrived late.
     """
-    body = yield Receive(settings.lead, f"{step}, who is there")
-    there = set(take(body, "there", list))
-    if (
-        len(there) < settings.needed
-        or not there <= set(settings.parties)
-        or settings.me not in there
-    ):
-        raise ProtocolError("the list of parties that are there is not possible")
-    shares: Mapping[str, tuple[int, int]] = settings.shares
-    settings.gone |= set(settings.parties) - there
-    names = [p for p in settings.parties if p in shares]
-    chosen = [shares[p][0 if p in there else 1] for p in names]
+    body = yield Receive(settings.lead, f"{step}, who has sent")
+    sent = take(body, "there", list)
+    possible = set(sent) <= set(members) and len(set(sent)) == len(sent) >= settings.needed
+    if not possible or settings.me not in sent:
+        raise ProtocolError("the list of parties that have sent is not possible")
+    settings.gone |= set(members) - set(sent)
+    settings.included = tuple(p for p in members if p in sent)
+    chosen = [settings.shares[p][0 if p in sent else 1] for p in members]
     yield Send(
         settings.lead,
         f"{step}, revealed",
-        {"names": names, "shares": b"".join(s.to_bytes(66, "big") for s in chosen)},
+        {"shares": b"".join(s.to_bytes(66, "big") for s in chosen)},
     )
 
 
 def unmask(
-    settings: SumSettings, step: str, total: list[int], there: set[str], own_seed: bytes
+    settings: SumSettings,
+    step: str,
+    total: list[int],
+    members: Sequence[str],
+    sent: set[str],
+    own_seed: bytes,
 ) -> Role[list[int]]:
     """Take the masks of seeds off, and those that parties which have gone would have cancelled."""
-    point, n = settings.point, len(total)
-    gone = set(settings.parties) - there
-    if len(gone) > settings.drop_outs:
-        raise PartyMissing(
-            f"{', '.join(map(repr, sorted(gone)))} have gone, more than the run survives; start them and this one again"
-        )
-    present = [p for p in settings.parties if p in there]
-    yield from tell_all(settings, f"{step}, who is there", {"there": present}, among=present)
-    held: dict[str, dict[int, int]] = {p: {} for p in settings.parties}
-    own: Mapping[str, tuple[int, int]] = settings.shares
-    for p, pair in own.items():
-        held[p][list(settings.parties).index(settings.me) + 1] = pair[0 if p in there else 1]
+    point, n, me = settings.point, len(total), settings.me
+    settings.gone |= set(members) - sent
+    require_enough(settings)
+    present = [p for p in members if p in sent]
+    settings.included = tuple(present)
+    yield from tell_all(settings, f"{step}, who has sent", {"there": present}, among=present)
+    place = {p: i for i, p in enumerate(settings.parties, 1)}
+    held = {p: {place[me]: settings.shares[p][0 if p in sent else 1]} for p in members}
     for peer in present:
-        if peer == settings.me:
+        if peer == me:
             continue
         body = yield Receive(peer, f"{step}, revealed", or_none=True)
         if body is None:
             continue
-        names = take(body, "names", list)
-        packed = take(body, "shares", bytes, (66 * len(names),))
-        place = list(settings.parties).index(peer) + 1
-        for i, name in enumerate(names):
-            if name in held:
-                held[name][place] = int.from_bytes(packed[66 * i : 66 * i + 66], "big")
-    settings.gone |= gone
+        packed = take(body, "shares", bytes, (66 * len(members),))
+        for i, name in enumerate(members):
+            held[name][place[peer]] = int.from_bytes(packed[66 * i : 66 * i + 66], "big")
     for p in present:
-        seed = (
-            own_seed
-            if p == settings.me
-            else recover_secret(held[p], settings.needed).to_bytes(66, "big")[-32:]
-        )
+        seed = own_seed if p == me else recover_bytes(held[p], settings.needed)
         total = subtract_modulo(point, total, mask_stream(point, seed, step, n))
-    for p in gone:
-        if not held[p]:
-            continue  # it had gone before this sum: nobody used its masks
-        private = recover_secret(held[p], settings.needed).to_bytes(66, "big")[-32:]
+    for p in members:
+        if p in sent:
+            continue
+        private = recover_bytes(held[p], settings.needed)
         for q in present:
-            key = public_of(settings) if q == settings.me else settings.keys[q]
+            key = public_of(settings) if q == me else settings.keys[q]
             mask = mask_stream(point, pair_secret(private, key), step, n)
             total = (subtract_modulo if q < p else add_modulo)(point, total, mask)
     return total
+
+
+def recover_bytes(shares: Mapping[int, int], needed: int) -> bytes:
+    """Return the 32 bytes behind shares."""
+    value = recover_secret(shares, needed)
+    if value.bit_length() > 256:
+        raise ProtocolError("shares that were received do not fit together")
+    return value.to_bytes(32, "big")
 
 
 def public_of(settings: SumSettings) -> bytes:
@@ -425,6 +466,7 @@ def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[lis
                 int.from_bytes(packed[i : i + width], "big") for i in range(0, len(packed), width)
             ]
     included = yield from agree_on_dealers(settings, step, got)
+    settings.included = tuple(included)
     summed = (
         [sum(column) % prime for column in zip(*(got[p] for p in included), strict=True)]
         if numbers
@@ -451,10 +493,8 @@ def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[lis
     return total
 
 
-def agree_on_dealers(
-    settings: SumSettings, step: str, got: Mapping[str, list[int]]
-) -> Role[list[str]]:
-    """Return the parties whose shares everybody has: those whose vectors are in the total."""
+def agree_on_dealers(settings: SumSettings, step: str, got: Mapping[str, Any]) -> Role[list[str]]:
+    """Return the parties whose shares everybody has: those that take part in the sum."""
     if not settings.drop_outs:
         return list(settings.parties)
     me, lead = settings.me, settings.lead
@@ -462,8 +502,13 @@ def agree_on_dealers(
         yield Send(lead, f"{step}, got", {"names": sorted(got)})
         body = yield Receive(lead, f"{step}, who is there")
         names = take(body, "there", list)
-        if not set(names) <= set(got) or len(names) < settings.needed:
+        possible = set(names) <= set(got) and len(set(names)) == len(names) >= settings.needed
+        if not possible:
             raise ProtocolError("the list of parties that are there is not possible")
+        if me not in names:
+            raise PartyMissing(
+                f"the other parties went on without {me!r}, of which they heard nothing in time"
+            )
         settings.gone |= set(settings.parties) - set(names)
         return [p for p in settings.parties if p in names]
     have = set(got)
@@ -474,11 +519,11 @@ def agree_on_dealers(
         else:
             have &= set(take(body, "names", list))
     if len(have) < settings.needed:
-        raise PartyMissing(
-            "more parties have gone than the run survives; start them and this one again"
-        )
+        raise PartyMissing("more parties have gone than the run survives; begin a new run")
     names = [p for p in settings.parties if p in have]
+    # Parties that are left out are told so too.
     yield from tell_all(settings, f"{step}, who is there", {"there": names})
+    settings.gone |= set(settings.parties) - have
     return names
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import DisclosureRefused, Infeasible
+from tacit.errors import DisclosureRefused, Infeasible, ProtocolError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Receive, Role, Send, agree, receive_all, send_all
 from tacit.private.parties.wire import take
@@ -62,9 +62,15 @@ def play_vertical(
         others, "columns", {"names": labels, "square": np.ascontiguousarray(own.T @ own)}
     )
     told = yield from receive_all(others, "columns")
-    squares = {p: np.asarray(take(b, "square", "f8", (None, None))) for p, b in told.items()}
     columns = {p: list(take(b, "names", list)) for p, b in told.items()}
+    squares = {
+        p: np.asarray(take(b, "square", "f8", (len(columns[p]), len(columns[p]))))
+        for p, b in told.items()
+    }
     squares[me], columns[me] = own.T @ own, labels
+    every = [c for p in parties for c in columns[p]]
+    if len(set(every)) < len(every) or "(response)" not in columns[parties[0]]:
+        raise ProtocolError("two owners have columns of one name, or the first has no response")
     total = sum(len(c) for c in columns.values())
     if n < 2 * total + 10:
         raise DisclosureRefused(

@@ -16,7 +16,7 @@ usage with statistical databases, PSD 2006, LNCS 4302, 257-265, Table 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +136,60 @@ def best_depth(
     return min(
         (real_cost(scheme, n, length, k=k, s=s, depth=d) for d in depths), key=lambda c: c.total
     )
+
+
+@dataclass(frozen=True, repr=False)
+class CostCurves(Result):
+    """What schemes exchange as one of n, the length of records and the depth grows."""
+
+    along: str = ""
+    costs: tuple[Cost, ...] = ()
+
+    def plot(self) -> Chart:
+        """Return one line per scheme: kilobytes per query and answer."""
+        from tacit.plot.lines import lines
+
+        points = [(c.scheme, float(getattr(c, self.along)), c.total / 8e3) for c in self.costs]
+        grows = {"scale": {"type": "log"}}
+        names = {"n": "records", "length": "bits of a record", "depth": "depth"}
+        return lines(
+            points, title="What schemes exchange", x=names[self.along], y="kilobytes per query", by="scheme",
+            marked=True, x_axis=None if self.along == "depth" else grows, y_axis=grows,
+        )  # fmt: skip
+
+
+def compare_costs(
+    schemes: Sequence[str],
+    *,
+    n: int | Iterable[int],
+    length: int | Iterable[int],
+    depth: int | Iterable[int] = 1,
+    k: int = USUAL_KEY,
+    s: int = 1,
+) -> CostCurves:
+    """Return the real costs of schemes along n, the length of records in bits, or the depth: exactly one of them is a list."""
+    asked = {"n": n, "length": length, "depth": depth}
+    lists = {a: list(v) for a, v in asked.items() if not isinstance(v, int)}
+    if len(lists) != 1 or not all(lists.values()):
+        raise InvalidParameter("exactly one of n, length and depth must be a list, and not empty")
+    ((along, values),) = lists.items()
+    fixed = {a: v for a, v in asked.items() if isinstance(v, int)}
+    costs = tuple(
+        real_cost(scheme, **{**fixed, along: v}, k=k, s=s)  # type: ignore[arg-type]
+        for scheme in schemes
+        for v in values
+    )
+    best = min(costs, key=lambda c: c.total)
+    return CostCurves(
+        "retrieval_costs",
+        f"Private retrieval: what schemes exchange along {along}",
+        best.total / 8,
+        {"scheme": best.scheme, along: getattr(best, along), "bytes per query": math.ceil(best.total / 8)},
+        None,
+        f"Least is exchanged by {best.scheme} at {along} = {getattr(best, along):,g}.",
+        along=along,
+        costs=costs,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,6 +7,7 @@ whole (see :mod:`tacit.private.retrieval.policy`).
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -163,9 +164,15 @@ class Client:
 
     def query(self, index: int) -> Query:
         """Return a query for one record, with fresh randomness."""
-        if isinstance(index, bool) or not 0 <= index < self.parameters.n:
-            raise InvalidParameter(f"index must be a number from 0 to {self.parameters.n - 1}")
-        body, secret = self.half.query(index)
+        try:
+            place = -1 if isinstance(index, bool) else operator.index(index)
+        except TypeError:
+            place = -1
+        if not 0 <= place < self.parameters.n:
+            raise InvalidParameter(
+                f"index must be a whole number from 0 to {self.parameters.n - 1}"
+            )
+        body, secret = self.half.query(place)
         self._made += 1
         self._secrets[self._made] = secret
         return Query(self.parameters.version, self._made, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -93,6 +94,13 @@ def simulate(
         raise InvalidParameter(
             f"data must be one list of columns, or one per party ({len(tables)})"
         )
+    if len(tables) > 2 and consent:
+        raise InvalidParameter(
+            "consent= is for two parties: in a ring only the second party sees the sizes of overlaps"
+        )
+    unknown = [p for p in consent or () if p not in parties]
+    if unknown or len(dummies) > len(tables):
+        raise InvalidParameter("consent= and dummies= must belong to parties of the union")
     added = [*dummies, *([0] * (len(tables) - len(dummies)))]
     files = [make_records(t, keys, c, p) for t, c, p in zip(tables, columns, parties, strict=True)]
     size = record_bytes or max(longest_row(f.rows) for f in files)
@@ -152,9 +160,8 @@ def describe(
 
     rows, sizes = outcome.rows or (), outcome.sizes
     names = list(dict.fromkeys(c for row in rows for c in row))
-    frame = nw.from_native(
-        pa.table({c: [row.get(c) for row in rows] for c in names}), eager_only=True
-    )
+    columns = {c: one_type([row.get(c) for row in rows]) for c in names}
+    frame = nw.from_native(pa.table(columns), eager_only=True)
     numbers: dict[str, Any] = {
         "records of the initiator": len(files[0]),
         "records in the union": sizes.union,
@@ -177,6 +184,17 @@ def describe(
         transcript=transcript,
         statement=statement_of(parties, sizes, terms),
     )
+
+
+def one_type(values: list[Any]) -> list[Any]:
+    """Return values as they are, or as texts where parties have given one column types that do not go together."""
+    import pyarrow as pa
+
+    try:
+        pa.array(values)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
+    return values
 
 
 def warn_of_extremes(sizes: Sizes) -> None:

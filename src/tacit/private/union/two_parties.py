@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from tacit.errors import DisclosureRefused, InputError, ProtocolError
 from tacit.private.parties.randomness import Randomness
@@ -64,12 +64,25 @@ class Consent:
     only_theirs: int = 0
     both: int = 0
 
+    def require_possible(self, me: str, mine: int, theirs: int) -> None:
+        """End the run when no overlap of files of these sizes would do: before any overlap can be learnt.
+
+        A probe of few records is turned away here, without an answer.
+        """
+        largest = min(mine, theirs)
+        if mine < self.only_mine or theirs < self.only_theirs or largest < self.both:
+            self.refuse(me)
+
     def require(self, me: str, mine: int, theirs: int, both: int) -> None:
         """End the run when a size is too small."""
         if mine - both < self.only_mine or theirs - both < self.only_theirs or both < self.both:
-            raise DisclosureRefused(
-                f"{me!r} ends the run: the sizes of the files and their overlap are below the minimum that it is ready to reveal"
-            )
+            self.refuse(me)
+
+    def refuse(self, me: str) -> NoReturn:
+        """End the run."""
+        raise DisclosureRefused(
+            f"{me!r} ends the run: the sizes of the files and their overlap are below the minimum that it is ready to reveal"
+        )
 
 
 @dataclass(frozen=True)
@@ -148,6 +161,8 @@ def play_bob(
     kept = unpack_entries(group, (yield Receive(other, "1 tokens and rows")), terms)
     if len(kept) + len(records) + dummies == 0:
         raise InputError("both files are empty: there is nothing to unite")
+    consent = consent or Consent()
+    consent.require_possible(me, len(records) + dummies, len(kept))
     again = [raise_all(group, e.tokens, hashing) for e in kept]
     tokens = group.pack([t for each in random.shuffle(again) for t in each])
     yield Send(other, "2 tokens again", {"tokens": tokens})
@@ -159,7 +174,7 @@ def play_bob(
     packed = take(message, "rows", bytes, (len(union_tokens) * per_row * group.size,))
     sizes = Sizes(len(own), len(kept), len(union_tokens))
     check_union(other, sizes, union_tokens, one_way=len(terms.keys) == 1)
-    (consent or Consent()).require(me, sizes.own, sizes.other, sizes.both)
+    consent.require(me, sizes.own, sizes.other, sizes.both)
     opened = raise_all(group, group.unpack(packed), group.invert(cipher))
     hers = {tokens[0]: e.blocks for tokens, e in zip(again, kept, strict=True)}
     if len(hers.keys() - set(union_tokens)):
@@ -300,11 +315,13 @@ def play_count(
     ]
     yield Send(other, "1 tokens", {"tokens": group.pack(random.shuffle(tokens))})
     theirs = group.unpack(take((yield Receive(other, "1 tokens")), "tokens", bytes))
+    consent = consent or Consent()
+    consent.require_possible(me, len(tokens), len(theirs))
     twice = raise_all(group, theirs, hashing)
     yield Send(other, "2 tokens again", {"tokens": group.pack(random.shuffle(list(twice)))})
     mine = group.unpack(take((yield Receive(other, "2 tokens again")), "tokens", bytes))
     if len(mine) != len(tokens) or len(set(mine)) < len(mine) or len(set(twice)) < len(twice):
         raise ProtocolError(f"{other!r} returned a list of the wrong length or with doubles")
     sizes = Sizes(len(tokens), len(theirs), len(set(mine) | set(twice)))
-    (consent or Consent()).require(me, sizes.own, sizes.other, sizes.both)
+    consent.require(me, sizes.own, sizes.other, sizes.both)
     return sizes
