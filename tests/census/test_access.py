@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import tacit
 from tacit.census import Application, Grant, Request, build_extract, check_log, licence, vet
 from tacit.census.access import CONDITIONS
-from tacit.census.extract import expired
+from tacit.census.extract import draft_beside, expired, log_and_place
 from tacit.cli import main
 from tacit.errors import ColumnNotFound, DisclosureRefused, InputError
 
@@ -149,3 +150,32 @@ def test_the_example_is_as_large_as_asked():
     again = tacit.examples.census(2_000, seed=3)
     assert data.to_arrow() == again.to_arrow()
     tacit.SampleHouseholds(interval=20).apply(data, seed=1)
+
+
+def test_extracts_belong_to_their_owner(sample, grant, tmp_path):
+    build_extract(Request({"XA 2021": sample}, ["age"]), grant, tmp_path / "e.csv", tmp_path / "log", today=TODAY)  # fmt: skip
+    assert (tmp_path / "e.csv").stat().st_mode & 0o777 == 0o600
+    assert {f.name for f in tmp_path.iterdir()} == {"data.parquet", "e.csv", "log", "log.lock"}
+
+
+def test_several_writers_share_one_log(tmp_path):
+    log = tmp_path / "access.jsonl"
+
+    def make(name):
+        target = tmp_path / name
+        with draft_beside(target) as draft:
+            draft.write_text(name)
+            entry = {"file": name, "expires": "2027-06-01"}
+            try:
+                return log_and_place(log, entry, draft, target)["number"]
+            except DisclosureRefused as error:
+                return str(error)
+
+    names = [f"e{i}.csv" for i in range(20)] + ["same.csv"] * 5
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(make, names))
+    assert sorted(n for n in told if isinstance(n, int)) == list(range(1, 22))
+    assert sum("not overwritten" in str(n) for n in told) == 4
+    assert sorted(e["file"] for e in check_log(log)) == sorted(set(names))
+    assert all((tmp_path / n).read_text() == n for n in names)
+    assert {f.name for f in tmp_path.iterdir()} == {*names, "access.jsonl", "access.jsonl.lock"}

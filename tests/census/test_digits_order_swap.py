@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import Infeasible, InputError
+from tacit.errors import Infeasible, InputError, SdcError
 from tacit.protect.census.shuffle_households import shuffled
-from tacit.protect.swap.swap_households import check_exchange
+from tacit.protect.swap.swap_households import check_exchange, near_pairs, partners
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "psd31-ipums-international"
 
@@ -133,3 +133,49 @@ def test_what_belongs_to_a_place_moves_with_it():
     assert all(p // 100 == d for p, d in zip(moved["pair"], moved["district"], strict=True))
     assert Counter(moved["district"]) == Counter(data.column("district").to_pylist())
     assert "share" not in str(spec.apply(data, seed=1).history[-1].parameters)
+
+
+def test_nearest_partners_differ_less_and_keep_every_count():
+    rng = np.random.default_rng(5)
+    n = 400
+    group, place = rng.integers(0, 3, n), rng.integers(0, 5, n)
+    near = rng.normal(size=(n, 2))
+    risky = np.zeros(n, dtype=bool)
+    far = []
+    for chosen in (None, near):
+        partner = partners(group, place, 0.2, risky, np.random.default_rng(1), chosen)
+        check_exchange(partner, group, place)
+        moved = partner != np.arange(n)
+        assert moved.sum() == 80
+        far.append(np.linalg.norm(near - near[partner], axis=1)[moved].mean())
+    assert far[1] < far[0] / 4
+
+
+def test_the_first_household_drawn_gets_its_nearest_by_brute_force():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = 60
+        group, place, near = rng.integers(0, 2, n), rng.integers(0, 3, n), rng.normal(size=(n, 2))
+        risky = np.arange(n) == 7
+        first, second = near_pairs(group, place, 1, risky, np.random.default_rng(0), near, n)
+        fits = (group == group[7]) & (place != place[7])
+        distance = np.where(fits, np.linalg.norm(near - near[7], axis=1), np.inf)
+        assert (first.tolist(), second.tolist()) == ([7], [int(distance.argmin())])
+
+
+def test_nearness_that_cannot_tell_still_swaps_the_share():
+    n = 300
+    place = (np.arange(n) >= 290).astype(np.int64)
+    partner = partners(np.zeros(n, dtype=np.int64), place, 0.05, np.zeros(n, dtype=bool), np.random.default_rng(2), np.zeros((n, 1)))  # fmt: skip
+    assert (partner != np.arange(n)).sum() == 16
+    check_exchange(partner, np.zeros(n, dtype=np.int64), place)
+
+
+def test_households_swap_with_those_of_like_income():
+    census = tacit.examples.census(4_000, seed=3)
+    spec = tacit.SwapHouseholds(columns=["district"], along=["region", "area"], near=["income", "age"], share=0.1, size_band=1000)  # fmt: skip
+    moved = spec.apply(census, seed=1)
+    assert moved.column("district").to_pylist() != census.column("district").to_pylist()
+    assert Counter(moved.column("district").to_pylist()) == Counter(census.column("district").to_pylist())  # fmt: skip
+    with pytest.raises(SdcError, match="'sex'"):
+        tacit.SwapHouseholds(columns=["district"], near=["sex"]).apply(census)

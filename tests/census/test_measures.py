@@ -31,7 +31,7 @@ def test_sampling_makes_uniques_uncertain():
     sample = tacit.SampleHouseholds(interval=5).apply(census, seed=1)
     estimated = tacit.SamplingUniqueness(interval=5).measure(sample)
     assert 0 < estimated.value <= 1
-    assert "is estimated" in estimated.explanation
+    assert "are estimated" in estimated.explanation
     assert tacit.SamplingUniqueness(interval=5, threshold=0.0).measure(sample).shortfall
     with pytest.raises(InvalidParameter, match="either interval or fraction"):
         tacit.SamplingUniqueness()

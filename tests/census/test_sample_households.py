@@ -266,3 +266,27 @@ def test_successive_differences_by_hand():
     found = tacit.DesignEffect(columns=["y"], by="order").measure(data)
     error = found.numbers["standard error of mean y"]
     assert error**2 == pytest.approx(successive_difference_variance(y, 0.1))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 5))
+def test_a_forced_size_is_met_exactly_with_kishs_weight(n, wanted, seed):
+    data = of([f"h{i:02d}" for i in range(n)], ["A"] * n, [1 + i % 3 for i in range(n)])
+    spec = tacit.SampleHouseholds(households=wanted)
+    if wanted > n:
+        with pytest.raises(InputError, match="fewer households than are to be taken"):
+            spec.apply(data, seed=seed)
+        return
+    taken = spec.apply(data, seed=seed)
+    assert len(set(taken.column("home").to_pylist())) == wanted
+    assert set(taken.column("sample_weight").to_pylist()) == {n / wanted}
+    assert [c.parameters for c in taken.history[-1].claims][1] == {"value": n / wanted}
+
+
+def test_a_forced_size_goes_alone():
+    for wrong in ({"interval": 2}, {"fraction": 0.5}, {"restart": True, "sort_by": ["district"]}):
+        with pytest.raises(InvalidParameter):
+            tacit.SampleHouseholds(households=3, **wrong)
+    data = of(list("abcd"), list("AABB"))
+    with pytest.raises(InputError, match="start lies beyond"):
+        tacit.SampleHouseholds(households=2, start=2.5).apply(data)

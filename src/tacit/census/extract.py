@@ -6,7 +6,10 @@ import datetime as dt
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pyarrow as pa
 from tacit.census.access import Grant, today_here
 from tacit.data.where import columns_of, where
 from tacit.errors import ColumnNotFound, DisclosureRefused, InputError, explain_target
+from tacit.locks import hold_alone
 
 #: Columns that every analysis needs; they come along without being asked for.
 TECHNICAL = ("household", "sample_weight", "pseudo_stratum")
@@ -50,8 +54,9 @@ def build_extract(
 ) -> dict[str, Any]:
     """Write an extract, log it, and return the entry of the log.
 
-    Refused: a grant that is over or for other data, a whole file, and columns that do not exist. The file is written
-    before it is logged and removed again when it cannot be logged, so that none is without an entry.
+    Refused: a grant that is over or for other data, a whole file, and columns that do not exist. The file is
+    put in place after it is logged, so that none is without an entry, and only its owner may read it: pass it on encrypted,
+    with a password that travels another way.
 
     Parameters
     ----------
@@ -76,35 +81,82 @@ def build_extract(
         raise DisclosureRefused(f"{target.name!r} exists already; extracts are not overwritten.")
     for name in request.sources:
         grant.require(name, day)
-    previous = check_log(log)
+    check_log(log)
     parts = [take_part(name, path, request) for name, path in request.sources.items()]
     table = pa.concat_tables(parts, promote_options="default")
     if not table.num_rows:
         raise InputError("no record is in this extract; look at the rule.")
-    with explain_target(target):
-        write(read(table), target)
-    entry = {
-        "number": len(previous) + 1,
-        "time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "name": grant.name,
-        "institution": grant.institution,
-        "sources": list(request.sources),
-        "variables": list(request.variables),
-        "rule": request.rule,
-        "records": table.num_rows,
-        "file": target.name,
-        "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
-        "expires": grant.expires.isoformat(),
-        "previous": previous[-1]["hash"] if previous else "",
-    }
+    with explain_target(target), draft_beside(target) as draft:
+        write(read(table), draft)
+        with draft.open("rb") as made:
+            digest = hashlib.file_digest(made, "sha256").hexdigest()
+        entry = {
+            "time": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            "name": grant.name,
+            "institution": grant.institution,
+            "sources": list(request.sources),
+            "variables": list(request.variables),
+            "rule": request.rule,
+            "records": table.num_rows,
+            "file": target.name,
+            "sha256": digest,
+            "expires": grant.expires.isoformat(),
+        }
+        return log_and_place(Path(log), entry, draft, target)
+
+
+@contextmanager
+def draft_beside(target: Path) -> Iterator[Path]:
+    """Give a file of the same name in a new folder beside, which only its owner may enter; it is gone at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=".extract-", dir=target.parent))
     try:
-        append_entry(Path(log), entry)
-    except OSError:
-        target.unlink(missing_ok=True)
+        yield folder / target.name
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def log_and_place(log: Path, entry: Mapping[str, Any], draft: Path, target: Path) -> dict[str, Any]:
+    """Log an extract, then put it and what was written with it in place, for its owner alone.
+
+    The log is held alone from the check of its chain to the new line, so that several may make extracts at once.
+    """
+    files = {f: target.with_name(f.name) for f in sorted(draft.parent.iterdir())}
+    reserved: list[Path] = []
+    with ExitStack() as held:
+        try:
+            held.enter_context(hold_alone(log, "the access log"))
+            previous = check_log(log)
+            for place in files.values():
+                reserve(place)
+                reserved.append(place)
+            numbered = {
+                "number": len(previous) + 1,
+                **entry,
+                "previous": previous[-1]["hash"] if previous else "",
+            }
+            append_entry(log, numbered)
+        except BaseException as error:
+            for place in reserved:
+                place.unlink(missing_ok=True)
+            if not isinstance(error, OSError):
+                raise
+            raise DisclosureRefused(
+                "the access log cannot be written, so that the extract was not made."
+            ) from None
+        for made, place in files.items():
+            made.chmod(0o600)
+            made.replace(place)
+    return {**numbered, "hash": hash_of(numbered)}
+
+
+def reserve(place: Path) -> None:
+    """Take a name for a file; refuse where it is taken already."""
+    try:
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
         raise DisclosureRefused(
-            "the access log cannot be written, so that the extract was not made."
+            f"{place.name!r} exists already; extracts are not overwritten."
         ) from None
-    return {**entry, "hash": hash_of(entry)}
 
 
 def take_part(name: str, path: str | Path, request: Request) -> pa.Table:

@@ -8,6 +8,7 @@ from typing import Any
 from tacit.census.access import CONDITIONS, YEAR
 from tacit.governance import BLANK, one_line
 from tacit.plan import Plan
+from tacit.report.controls import UNCERTAIN_PLACE, families_used
 
 LICENCE = """\
 # Licence for restricted census microdata
@@ -85,31 +86,9 @@ def licence(
     )
 
 
-#: Families of techniques that a report answers for: packages of methods, or kinds.
-FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "sampling": ("sample", "sample_households"),
-    "recoding": (
-        *("tacit.protect.generalise.", "tacit.protect.anonymise."),
-        *("delete_digits", "geography_threshold", "mu_argus"),
-    ),
-    "swapping": ("swap_households", "swap_records", "swap", "rank_swap", "microaggregated_swap"),
-    "microaggregation": ("tacit.protect.microaggregate.", "microaggregated_swap"),
-    "PRAM": ("tacit.protect.pram.",),
-}
-
-
 def techniques_used(plan: Plan) -> dict[str, bool]:
     """Return which of sampling, recoding, swapping, microaggregation and PRAM the steps use."""
-    return {
-        name: any(belongs(step, family) for step in plan.steps for family in listed)
-        for name, listed in FAMILIES.items()
-    }
-
-
-def belongs(step: Any, family: str) -> bool:
-    """Return True when a step is of a kind, or lives in a package."""
-    home = type(step).__module__
-    return home.startswith(family) if family.endswith(".") else step.kind == family
+    return families_used(step.kind for step in plan.steps)
 
 
 def describe_controls(plan: Plan) -> str:
@@ -139,11 +118,19 @@ def control_lines(steps: Mapping[str, Sequence[Any]]) -> list[str]:
     if "deidentify" in steps:
         found.append("Names, addresses and other direct identifiers were removed.")
     for step in steps.get("sample_households", ()):
-        share = 100 / float(step.step)
-        weight = "households of each unit over those taken" if step.restart else f"{float(step.step):g}"  # fmt: skip
+        if step.households is not None:
+            share, weight = f"{step.households:,} of them", "all households over those taken"
+        else:
+            share, weight = (
+                f"{100 / float(step.step):.3g} per cent of them",
+                f"{float(step.step):g}",
+            )
+        if step.restart:
+            weight = "households of each unit over those taken"
+        strata = "" if step.group is None else "; pseudo-strata serve variance estimation"
         found.append(
-            f"The file is a systematic sample of whole households, {share:.3g} per cent of them, spread over the country by "
-            f"geographic order. Every record has the weight {weight}; pseudo-strata serve variance estimation."
+            f"The file is a systematic sample of whole households, {share}, spread over the country by "
+            f"geographic order. Every record has the weight {weight}{strata}."
         )
     found += [
         "All administrative geography was removed."
@@ -152,10 +139,7 @@ def control_lines(steps: Mapping[str, Sequence[Any]]) -> list[str]:
         for step in steps.get("geography_threshold", ())
     ]
     if "swap_households" in steps:
-        found.append(
-            "An undisclosed number of households exchanged their places with households of the same size and make-up elsewhere. "
-            "Nobody can claim with certainty that a household lived where the file says."
-        )
+        found.append(UNCERTAIN_PLACE)
     found += [
         f"Extreme values of {step.column} were coded together."
         for step in steps.get("top_bottom_code", ())

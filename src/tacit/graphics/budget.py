@@ -14,19 +14,14 @@ import json
 import math
 import os
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, SdcError
-
-try:
-    import fcntl
-except ImportError:  # pragma: no cover - Windows
-    fcntl = None  # type: ignore[assignment]
+from tacit.locks import hold_alone
 
 #: The environment variable that names the ledger, for whole projects.
 VARIABLE = "TACIT_BUDGET"
@@ -34,8 +29,6 @@ VARIABLE = "TACIT_BUDGET"
 DEFAULT_LIMIT = 3.0
 #: Sums of decimal numbers end a little above what they should.
 ROUNDING = 1e-9
-#: Seconds to wait for another process.
-PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
@@ -163,19 +156,15 @@ class BudgetLedger:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the ledger alone; other processes and threads wait."""
-        mark = self.file.with_name(self.file.name + ".lock")
-        try:
-            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(mark, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise SdcError(
-                f"the budget ledger {self.file.name!r} cannot be kept: {error.strerror}. Name another file with ledger= or in {VARIABLE}."
-            ) from None
-        try:
-            take_lock(handle)
+        with ExitStack() as held:
+            try:
+                self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                held.enter_context(hold_alone(self.file, "the budget ledger"))
+            except OSError as error:
+                raise SdcError(
+                    f"the budget ledger {self.file.name!r} cannot be kept: {error.strerror}. Name another file with ledger= or in {VARIABLE}."
+                ) from None
             yield
-        finally:
-            os.close(handle)
 
 
 def parse_book(text: str) -> dict[str, Any] | None:
@@ -198,29 +187,6 @@ def read_account(book: dict[str, Any], dataset: str, limit: float | None) -> Acc
     most = held["limit"]
     known = [x for x in (most, limit) if x is not None] or [DEFAULT_LIMIT]
     return Account(math.fsum(e["rho"] for e in held["entries"]), min(known))
-
-
-def take_lock(handle: int) -> None:
-    """Wait for the lock, which the operating system lets go with the process."""
-    end = time.monotonic() + PATIENCE
-    while not try_lock(handle):
-        if time.monotonic() > end:
-            raise SdcError("the budget ledger is in use by another process for too long; try again")
-        time.sleep(0.01)
-
-
-def try_lock(handle: int) -> bool:
-    """Return True when the lock is ours."""
-    try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:  # pragma: no cover - Windows
-            import msvcrt
-
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    except OSError:
-        return False
-    return True
 
 
 def default_file() -> Path:

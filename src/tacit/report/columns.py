@@ -82,6 +82,8 @@ class Compared:
     after: Values | None
     distance: float | None = None
     bins: tuple[Bin, ...] = ()
+    #: True where numbers only name people or households, so that their mean says nothing.
+    names_units: bool = False
 
     @property
     def missing_before(self) -> int | None:
@@ -107,7 +109,8 @@ class Compared:
         """Return the column for a table: distance, missing shares, means and standard deviations."""
         assert self.before is not None
         assert self.after is not None
-        (m0, s0), (m1, s1) = self.before.moments(), self.after.moments()
+        sides = (self.before, self.after)
+        (m0, s0), (m1, s1) = ((None, None) if self.names_units else v.moments() for v in sides)
         shares = (self.before.missing_share, self.after.missing_share)
         distance = None if self.distance is None else f"{self.distance:.3f}"
         return (self.name, distance, *shares, m0, m1, s0, s1)
@@ -127,8 +130,8 @@ def compare_column(name: str, before: Microdata, after: Microdata) -> Compared:
     new = values_of(after, name) if name in after.columns else None
     if old is None or new is None:
         return Compared(name, "new" if old is None else "left out", old, new)
-    if name in before.identifiers:
-        return Compared(name, "released", old, new)
+    if name in (*before.identifiers, before.household):
+        return Compared(name, "released", old, new, names_units=True)
     numeric = old.numeric and new.numeric
     distance = kolmogorov(old, new) if numeric else total_variation(old, new)
     bins = number_bins(old, new) if numeric else category_bins(old, new)
@@ -197,7 +200,8 @@ def number_bins(a: Values, b: Values) -> list[Bin]:
     inner = nice_edges(low, high)
     p, q = (np.diff(np.concatenate([[0.0], compute_share_below(v, inner), [1.0]])) for v in (a, b))
     names = [f"below {inner[0]:,.10g}", *(f"from {e:,.10g}" for e in inner)]
-    return [(name, float(s), float(t)) for name, s, t in zip(names, p, q, strict=True)]
+    bins = [(name, float(s), float(t)) for name, s, t in zip(names, p, q, strict=True)]
+    return bins if p[0] or q[0] else bins[1:]
 
 
 def compute_share_below(v: Values, at: Floats) -> Floats:

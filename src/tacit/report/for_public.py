@@ -12,6 +12,7 @@ import tacit
 from tacit.governance import AccessClass
 from tacit.registry import lookup
 from tacit.report import words
+from tacit.report.controls import describe_techniques
 from tacit.report.document import (
     Block,
     DataTable,
@@ -20,6 +21,7 @@ from tacit.report.document import (
     Heading,
     ItemList,
     Mark,
+    Paragraph,
     Section,
     Tiles,
     Words,
@@ -76,7 +78,9 @@ def steps_section(view: View) -> Section | None:
         rows,
         "Steps, in order, with their public parameters",
     )
-    return Section("What was done", (table,), "done") if rows else None
+    told = describe_techniques(action.kind for action in view.release.history)
+    blocks = (table, *(Paragraph(sentence) for sentence in told))
+    return Section("What was done", blocks, "done") if rows else None
 
 
 def step_cells(i: int, action: Any) -> tuple[Words, Words, Words]:

@@ -151,8 +151,10 @@ def scan_block(
     found, counts = np.unique(classes[begins], return_counts=True)
     torn = int(np.count_nonzero((classes[1:] != classes[:-1]) & ~new[1:]))
     rises = pc.fill_null(pc.less_equal(ids.slice(0, len(ids) - 1), ids.slice(1)), False)
+    # Taken, not sliced: a slice would keep the whole block in memory.
+    first, last = pa.array([0]), pa.array([len(ids) - 1])
     edges = pa.table(
-        {ROW: table.column(ROW).slice(0, 1), FIRST: ids.slice(0, 1), LAST: ids.slice(len(ids) - 1)}
+        {ROW: table.column(ROW).take(first), FIRST: ids.take(first), LAST: ids.take(last)}
     )
     return edges, {
         "block": block,

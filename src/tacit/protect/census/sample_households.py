@@ -23,8 +23,14 @@ from tacit.engine.base import ROW
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N
 from tacit.errors import InputError, RoleMissing, SdcError, SdcWarning
-from tacit.fields import ColumnName, PositiveFloat, Secret
-from tacit.protect.census.household_runs import FIRST, Runs, check_one_place, scan_households
+from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Secret
+from tacit.protect.census.household_runs import (
+    FIRST,
+    Runs,
+    check_one_place,
+    count_households,
+    scan_households,
+)
 from tacit.registry import register
 from tacit.spec import Method
 from tacit.stats.systematic import PseudoStrata, Systematic, as_interval
@@ -44,7 +50,8 @@ class SampleHouseholds(Method):
 
     are taken. The sample is spread over the country as the list is (implicit stratification), and every household
     has the same weight, the interval. With ``restart`` the count begins anew in each unit of ``sort_by``, and
-    the weight is the unit's households over those taken.
+    the weight is the unit's households over those taken. With ``households`` exactly that many are taken: the interval
+    and weight are all households over these.
 
     Two columns are added: the weight, and pseudo-strata, which are groups of ``group`` consecutive sampled households
     within a unit (a single one joins its neighbours), numbered at random. They serve variance estimation: see
@@ -60,10 +67,14 @@ class SampleHouseholds(Method):
     kind: Literal["sample_households"] = "sample_households"
     interval: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = Field(
         default=None,
-        description="every how many households one is taken, 1 or more, not necessarily whole; or give fraction",
+        description="every how many households one is taken, 1 or more, not necessarily whole; or give fraction or households",
     )
     fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
         default=None, description="share of the households to take, the inverse of the interval"
+    )
+    households: PositiveInt | None = Field(
+        default=None,
+        description="how many households to take, exactly; the interval is all households over these",
     )
     sort_by: tuple[ColumnName, ...] = Field(
         default=(), description="geographic columns, coarse to fine; by default file order alone"
@@ -102,10 +113,12 @@ class SampleHouseholds(Method):
 
     @model_validator(mode="after")
     def _consistent(self) -> SampleHouseholds:
-        if (self.interval is None) == (self.fraction is None):
-            raise ValueError("give either interval or fraction")
-        if self.start is not None and self.start > float(self.step):
+        if [self.interval, self.fraction, self.households].count(None) != 2:
+            raise ValueError("give either interval, or fraction, or households")
+        if self.start is not None and self.households is None and self.start > float(self.step):
             raise ValueError("start must lie above 0 and not beyond the interval")
+        if self.restart and self.households is not None:
+            raise ValueError("restart does not go with households; give interval or fraction")
         if self.restart and not self.sort_by:
             raise ValueError("restart needs sort_by, the units in which the count begins anew")
         if self.weight == self.pseudo_stratum:
@@ -114,10 +127,14 @@ class SampleHouseholds(Method):
 
     @property
     def step(self) -> Fraction:
-        """Return the interval as an exact fraction."""
+        """Return the interval as an exact fraction, where the parameters give it."""
         if self.interval is not None:
             return as_interval(self.interval)
         return 1 / as_interval(self.fraction or 1.0)
+
+    def step_in(self, total: int) -> Fraction:
+        """Return the interval among so many households."""
+        return self.step if self.households is None else Fraction(total, self.households)
 
     @property
     def uses_chance(self) -> bool:
@@ -191,7 +208,16 @@ class SampleHouseholds(Method):
 
     def draw(self, runs: Runs, ctx: Context) -> Draw:
         """Draw the start, or one for each unit, and the numbers of the pseudo-strata."""
-        step, households = self.step, runs.households
+        households = runs.households
+        if self.households is not None and self.households > households:
+            raise InputError(
+                "sample_households: there are fewer households than are to be taken. Take fewer."
+            )
+        step = self.step_in(households)
+        if self.start is not None and self.start > float(step):
+            raise InputError(
+                "sample_households: start lies beyond the interval. Choose a smaller one."
+            )
         if step > households:
             raise InputError(
                 "sample_households: the interval is larger than the number of households, so that a sample "
@@ -231,8 +257,8 @@ class SampleHouseholds(Method):
         result = data.with_frame(frame.select(*own, *new, ROW).select(*order, ROW)).materialise()
         ctx.note(
             households=int(draw.sampled.sum()),
-            interval=float(self.step),
-            sampling_fraction=1 / float(self.step),
+            interval=draw.sample.interval,
+            sampling_fraction=1 / draw.sample.interval,
             sorted_by=list(self.sort_by),
             weight=("" if data.weight is None else "multiplied by ")
             + ("households of a unit over those taken" if self.restart else "the interval"),
@@ -256,7 +282,9 @@ class SampleHouseholds(Method):
             ("Records of one household carry the same value of the household column.",),
         )
         if data.weight is None and not self.restart:
-            yield Claim("constant-value", {"value": float(self.step)}, "weight", (self.weight,))
+            total = 0 if self.households is None else count_households(data, home)
+            weight = float(self.step_in(total))
+            yield Claim("constant-value", {"value": weight}, "weight", (self.weight,))
 
 
 @dataclass(frozen=True)
@@ -280,7 +308,7 @@ class Draw:
         factor = (
             runs.sizes / np.maximum(sampled, 1)
             if spec.restart
-            else np.full(len(sampled), float(spec.step))
+            else np.full(len(sampled), sample.interval)
         )
         strata = PseudoStrata.of(sampled, spec.group or 2)
         names = ctx.rng.permutation(strata.total) + 1

@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field, model_validator
+from scipy.spatial import cKDTree
 
 from tacit.context import Context
 from tacit.data.microdata import Microdata
+from tacit.data.values import not_numeric, read_numeric_column
 from tacit.engine.codes import dense_ids, densify
 from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ColumnName, ColumnNames, PositiveInt, Probability, Secret
@@ -23,6 +25,7 @@ from tacit.treatment import OnHousehold
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 @register
@@ -32,7 +35,8 @@ class SwapHouseholds(Method):
     Within each broad area (``within``) a ``share`` of the households is drawn; each is paired with a
     household of the same match key, that is the size (banded from ``size_band`` on) and the number of members
     by the ``match`` columns together, and both exchange the ``columns`` of all members. Partners come
-    from different places wherever the group has them. With ``targeted`` the households with a member in
+    from different places wherever the group has them; of several, those nearest on the household means of the ``near``
+    columns, each in units of its standard deviation. With ``targeted`` the households with a member in
     a small class on the keys are drawn first.
 
     Every table that does not involve the exchanged columns is unchanged, and so is every count of
@@ -57,6 +61,10 @@ class SwapHouseholds(Method):
     match: tuple[ColumnName, ...] = Field(
         default=(),
         description="columns on which partners have the same make-up: equal numbers of members in each combination",
+    )
+    near: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="columns of numbers on which partners of equal make-up should differ little, such as income",
     )
     share: Probability = Secret(0.1, description="share of the households that change places")
     size_band: PositiveInt = Field(
@@ -88,8 +96,8 @@ class SwapHouseholds(Method):
 
     @model_validator(mode="after")
     def _consistent(self) -> SwapHouseholds:
-        if set(self.moved) & {*self.within, *self.match}:
-            raise ValueError("within and match must not hold a column that is exchanged")
+        if set(self.moved) & {*self.within, *self.match, *self.near}:
+            raise ValueError("within, match and near must not hold a column that is exchanged")
         if set(self.columns) & set(self.along):
             raise ValueError("along must not hold a column that is exchanged already")
         return self
@@ -111,11 +119,11 @@ class SwapHouseholds(Method):
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""
         own = () if self.household is None else (self.household,)
-        return (*self.moved, *self.within, *self.match, *own)
+        return (*self.moved, *self.within, *self.match, *self.near, *own)
 
     def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: no households, no keys to target by."""
-        found = super().faults(data)
+        """Add: no households, no keys to target by, nearness on what is no number."""
+        found = [*super().faults(data), *not_numeric(data, self.near, self.kind)]
         if self.household is None and data.household is None:
             found.append(
                 RoleMissing(
@@ -138,6 +146,7 @@ class SwapHouseholds(Method):
             within=list(self.within),
             match=list(self.match),
             **({"along": list(self.along)} if self.along else {}),
+            **({"near": list(self.near)} if self.near else {}),
             targeted=self.targeted,
         )
         home = self.household or data.household
@@ -150,7 +159,8 @@ class SwapHouseholds(Method):
         make_up = composition(homes, code_tuples(data, self.match)[0], self.size_band)
         group, _ = dense_ids([broad, make_up], [int(broad.max()) + 1, int(make_up.max()) + 1])
         constant(code_tuples(data, self.along)[0], homes, "along")
-        partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng)
+        near = self.household_means(data, homes)
+        partner = partners(group, place, self.share, self.risky(data, homes), ctx.rng, near)
         check_exchange(partner, group, place)
         wanted = int(self.share * homes.n) // 2 * 2
         if (partner != np.arange(homes.n)).sum() < wanted:
@@ -167,6 +177,22 @@ class SwapHouseholds(Method):
         )
         table = data.to_arrow(self.moved)
         return data.replace({c: table.column(c).take(pa.array(source)) for c in self.moved})
+
+    def household_means(self, data: Microdata, homes: Households) -> Floats:
+        """Return the mean of each column of ``near`` by household, standardised; one that is not known counts as average."""
+        found = np.zeros((homes.n, len(self.near)))
+        for j, column in enumerate(self.near):
+            held = read_numeric_column(data, column)
+            known = held.known & np.isfinite(
+                np.where(held.known, held.values, 0).astype(np.float64)
+            )
+            values = np.where(known, held.values, 0).astype(np.float64)
+            n = np.bincount(homes.of, known, minlength=homes.n)
+            mean = np.bincount(homes.of, values, minlength=homes.n) / np.maximum(n, 1)
+            scale = float(mean[n > 0].std()) if (n > 0).any() else 0.0
+            if scale > 0:
+                found[:, j] = np.where(n > 0, (mean - mean[n > 0].mean()) / scale, 0)
+        return found
 
     def risky(self, data: Microdata, homes: Households) -> Flags:
         """Return which households have a member in a small class on the keys."""
@@ -244,10 +270,17 @@ def composition(homes: Households, kinds: Ints, size_band: int) -> Ints:
 
 #: How often households that found no partner in another place make room for others.
 ROUNDS = 12
+#: Nearest households that each looks at in the first round (twice as many in the next), in all, and how often they ask.
+SEEN, MOST_SEEN, ASKED = 16, 20_000_000, 50
 
 
 def partners(
-    group: Ints, place: Ints, share: float, risky: Flags, rng: np.random.Generator
+    group: Ints,
+    place: Ints,
+    share: float,
+    risky: Flags,
+    rng: np.random.Generator,
+    near: Floats | None = None,
 ) -> Ints:
     """Return with whom each household exchanges its place; itself when it stays.
 
@@ -257,13 +290,17 @@ def partners(
     n = len(group)
     result = np.arange(n)
     wanted = int(np.floor(share * n / 2 + 0.5))
-    for _ in range(ROUNDS):
+    for i in range(ROUNDS):
         free = np.flatnonzero(result == np.arange(n))
         short = wanted - (n - len(free)) // 2
         free = free[has_two_places(group[free], place[free])]
         if short < 1 or not len(free):
             break
-        first, second = pairs(group[free], place[free], short, risky[free], rng)
+        if near is None or not near.shape[1]:
+            first, second = pairs(group[free], place[free], short, risky[free], rng)
+        else:
+            at = near[free], SEEN << i
+            first, second = near_pairs(group[free], place[free], short, risky[free], rng, *at)
         result[free[first]], result[free[second]] = free[second], free[first]
     return result
 
@@ -331,3 +368,46 @@ def place_in_run(ordered: Ints) -> Ints:
         return np.zeros(0, dtype=np.int64)
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     return np.arange(n) - np.repeat(starts, np.diff(np.r_[starts, n]))
+
+
+def near_pairs(
+    group: Ints,
+    place: Ints,
+    wanted: int,
+    risky: Flags,
+    rng: np.random.Generator,
+    near: Floats,
+    seen: int,
+) -> tuple[Ints, Ints]:
+    """Return at most ``wanted`` pairs of households of one group and different places that differ little.
+
+    Each household drawn, risky ones first, looks at the ``seen`` nearest of its group and takes the first that is
+    in another place and free. Those that find none look further in the next round.
+    """
+    n = len(group)
+    drawn = np.lexsort((rng.random(n), ~risky))[:wanted]
+    # Groups lie farther apart than any two households of one; equal ones are looked at in random order.
+    points = near + rng.random(near.shape) * 1e-9
+    apart = 2 * float(np.linalg.norm(np.ptp(points, axis=0))) + 1
+    points = np.column_stack([points, group * apart])
+    k = max(2, min(seen, n, MOST_SEEN // max(len(drawn), 1)))
+    others = cKDTree(points).query(points[drawn], k=k)[1]
+    fit = others < n
+    others = np.where(fit, others, 0)
+    fit &= (group[others] == group[drawn][:, None]) & (place[others] != place[drawn][:, None])
+    used = np.zeros(n, dtype=bool)
+    found: list[Ints] = []
+    for _ in range(ASKED):
+        free = fit & ~used[others] & ~used[drawn][:, None]
+        asking = np.flatnonzero(free.any(axis=1))
+        if not len(asking):
+            break
+        ends = np.column_stack([drawn[asking], others[asking, free[asking].argmax(axis=1)]])
+        # A pair stands when neither end is in an earlier one.
+        _, first, of = np.unique(ends.ravel(), return_index=True, return_inverse=True)
+        stands = (first[of.ravel()] // 2).reshape(-1, 2) == np.arange(len(ends))[:, None]
+        ends = ends[stands.all(axis=1)]
+        used[ends] = True
+        found.append(ends)
+    made = np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
+    return made[:, 0], made[:, 1]

@@ -94,7 +94,7 @@ class SamplingUniqueness(Measure):
         numbers = {
             "sampling fraction": self.density if population is None else worst.fraction,
             "population": worst.population,
-            "sample uniques" if population is not None else "expected sample uniques": worst.alone,
+            "sample uniques": worst.alone,
             "of them alone in the population": worst.both,
             "share": worst.share,
         }
@@ -129,9 +129,9 @@ class Expected:
 
     def explain(self, *, estimated: bool) -> str:
         """Return what the numbers mean."""
-        how = "is estimated to be" if estimated else "is expected to be"
+        how = "estimated" if estimated else "expected"
         return (
-            f"Of 100 people who are alone in the sample with their key values, about {100 * self.share:.0f} {how} alone in "
+            f"Of 100 people who are alone in the sample with their key values, {100 * self.share:.0f} are {how} to be alone in "
             "the population. Whoever takes such a record for the person it fits is wrong about the others. Members of a "
             "household are drawn together, which the formula leaves out."
         )

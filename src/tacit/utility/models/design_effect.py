@@ -107,7 +107,7 @@ class DesignEffect(Measure):
             numbers={
                 "households": sample.units,
                 "records": len(sample.unit),
-                "sampling fraction": sample.fraction,
+                **({"sampling fraction": sample.fraction} if data.weight is not None else {}),
                 "strata": sample.strata,
                 **{f"standard error of mean {r[0]}": r[2] for r in rows},
                 "mean of variances against a simple random sample of households": value,
