@@ -439,6 +439,19 @@ def delta_presence(columns, claim):
 @judges("margins-met")
 def margins_met(columns, claim):
     p = claim["parameters"]
+    if p.get("copies"):
+        numbers = columns[p["copies"]]
+        alone = {**claim, "parameters": {k: v for k, v in p.items() if k != "copies"}}
+        return all(
+            margins_met(
+                {
+                    c: [x for x, n in zip(v, numbers, strict=True) if n == k]
+                    for c, v in columns.items()
+                },
+                alone,
+            )
+            for k in set(numbers)
+        )
     weight = [float(w or 0) for w in columns[p["weight"]]]
     for table in p["margins"]:
         names = [c for c in table if c != "count"]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter
-from tacit.graphics import accounting
 from tacit.graphics.budget import BudgetLedger
-from tacit.graphics.noise import Lattice, choose, draw_discrete_gaussian
+from tacit.stats import concentrated as accounting
+from tacit.stats.lattice import Lattice, choose, draw_discrete_gaussian
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(7, 3), Fraction(40)])

@@ -1,5 +1,6 @@
 """Calibration of weights: margins met, ratios of the known form, bounds, refusals, claims."""
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -239,3 +240,23 @@ def test_the_claim_sees_what_later_steps_do():
     assert not claim.holds(other.frame)
     swapped = tacit.read({**columns, "sex": ["m" if s == "f" else "f" for s in columns["sex"]]})
     assert not claim.holds(swapped.frame)
+
+
+def test_copies_are_calibrated_each_by_itself():
+    data = survey()
+    made = tacit.Synthesise(columns=["sex", "age"], copies=3, weights="oldw").apply(data, seed=1)
+    done = tacit.Calibrate(margins=[SEX, AGE]).apply(made)
+    for number in (1, 2, 3):
+        part = done.filter(nw.col("_copy") == number)
+        assert sums(part, "sex") == pytest.approx({("f",): 2100, ("m",): 1900})
+        assert sums(part, "age")["old",] == pytest.approx(1100)
+    [claim] = done.history[-1].claims
+    assert claim.parameters["copies"] == "_copy"
+    assert claim.holds(done.frame)
+    assert not claim.holds(done.filter(nw.col("_copy") > 1).frame.filter(nw.col("sex") == "f"))
+    assert not claim.holds(made.frame)
+    # Synthesise does the same by itself, and claims it.
+    raked = tacit.Synthesise(
+        columns=["sex", "age"], copies=2, weights="oldw", calibrate=[SEX]
+    ).apply(data, seed=1)
+    assert "margins-met" in {c.model for c in raked.history[-1].claims}

@@ -212,6 +212,7 @@ def test_heads_come_first_and_members_go_by_them():
     assert np.corrcoef(pairs.T)[0, 1] > 0.9
 
 
+@pytest.mark.filterwarnings("ignore:.*do not keep the rule")
 def test_rules_that_cannot_be_kept_are_said_in_a_sentence():
     data = survey(80).drop(["home"])
     with pytest.raises(InputError, match="occurs in the original"):
@@ -450,7 +451,11 @@ def test_bad_input_gives_one_sentence():
         ({"columns": ["income"], "ranges": {"income": [5, 1]}}, "low, high"),
         ({"columns": ["income"], "predictors": {"income": ["income"]}}, "given itself"),
         ({"columns": ["income"], "methods": {"job": "cart"}}, "not among the columns"),
-        ({"method": "copula", "rules": RULES}, "takes no rules"),
+        ({"method": "copula", "within": ["sex"]}, "takes no within"),
+        (
+            {"method": "ipf", "sums": {"total": ["income"]}, "margins": [["total", "sex"]]},
+            "no column of a margin",
+        ),
         ({"columns": ["income"], "design": {"kind": "quota", "columns": ["sex"]}}, "no design"),
     ):
         with pytest.raises(InvalidParameter, match=said):
@@ -473,3 +478,100 @@ def test_bad_input_gives_one_sentence():
         with pytest.raises((InputError, InvalidParameter), match=said) as told:
             tacit.Synthesise(**parameters).apply(data, seed=1)
         assert not re.search(r"\d{3,}\.\d\d", str(told.value))
+
+
+# -- rules of joint models, contradictions, exact noise -----------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["copula", "ipf"])
+def test_joint_models_keep_the_rules_too(way):
+    data = survey(300, 3).drop(["home", "kids", "w", "layer", "sex", "region"])
+    rows = data.to_arrow().to_pydict()
+    pairs = zip(rows["job"], rows["pension"], strict=True)
+    rows["job"] = ["b" if job == "a" and pension > 0 else job for job, pension in pairs]
+    data = tacit.read(pa.table(rows))
+    made = tacit.Synthesise(
+        columns=["age", "job", "income", "pension", "total"],
+        method=way,
+        copies=2,
+        bins=6,
+        unlike=True,
+        rules=[*RULES, {"when": "age < 65", "set": {"pension": 0}}],
+        forbid=["job == 'a' and pension > 0"],
+        sums={"total": ["income", "pension"]},
+        ranges={"age": [0, 95], "total": [0, 20_000]},
+    ).apply(data, seed=2)
+    for part in split_copies(made):
+        table = part.to_arrow().to_pydict()
+        check_rules(table, homes=False)
+        pairs = zip(table["job"], table["pension"], strict=True)
+        assert not any(job == "a" and pension > 0 for job, pension in pairs)
+    assert {"rules-kept", "no-replicated-uniques"} <= {c.model for c in made.history[-1].claims}
+
+
+def test_values_that_rules_set_are_tested_against_forbidden_ones():
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 4, 400).astype(str), rng.integers(0, 4, 400).astype(str)
+    c = np.where(a == "0", "z", rng.choice(["x", "y", "z"], 400))
+    keep = ~((b == "1") & (c == "z"))
+    data = tacit.read({"a": a[keep], "b": b[keep], "c": c[keep]})
+    # c is drawn last and set by the rule, so that the combination is only seen when it is too late for b.
+    made = tacit.Synthesise(
+        method="sample",
+        rules=[{"when": "a == '0'", "set": {"c": "z"}}],
+        forbid=["b == '1' and c == 'z'"],
+    ).apply(data, seed=1)
+    rows = made.to_arrow().to_pylist()
+    assert not any(r["b"] == "1" and r["c"] == "z" for r in rows)
+    assert all(r["c"] == "z" for r in rows if r["a"] == "0")
+    assert sum(r["a"] == "0" for r in rows) > 20
+
+
+def test_rules_that_contradict_each_other_or_the_original():
+    data = tacit.read({"a": ["0", "1"] * 40, "b": ["x", "y"] * 40, "c": [1.0, 2.0] * 40})
+    with (
+        pytest.warns(tacit.errors.SdcWarning, match="do not keep the rule"),
+        pytest.raises(LimitReached, match="however often"),
+    ):
+        tacit.Synthesise(
+            columns=["a", "b"],
+            rules=[
+                {"when": "c == 1", "set": {"b": "x"}},
+                {"when": "c < 2", "set": {"b": "y"}},
+            ],
+        ).apply(data, seed=1)
+    parts = tacit.read({"p": [1, 2, 3] * 10, "q": [1, 1, 1] * 10, "t": [2, 3, 5] * 10})
+    with pytest.raises(InputError, match="is not the sum") as told:
+        tacit.Synthesise(columns=["p", "t"], sums={"t": ["p", "q"]}).apply(parts, seed=1)
+    assert "5" not in str(told.value)
+    # Parts that were rounded need not add up to the last digit.
+    rounded = tacit.read({"p": [1.24, 2.13], "q": [1.01, 1.0], "t": [2.2, 3.1]})
+    made = tacit.Synthesise(columns=["p", "t"], sums={"t": ["p", "q"]}).apply(rounded, seed=1)
+    assert len(made) == 2
+
+
+def test_names_of_columns_that_stay_are_refused_in_rules():
+    data = survey(60, weight="w").drop(["home"])
+    for parameters in (
+        {"rules": [{"when": "age > 3", "set": {"w": 1.0}}]},
+        {"columns": ["job"], "ranges": {"income": [0, 5]}},
+        {"columns": ["job", "sex"], "method": "ipf", "margins": [["job", "layer"]]},
+    ):
+        with pytest.raises(InputError, match="not among the columns"):
+            tacit.Synthesise(**parameters).apply(data, seed=1)
+
+
+def test_noise_of_private_margins_is_of_whole_numbers(monkeypatch):
+    from tacit.protect.synthesise.sequential import margins
+
+    seen = []
+    monkeypatch.setattr(
+        margins.Lattice, "protect", lambda self, x, rng: seen.append((self, x)) or x
+    )
+    data = survey(200).drop(
+        ["home", "w", "job", "kids", "pension", "total", "layer", "age", "income"]
+    )
+    tacit.Synthesise(method="ipf", rho=0.5).apply(data)
+    [(lattice, counts)] = seen
+    assert (lattice.step, lattice.amplitude) == (1.0, pytest.approx(np.sqrt(1 / 0.5)))
+    assert counts.sum() == 200

@@ -14,6 +14,7 @@ from tacit.cli import main
 from tacit.data.lined_up import distances, line_up, nearest
 from tacit.risk.synthetic.attacks import Rate, excess
 from tacit.risk.synthetic.design_risk import modes
+from tacit.risk.synthetic.singling import share_single
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd16-survey-weights-synthetic"
 CASES = json.loads((FOLDER / "examples.json").read_text())
@@ -237,3 +238,60 @@ def test_control_files_in_plans_and_in_the_shell(tmp_path, capsys):
         (tmp_path / "plan.yaml").read_text().replace("holdout.csv", "nowhere.csv")
     )
     assert main(["check", str(tmp_path / "plan.yaml")]) != 0
+
+
+# -- obvious truths -----------------------------------------------------------------------------------------
+
+
+def columns_apart(data, seed):
+    """Every column shuffled by itself: nothing of a person is left."""
+    rng = np.random.default_rng(seed)
+    table = data.to_arrow()
+    return tacit.read(
+        pa.table(
+            {c: table.column(c).take(rng.permutation(len(table))) for c in table.column_names}
+        ),
+        keys=["age", "sex", "town"],
+        sensitive="ill",
+    )
+
+
+TRUTHS = [
+    tacit.Singling(together=4, attacks=150),
+    tacit.Linkability(first=["age", "town", "ill"], second=["wage", "sex"], attacks=300),
+    tacit.Inference(
+        secret="wage", known=["age", "sex", "town", "ill"], tolerance=0.001, attacks=300
+    ),
+]
+
+
+@pytest.mark.parametrize("attack", TRUTHS, ids=lambda a: a.kind)
+@pytest.mark.parametrize("control", [300, 75], ids=["equal", "short"])
+def test_the_original_itself_is_at_risk_and_shuffled_columns_are_not(attack, control):
+    holdout = people(control, 2)
+    copied = attack.measure(ORIGINAL, original=ORIGINAL, control=holdout, seed=1)
+    assert copied.numbers["success rate"] > 0.6
+    assert copied.numbers["risk, from"] > 0.5
+    apart = attack.measure(columns_apart(ORIGINAL, 4), original=ORIGINAL, control=holdout, seed=1)
+    assert apart.value < 0.12
+    assert apart.numbers["risk, from"] <= 0.03
+
+
+def test_distances_to_a_holdout_convict_the_original_itself():
+    for data, low, high in ((ORIGINAL, 0.95, 1.0), (columns_apart(ORIGINAL, 4), 0.4, 0.6)):
+        found = tacit.SyntheticRisk().measure(data, original=ORIGINAL, control=HOLDOUT, seed=1)
+        assert low < found.numbers["share closer to the original than to control records"] < high
+        assert ("has learnt people" in found.explanation) == (low > 0.5)
+
+
+@pytest.mark.parametrize(("mean", "shape"), [(0.5, 0.4), (2.0, 1.5), (1.0, np.inf)])
+def test_rates_of_a_short_control_file_are_carried_to_the_length_of_the_original(mean, shape):
+    rng = np.random.default_rng(8)
+    rate = np.full(200_000, mean) if np.isinf(shape) else rng.gamma(shape, mean / shape, 200_000)
+    short = rng.poisson(rate)
+    for ratio in (1.0, 2.0, 4.0):
+        told = share_single(short, ratio)
+        assert told == pytest.approx((rng.poisson(ratio * rate) == 1).mean(), abs=0.012)
+    assert share_single(np.array([], dtype=np.int64), 3.0) == 0.0
+    assert 0 <= share_single(np.array([1]), 1e6) <= 1
+    assert 0 <= share_single(np.array([5, 1, 7]), 3.0) <= 1

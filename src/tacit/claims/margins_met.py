@@ -20,8 +20,22 @@ def sums_to_totals(frame: Frame, claim: Claim) -> bool:
     """Return True when the weights of every listed category sum to its total.
 
     A record that lacks a column of the margin may belong to any category: what such records weigh may be missing from
-    the sums, and no more.
+    the sums, and no more. Synthetic copies in one file are judged each by itself.
     """
+    copies = claim.parameters.get("copies")
+    if copies is None:
+        return is_met_by(frame, claim)
+    if copies not in frame.collect_schema().names():
+        return False
+    counted = aggregate(frame, [copies], nw.len().alias(AMOUNT)).collect("pyarrow")
+    numbers = counted.get_column(copies).to_list()
+    return None not in numbers and all(
+        is_met_by(frame.filter(nw.col(copies) == number), claim) for number in numbers
+    )
+
+
+def is_met_by(frame: Frame, claim: Claim) -> bool:
+    """Return True when the weights of some records sum to all totals."""
     weight = nw.col(claim.parameters["weight"])
     room = float(claim.parameters.get("tolerance", 1e-6))
     for table in claim.parameters["margins"]:

@@ -32,18 +32,18 @@ from tacit.data.values import not_numeric
 from tacit.engine.codes import Coded
 from tacit.errors import InputError, LowUtility, RoleMissing, SdcError, WeakProtection
 from tacit.fields import PositiveFloat, PositiveInt, Secret
-from tacit.graphics.accounting import (
+from tacit.graphics.budget import Account, BudgetLedger
+from tacit.graphics.jackknife import ADVISED, FEWEST
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+from tacit.stats.concentrated import (
     choice_for_rho,
     epsilon_of,
     likelihood_ratio,
     presence_bound,
     rho_of,
 )
-from tacit.graphics.budget import Account, BudgetLedger
-from tacit.graphics.jackknife import ADVISED, FEWEST
-from tacit.graphics.noise import FINE, Lattice, choose
-from tacit.result import Result
-from tacit.spec import Companions, Measure
+from tacit.stats.lattice import FINE, Lattice, choose
 from tacit.streams import KeyedSequence, seed_of
 from tacit.treatment import OnStratum
 

@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from tacit.context import Context
 from tacit.errors import InputError
-from tacit.graphics.accounting import require_positive
 from tacit.graphics.kde import kernel_sums, local_bandwidths
+from tacit.stats.concentrated import require_positive
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], Any]

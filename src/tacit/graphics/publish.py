@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import DisclosureRefused, InputError
-from tacit.graphics.accounting import epsilon_of
 from tacit.graphics.base import TOLD_DELTA, ProtectedPlot, make_claim
 from tacit.result import as_json_number
+from tacit.stats.concentrated import epsilon_of
 
 #: The file of the public records of all plots of a release.
 PLOTS = "plots.json"

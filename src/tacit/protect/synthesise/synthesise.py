@@ -27,9 +27,11 @@ from tacit.errors import (
     InvalidParameter,
     RoleMissing,
     SdcError,
+    SdcWarning,
     WeakProtection,
 )
 from tacit.fields import ColumnName, ColumnNames, PositiveFloat, PositiveInt
+from tacit.protect.synthesise.sequential.margins import noise_of_margins
 from tacit.protect.synthesise.sequential.replicas import (
     avoid_replicas,
     flag_uniques,
@@ -37,19 +39,29 @@ from tacit.protect.synthesise.sequential.replicas import (
 )
 from tacit.protect.synthesise.sequential.rules import (
     Setting,
+    adds_up,
     as_claim,
     dependencies,
     holds,
     put_in_order,
 )
-from tacit.protect.synthesise.sequential.sequence import Chain, Homes, Options, State, Step, Way
+from tacit.protect.synthesise.sequential.sequence import (
+    Chain,
+    Homes,
+    Options,
+    State,
+    Step,
+    Way,
+    value_of,
+)
 from tacit.protect.synthesise.sequential.together import (
     Redraw,
-    draw_copies,
     draw_copula,
     draw_margins,
+    draw_possible,
 )
 from tacit.protect.synthesise.sequential.variables import Values, Variable, read_variable
+from tacit.protect.weights.calibrate import Calibrate, claim_totals
 from tacit.protect.weights.design import Design, WeightWay, copy_weights, recalculate
 from tacit.registry import register
 from tacit.spec import Method
@@ -220,7 +232,7 @@ class Synthesise(Method):
         """Refuse what models of all columns together cannot do."""
         given: dict[str, Any] = {
             "methods": self.methods, "order": self.order, "predictors": self.predictors,
-            "rules": self.rules, "sums": self.sums, "within": self.within, "head": self.head,
+            "within": self.within, "head": self.head,
         }  # fmt: skip
         if self.method == "ipf":
             given["degree"] = self.degree if self.degree != 1 else ()
@@ -231,6 +243,8 @@ class Synthesise(Method):
             raise ValueError(
                 f"the method {self.method} draws all columns together and takes no {used[0]}"
             )
+        if any(c in self.sums for m in self.margins for c in m):
+            raise ValueError("a sum follows from its parts, and is no column of a margin")
         if self.rho is not None and self.unlike:
             raise ValueError("unlike compares with the original, which rho does not allow for")
 
@@ -285,6 +299,17 @@ class Synthesise(Method):
             found.append(InputError("synthesise: there is no column to replace"))
         if COPY in data.columns and self.copies > 1:
             found.append(InputError(f"synthesise: column {COPY!r} exists already; rename it"))
+        ruled = [
+            *(c for s in self.rules for c in s.values), *self.sums, *self.ranges,
+            *self.methods, *self.predictors, *(c for m in self.margins for c in m),
+        ]  # fmt: skip
+        found += [
+            InputError(
+                f"synthesise: column {c!r} has a rule, range, method, predictors or margin, and is not among the columns that are replaced"
+            )
+            for c in dict.fromkeys(ruled)
+            if c not in replaced
+        ]
         schema = data.frame.collect_schema()
         found += [
             InputError(f"synthesise: column {c!r} does not hold numbers, and {what}")
@@ -326,8 +351,10 @@ class Synthesise(Method):
             return data
         replaced = self.replaced(data)
         self.check_weights(data, replaced)
-        self.check_rules(table)
         variables, original = self.read(data, table, ctx)
+        if self.rho is None:
+            # Beside noisy margins a refusal would be one more thing told of the original.
+            self.check_rules(table, variables, original)
         copies = list(self.draw_copies(data, variables, original, ctx))
         tables = []
         for number, state in enumerate(copies, 1):
@@ -399,19 +426,19 @@ class Synthesise(Method):
         """Yield the copies."""
         replaced = self.replaced(data)
         unique = flag_uniques(data, self.record(data)) if self.unlike else None
+        chain = self.chain(data, variables, original)
         if self.method in JOINT:
-            redraw = self.fit_together(data, variables, original, ctx)
-            for state in draw_copies(
-                redraw, original, replaced, variables,
-                copies=self.copies, ranges=self.ranges, forbid=self.forbid,
-            ):  # fmt: skip
+            draw = draw_possible(self.fit_together(data, variables, original, ctx), chain)
+            everyone = np.arange(len(original[replaced[0]]))
+            for _ in range(self.copies):
+                state = dict(original)
+                draw(state, everyone)
                 yield (
                     state
                     if unique is None
-                    else avoid_replicas(state, original, unique, redraw, ctx.tick)
+                    else avoid_replicas(state, original, unique, draw, ctx.tick)
                 )
             return
-        chain = self.chain(data, variables, original)
         for number in range(self.copies):
 
             def tick(message: str, part: float | None, number: int = number) -> None:
@@ -433,10 +460,10 @@ class Synthesise(Method):
         self, data: Microdata, variables: dict[str, Variable], original: State, ctx: Context
     ) -> Redraw:
         """Fit the model of all columns together."""
-        replaced = self.replaced(data)
+        replaced = [c for c in self.replaced(data) if c not in self.sums]
         ctx.tick("synthesise: fitting", 0.0)
         if self.method == "copula":
-            given = [c for c in variables if c not in replaced]
+            given = [c for c in variables if c not in replaced and c not in self.sums]
             return draw_copula(
                 replaced, given, variables, original, smooth=self.smooth, rng=ctx.rng
             )
@@ -452,7 +479,8 @@ class Synthesise(Method):
     def chain(self, data: Microdata, variables: dict[str, Variable], original: State) -> Chain:
         """Return the sequence of columns with their predictors and rules."""
         replaced = self.replaced(data)
-        shared = set(constant_in_households(data, replaced))
+        joint = self.method in JOINT
+        shared = set() if joint else set(constant_in_households(data, replaced))
         order = self.ordered(variables, replaced, shared)
         alone = [c for c in variables if c not in replaced]
         steps, done = [], list[str]()
@@ -486,7 +514,8 @@ class Synthesise(Method):
                 )
             )
         options = Options(self.leaf, self.smooth, self.degree, self.within)
-        return Chain(variables, original, steps, options, self.homes(data))
+        homes = None if joint else self.homes(data)
+        return Chain(variables, original, steps, options, homes, ranges=self.ranges)
 
     def ordered(
         self, variables: Mapping[str, Variable], replaced: tuple[str, ...], shared: set[str]
@@ -518,8 +547,25 @@ class Synthesise(Method):
         head[unit[marked[::-1]]] = marked[::-1]
         return Homes(unit, head)
 
-    def check_rules(self, table: pa.Table) -> None:
+    def check_rules(
+        self, table: pa.Table, variables: Mapping[str, Variable], original: State
+    ) -> None:
         """Refuse rules that the original itself does not keep: nothing could be learnt from it."""
+        for setting in self.rules:
+            found = np.flatnonzero(holds(setting.when, table.select(list(setting.columns()))))
+            for c, value in setting.values.items():
+                wanted = value_of(variables[c], value, len(found))
+                if (original[c].take(found).keys() != wanted.keys()).any():
+                    warnings.warn(
+                        f"synthesise: some original records do not keep the rule that sets column {c!r}; all synthetic ones will",
+                        SdcWarning,
+                        stacklevel=6,
+                    )
+        for total, parts in self.sums.items():
+            if not adds_up(table, total, parts):
+                raise InputError(
+                    f"synthesise: column {total!r} is not the sum of the columns that sums names, in some original records; correct the rule or the data"
+                )
         for text in self.forbid:
             if holds(text, table.select(list(columns_of_rule(text)))).any():
                 raise InputError(
@@ -596,8 +642,6 @@ class Synthesise(Method):
 
     def rake(self, data: Microdata, table: pa.Table) -> pa.Table:
         """Return one copy with its weights raked to known totals."""
-        from tacit.protect.weights.calibrate import Calibrate
-
         done = Calibrate(margins=self.calibrate).apply(data.with_table(table))
         return done.to_arrow(with_row=True)
 
@@ -650,6 +694,8 @@ class Synthesise(Method):
                     "households",
                     shared,
                 )
+        if self.calibrate and data.weight is not None:
+            yield claim_totals(self.calibrate, result)
         if self.unlike:
             names = self.record(data)
             yield Claim(
@@ -664,20 +710,20 @@ class Synthesise(Method):
             k = len(self.tables(data))
             yield Claim(
                 "zcdp-margins",
-                {"rho": self.rho, "margins": k, "sigma": float(np.sqrt(k / self.rho))},
+                {"rho": self.rho, "margins": k, "sigma": noise_of_margins(k, self.rho)},
                 "the margins that the records are drawn from",
                 replaced,
                 (
                     "Neighbouring files differ in one record; the number of records is public.",
                     "The categories of each column, the limits and decimals of numbers, and whether values may be missing are public.",
-                    "The noise is drawn in double precision.",
+                    "Noise of protected plots, and of other releases of the same data, adds up.",
                     "The seed stays secret: leave it out, and one is drawn.",
                 ),
             )
 
     def tables(self, data: Microdata) -> tuple[tuple[str, ...], ...]:
         """Return the margins of an ipf synthesis: those given, or all pairs."""
-        replaced = self.replaced(data)
+        replaced = tuple(c for c in self.replaced(data) if c not in self.sums)
         if self.margins:
             return self.margins
         pairs = tuple((a, b) for i, a in enumerate(replaced) for b in replaced[i + 1 :])

@@ -12,10 +12,11 @@ from pydantic import Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
+from tacit.data.copies import copy_numbers
 from tacit.data.margins import Totals, check_agreement, columns_of, describe, place_totals
 from tacit.data.microdata import Microdata
 from tacit.data.roles import Column
-from tacit.data.values import read_numeric_column
+from tacit.data.values import Ints, read_numeric_column
 from tacit.engine.codes import Coded, dense_ids
 from tacit.errors import Infeasible, InputError, LimitReached, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt
@@ -40,7 +41,8 @@ class Calibrate(Method):
       which is refused.
 
     ``bounds`` keep every ratio of new to old weight between two numbers. Categories that occur in the data and lack
-    a total, totals without records, and margins that contradict each other are refused.
+    a total, totals without records, and margins that contradict each other are refused. Synthetic copies in one file are
+    calibrated each by itself.
 
     References
     ----------
@@ -75,6 +77,7 @@ class Calibrate(Method):
     on_stratum = "kept"
     on_links = "unused"
     prepares: ClassVar[bool] = True
+    takes_copies: ClassVar[bool] = True
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
     techniques: ClassVar[tuple[str, ...]] = ("calibration of weights",)
     example: ClassVar[Mapping[str, Any]] = {
@@ -129,18 +132,19 @@ class Calibrate(Method):
             else read_numeric_column(data, name).values.astype(np.float64)
         )
         coded = {c: data.codes(c) for c in self.columns_named()}
-        of, n_cells = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
-        first = np.full(n_cells, len(of), dtype=np.int64)
-        np.minimum.at(first, of, np.arange(len(of)))
-        cells = {c: Coded(v.codes[first], v.values) for c, v in coded.items()}
-        amount = np.bincount(of, weights=before, minlength=n_cells).astype(np.float64)
-        margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
-        ctx.tick("calibrating", 0.5)
-        fit = self.fit(amount, margins)
-        ratio = fit.values[of]
+        copy = copy_numbers(data)
+        n_copies = int(copy.max(initial=0)) + 1
+        ratio, fits = np.ones(len(before)), list[Fit]()
+        for number in range(n_copies):
+            ctx.tick("calibrating", (number + 0.5) / n_copies)
+            at = np.flatnonzero(copy == number)
+            part = {c: Coded(v.codes[at], v.values) for c, v in coded.items()}
+            fit, of = self.fit_records(before[at], part)
+            ratio[at] = fit.values[of]
+            fits.append(fit)
         ctx.note(
-            rounds=fit.rounds,
-            largest_deviation=fit.residual,
+            rounds=max(fit.rounds for fit in fits),
+            largest_deviation=max(fit.residual for fit in fits),
             smallest_ratio=float(ratio.min(initial=1.0)),
             largest_ratio=float(ratio.max(initial=1.0)),
             design_effect=design_effect(before * ratio),
@@ -149,6 +153,16 @@ class Calibrate(Method):
         described = data.columns.get(name, Column(name))
         column = Column(name, described.roles | {"weight"}, described.label)
         return result.with_columns_described({name: column})
+
+    def fit_records(self, before: Floats, coded: Mapping[str, Coded]) -> tuple[Fit, Ints]:
+        """Return the ratios of the cells of the margins' columns, and the cell of each record."""
+        of, n_cells = dense_ids([c.codes for c in coded.values()], [c.size for c in coded.values()])
+        first = np.full(n_cells, len(of), dtype=np.int64)
+        np.minimum.at(first, of, np.arange(len(of)))
+        cells = {c: Coded(v.codes[first], v.values) for c, v in coded.items()}
+        amount = np.bincount(of, weights=before, minlength=n_cells).astype(np.float64)
+        margins = [place_totals(t, cells, amount > 0, "calibrate") for t in self.margins]
+        return self.fit(amount, margins), of
 
     def fit(self, amount: Floats, margins: list[Margin]) -> Fit:
         """Return the ratio of new to old weight in each cell of the margins' columns."""
@@ -178,17 +192,25 @@ class Calibrate(Method):
 
     def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
         del data
-        yield Claim(
-            "margins-met",
-            {
-                "weight": result.weight,
-                "margins": [{k: list(v) for k, v in table.items()} for table in self.margins],
-                "tolerance": 1e-6,
-            },
-            " and ".join(describe(columns_of(table)) for table in self.margins),
-            self.columns_named(),
-            ("The totals describe the population from which the sample was drawn.",),
-        )
+        yield claim_totals(self.margins, result)
+
+
+def claim_totals(margins: Iterable[Mapping[str, tuple[Any, ...]]], result: Microdata) -> Claim:
+    """Return the claim that the weights, of each copy where there are several, sum to totals."""
+    tables = list(margins)
+    copies = {"copies": result.copies} if result.copies else {}
+    return Claim(
+        "margins-met",
+        {
+            "weight": result.weight,
+            "margins": [{k: list(v) for k, v in table.items()} for table in tables],
+            "tolerance": 1e-6,
+            **copies,
+        },
+        " and ".join(describe(columns_of(table)) for table in tables),
+        tuple(dict.fromkeys(c for table in tables for c in columns_of(table))),
+        ("The totals describe the population from which the sample was drawn.",),
+    )
 
 
 OUT_OF_BOUNDS = "calibrate: no weights within the bounds meet the margins. Widen the bounds, or merge categories."

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
+from scipy.optimize import brentq
 
 from tacit.context import Context
 from tacit.data.lined_up import Files, Side, line_up, shared_columns
@@ -19,6 +21,8 @@ from tacit.spec import Companions, Measure
 
 #: Draws of a condition for each that is wanted.
 EFFORT = 30
+#: Logarithm of the spread of counts at most.
+MOST_SPREAD = 60.0
 
 
 @register
@@ -29,7 +33,8 @@ class Singling(Measure):
     number, the side being the one away from the median. Conditions that hold for one synthetic record alone are kept and
     tried on the original: one that holds for exactly one record has singled a person out. Success by guessing comes from
     conditions whose values are drawn column by column. With control records the risk is the excess over them, in Wilson
-    intervals: (r - c) / (1 - c); a control file of another length is thinned, or the original is, to the same length.
+    intervals: (r - c) / (1 - c). A longer control file is thinned to the length of the original. Of a shorter one the number
+    of records that meet a condition is taken for negative binomial, and the rate at the original's length follows.
 
     References
     ----------
@@ -65,19 +70,20 @@ class Singling(Measure):
         files = line_up([data, *beside], columns, self.kind)
         synthetic, original = files.sides[:2]
         control = files.sides[2] if len(files.sides) > 2 else None
-        if control is not None:
-            n = min(len(original), len(control))
-            original = original.take(ctx.rng.permutation(len(original))[:n])
-            control = control.take(ctx.rng.permutation(len(control))[:n])
+        if control is not None and len(control) > len(original):
+            control = control.take(ctx.rng.permutation(len(control))[: len(original)])
         told = Guesses(files, synthetic, min(self.together, len(columns)), ctx.rng)
         attacks = told.singling(self.attacks, ctx)
         blind = told.blind(self.attacks)
         n = max(len(attacks), 1)
         rates = [
-            Rate(count_single(files, side, g), max(len(g), 1))
-            for side, g in ((original, attacks), (original, blind))
+            Rate(int((count_met(original, g) == 1).sum()), max(len(g), 1)) for g in (attacks, blind)
         ]
-        seen = None if control is None else Rate(count_single(files, control, attacks), n)
+        seen = None
+        if control is not None:
+            met = count_met(control, attacks)
+            share = share_single(met, len(original) / max(len(control), 1))
+            seen = Rate(round(share * n), n)
         return judge(
             self.kind, "Singling out", rates[0], rates[1], seen,
             words="A condition read off one synthetic record was tried on the original: it singles somebody out when it holds for one record alone." + too_few(len(attacks), self.attacks),
@@ -155,7 +161,32 @@ def holds(x: Floats, condition: Condition) -> Flags:
     return found
 
 
-def count_single(files: Files, side: Side, conditions: list[Condition]) -> int:
-    """Return how many conditions hold for exactly one record of a file."""
-    del files
-    return sum(int(holds(side.x, c).sum() == 1) for c in conditions)
+def count_met(side: Side, conditions: list[Condition]) -> Ints:
+    """Return for how many records of a file each condition holds."""
+    return np.array([int(holds(side.x, c).sum()) for c in conditions], dtype=np.int64)
+
+
+def share_single(met: Ints, ratio: float) -> float:
+    """Return the share of conditions that one record of a file ``ratio`` times as long would meet.
+
+    Records that meet a condition are counted; over all conditions the counts are negative binomial with mean m and
+    shape r, the Poisson distribution with a gamma-distributed mean. m and r are those that give the observed shares
+    p0 of conditions that none meets and p1 that one does: p0 = (1 + m/r)^-r, p1 = p0 m / (1 + m/r). A longer file has
+    the mean m times ``ratio``.
+    """
+    if not len(met):
+        return 0.0
+    p0, p1 = float((met == 0).mean()), float((met == 1).mean())
+    if ratio <= 1 or p1 == 0.0:
+        return p1
+    # Where every condition is met, half a condition stands for those that none meets.
+    p0 = max(p0, 0.5 / len(met))
+    odds = p1 / p0
+    # With x = 1 + m/r, m = x p1/p0, and -log p0 = p1/p0 y / (1 - exp(-y)) for y = log x.
+    wanted = min(-math.log(p0) / odds, MOST_SPREAD)
+    if wanted <= 1.0:
+        return ratio * odds * math.exp(-ratio * odds)
+    y = float(brentq(lambda y: y / -math.expm1(-y) - wanted, 1e-9, MOST_SPREAD))
+    over = math.expm1(y)
+    mean, shape = odds * (over + 1), odds * (over + 1) / over
+    return float(ratio * mean * (1 + ratio * over) ** (-shape - 1))

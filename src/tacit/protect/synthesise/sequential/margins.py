@@ -1,13 +1,15 @@
 """Synthesis from margins: a table fitted to chosen margins, noisy ones where asked, and records drawn from it.
 
-With ``rho`` every margin gets independent Gaussian noise of variance k / rho, k margins in all. One record changed
-for another moves a margin by at most sqrt(2) in Euclidean distance, all k together by sqrt(2 k); noise of variance s^2
-on a query of sensitivity D satisfies zero-concentrated differential privacy with rho = D^2 / (2 s^2), here
-2 k / (2 k / rho) = rho (Bun, Steinke 2016, proposition 1.6). What is drawn from noisy margins costs nothing more.
+With ``rho`` every count gets an independent whole number of noise, discrete Gaussian with scale s, s^2 = k / rho for k
+margins in all. One record changed for another moves a margin by at most sqrt(2) in Euclidean distance, all k together
+by sqrt(2 k); such noise on a query of sensitivity D satisfies zero-concentrated differential privacy with
+rho = D^2 / (2 s^2), here 2 k / (2 k / rho) = rho (Canonne, Kamath, Steinke 2020, theorem 14). What is drawn from
+noisy margins costs nothing more.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +18,8 @@ import numpy as np
 from tacit.data.values import Floats, Ints
 from tacit.errors import Infeasible
 from tacit.protect.synthesise.sequential.variables import Values, Variable
+from tacit.stats.concentrated import amplitude_for_rho
+from tacit.stats.lattice import Lattice
 from tacit.stats.margins import Margin, fit_proportionally
 
 #: Cells of the fitted table at most.
@@ -134,8 +138,7 @@ def fit_margins(
             f"synthesise: the table of all columns has {n_cells:,} cells, and at most {MOST_CELLS:,} are fitted. Recode columns, use fewer bins, or use cart."
         )
     n = len(columns[0].cells)
-    # sigma^2 = k / rho: see above.
-    sigma = float(np.sqrt(len(margins) / rho)) if rho is not None else 0.0
+    sigma = noise_of_margins(len(margins), rho) if rho is not None else 0.0
     where = np.unravel_index(np.arange(n_cells), sizes)
     found = []
     for columns_of in margins:
@@ -143,13 +146,18 @@ def fit_margins(
         own = flatten([columns[j].cells for j in columns_of], [sizes[j] for j in columns_of])
         total = np.bincount(own, minlength=int(group.max()) + 1).astype(np.float64)
         if rho is not None:
-            total = np.maximum(total + sigma * rng.standard_normal(len(total)), 0.0)
+            total = np.maximum(Lattice.of(sigma, counts=True).protect(total, rng), 0.0)
             total *= n / total.sum() if total.sum() > 0 else 0.0
         found.append(Margin(group, total))
     fit = fit_proportionally(np.ones(n_cells), found, tolerance=1e-6, most=SWEEPS)
     total = fit.values.sum()
     shares = fit.values / total if total > 0 else np.full(n_cells, 1 / n_cells)
     return Fitted(tuple(columns), shares, sigma, fit.residual)
+
+
+def noise_of_margins(k: int, rho: float) -> float:
+    """Return the scale of the noise of k margins that spend rho together."""
+    return amplitude_for_rho(math.sqrt(2 * k), rho)
 
 
 def flatten(codes: Sequence[Ints], sizes: Sequence[int]) -> Ints:

@@ -10,11 +10,14 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from tacit.data.values import Flags, Floats
+from tacit.data.decimals import decimals_of
+from tacit.data.values import Flags, Floats, as_numbers
 from tacit.data.where import WhereRule, columns_of, where
 from tacit.errors import InvalidParameter
 from tacit.fields import ColumnName
 
+#: Error of adding, relative to the size of the parts.
+DUST = 1e-9
 Scalar = bool | int | float | str | None
 
 
@@ -91,6 +94,22 @@ def add_up(parts: Sequence[tuple[Floats, Flags]]) -> tuple[Floats, Flags]:
         total = total + np.where(known, numbers, 0.0)
         some |= known
     return total, some
+
+
+def adds_up(table: pa.Table, total: str, parts: Sequence[str]) -> bool:
+    """Return True when a column is the sum of others in every record: whole numbers exactly, others up to rounding."""
+    columns = [table.column(c) for c in (total, *parts)]
+    read = [as_numbers(x, c) for x, c in zip(columns, (total, *parts), strict=True)]
+    whole, *added = [(x.values.astype(np.float64), x.known) for x in read]
+    sums, some = add_up(added)
+    decimals = [decimals_of(x[known]) for x, known in (whole, *added)]
+    rounded = [d for d in decimals if d is not None]
+    exact = not rounded or pa.types.is_integer(columns[0].type)
+    unit = 0.0 if exact else 10.0 ** -min(rounded)
+    size = sum(np.abs(np.where(known, x, 0.0)) for x, known in added)
+    room = (len(parts) + 1) * unit / 2 + DUST * (size + 1.0)
+    apart = np.where(some, ~whole[1] | (np.abs(whole[0] - sums) > room), whole[1])
+    return not bool(apart.any())
 
 
 def as_claim(

@@ -30,6 +30,8 @@ Tick = Callable[[str, float | None], None]
 
 #: Draws until a value is within its range, or a record is a possible one.
 TRIES = 200
+#: Rounds of drawing whole records again that break a rule.
+ROUNDS = 100
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ class Chain:
     options: Options
     homes: Homes | None = None
     models: dict[tuple[str, str], ColumnModel | None] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
     # -- fitting -----------------------------------------------------------------------------------
 
@@ -238,7 +241,25 @@ class Chain:
         return state
 
     def fill(self, state: State, rows: Ints | None, rng: np.random.Generator, tick: Tick) -> None:
-        """Draw the columns of some records, whole households of them; of all where none are named."""
+        """Draw the columns of some records, whole households of them, until they keep the rules; of all where none are named.
+
+        A column is drawn within its own rules. What a rule sets, a sum or the head's value may still make a record
+        an impossible one, which is then drawn again from its first column on.
+        """
+        for _ in range(ROUNDS):
+            self.fill_once(state, rows, rng, tick)
+            wrong = self.broken(state, rows)
+            if not len(wrong):
+                return
+            rows = self.whole_homes(wrong)
+        raise LimitReached(
+            f"synthesise: {len(wrong):,} records break a rule however often they are drawn. Do rules, forbidden combinations, sums and ranges contradict each other?"
+        )
+
+    def fill_once(
+        self, state: State, rows: Ints | None, rng: np.random.Generator, tick: Tick
+    ) -> None:
+        """Draw the columns of some records once."""
         for i, step in enumerate(self.steps):
             tick(f"synthesise: drawing {step.column}", i / max(len(self.steps), 1))
             if step.parts:
@@ -276,9 +297,9 @@ class Chain:
                 drawn = model.draw(self.given(step, group, state, todo), rng)
             else:
                 drawn = model.draw_any(len(todo), rng)
-            drawn, outside = self.bound(step, drawn, last=attempt == TRIES - 1)
+            drawn, wrong = self.bound(step, drawn, last=attempt == TRIES - 1)
             state[step.column] = state[step.column].put(todo, drawn)
-            todo = todo[outside | self.impossible(step, state, todo)]
+            todo = todo[wrong | self.impossible(step, state, todo)]
         if len(todo) and step.forbid:
             raise LimitReached(
                 f"synthesise: {len(todo):,} records of column {step.column!r} could not be drawn without a forbidden combination in {TRIES} attempts. Put the column before, or set its value by a rule."
@@ -288,14 +309,11 @@ class Chain:
         """Return numbers in the decimals of the column, and which lie outside its range; the last are cut off."""
         if drawn.numbers is None:
             return drawn, np.zeros(len(drawn), dtype=bool)
-        low, high = step.limits
-        numbers = self.variables[step.column].tidy(drawn.numbers)
-        least = -np.inf if low is None else low
-        most = np.inf if high is None else high
-        outside = (drawn.codes == 0) & ((numbers < least) | (numbers > most))
+        tidy = Values(drawn.codes, self.variables[step.column].tidy(drawn.numbers))
+        wrong = outside(tidy, step.limits)
         if last:
-            return Values(drawn.codes, np.clip(numbers, least, most)), np.zeros_like(outside)
-        return Values(drawn.codes, numbers), outside
+            return Values(drawn.codes, np.clip(tidy.numbers, *step.limits)), np.zeros_like(wrong)  # type: ignore[type-var]
+        return tidy, wrong
 
     # -- rules -------------------------------------------------------------------------------------
 
@@ -324,12 +342,52 @@ class Chain:
             found |= holds(text, self.table(columns_of(text), state, rows))
         return found
 
+    def settle_all(self, state: State) -> None:
+        """Give all columns the values that rules and sums set, in their order."""
+        for step in self.steps:
+            if step.parts:
+                self.add(step, state)
+            else:
+                self.settle(step, state)
+
+    def broken(self, state: State, rows: Ints | None) -> Ints:
+        """Return which of some records, of all where none are named, break a rule or lie outside a range."""
+        at: Any = slice(None) if rows is None else rows
+        wrong = np.zeros(len(state[self.steps[0].column].take(at)), dtype=bool)
+        for step in self.steps:
+            for when, value in step.settings:
+                ruled = np.flatnonzero(holds(when, self.table(columns_of(when), state, at)))
+                wanted = value_of(self.variables[step.column], value, len(ruled))
+                here = state[step.column].take(at).take(ruled)
+                wrong[ruled[here.keys() != wanted.keys()]] = True
+            for text in step.forbid:
+                wrong |= holds(text, self.table(columns_of(text), state, at))
+            if step.column in self.ranges:
+                wrong |= outside(state[step.column].take(at), self.ranges[step.column])
+        found = np.flatnonzero(wrong)
+        return found if rows is None else rows[found]
+
     def add(self, step: Step, state: State) -> None:
         """Make a column the sum of its parts."""
         parts = [(state[p].numbers, state[p].codes == 0) for p in step.parts]
         total, some = add_up([(x, known) for x, known in parts if x is not None])
-        variable = self.variables[step.column]
-        state[step.column] = Values(np.where(some, 0, 1).astype(np.int64), variable.tidy(total))
+        # A total in fewer decimals than its parts would not be their sum.
+        decimals = [self.variables[p].decimals for p in step.parts]
+        total = total if None in decimals else np.round(total, max(d or 0 for d in decimals)) + 0.0
+        state[step.column] = Values(np.where(some, 0, 1).astype(np.int64), total)
+
+
+def outside(values: Values, limits: tuple[float | None, float | None]) -> Flags:
+    """Return which ordinary numbers lie outside limits."""
+    wrong = np.zeros(len(values), dtype=bool)
+    low, high = limits
+    if values.numbers is None:
+        return wrong
+    if low is not None:
+        wrong |= values.numbers < low
+    if high is not None:
+        wrong |= values.numbers > high
+    return wrong & (values.codes == 0)
 
 
 def value_of(variable: Variable, value: Any, n: int) -> Values:

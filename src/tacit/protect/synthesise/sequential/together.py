@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from tacit.data.values import Flags, Ints
-from tacit.data.where import columns_of
+from tacit.data.values import Ints
 from tacit.errors import LimitReached
 from tacit.protect.synthesise.sequential.copula import fit_copula
 from tacit.protect.synthesise.sequential.margins import Fitted, bin_column, fit_margins
-from tacit.protect.synthesise.sequential.rules import holds
-from tacit.protect.synthesise.sequential.sequence import State
+from tacit.protect.synthesise.sequential.sequence import Chain, State
 from tacit.protect.synthesise.sequential.variables import Values, Variable
 
 Ranges = Mapping[str, tuple[float | None, float | None]]
@@ -79,53 +76,21 @@ def draw_margins(
     return redraw, model
 
 
-def draw_copies(
-    redraw: Redraw,
-    original: State,
-    replaced: Sequence[str],
-    variables: Mapping[str, Variable],
-    *,
-    copies: int,
-    ranges: Ranges,
-    forbid: Sequence[str],
-) -> Iterator[State]:
-    """Yield copies in which all records are within range and possible."""
-    everyone = np.arange(len(original[replaced[0]]))
-    for _ in range(copies):
-        state = dict(original)
-        rows = everyone
+def draw_possible(redraw: Redraw, chain: Chain) -> Redraw:
+    """Return what draws records until all keep the rules: values that rules and sums set are set after each draw."""
+
+    def draw(state: State, rows: Ints) -> None:
         for _ in range(TRIES):
             redraw(state, rows)
-            rows = rows[are_wrong(state, rows, variables, ranges, forbid)]
+            chain.settle_all(state)
+            rows = chain.broken(state, rows)
             if not len(rows):
-                break
-        else:
-            raise LimitReached(
-                f"synthesise: {len(rows):,} records could not be drawn within the ranges and without forbidden combinations in {TRIES} attempts. Use cart, which learns them."
-            )
-        yield state
+                return
+        raise LimitReached(
+            f"synthesise: {len(rows):,} records could not be drawn within the ranges and without forbidden combinations in {TRIES} attempts. Use cart, which learns them."
+        )
 
-
-def are_wrong(
-    state: State,
-    rows: Ints,
-    variables: Mapping[str, Variable],
-    ranges: Ranges,
-    forbid: Sequence[str],
-) -> Flags:
-    """Return which records are out of range, or forbidden."""
-    wrong = np.zeros(len(rows), dtype=bool)
-    for c, (low, high) in ranges.items():
-        numbers = state[c].numbers
-        if numbers is None:
-            continue
-        x, ordinary = numbers[rows], state[c].codes[rows] == 0
-        wrong |= ordinary & ((low is not None) & (x < (low or 0.0)))
-        wrong |= ordinary & ((high is not None) & (x > (high or 0.0)))
-    for text in forbid:
-        table = pa.table({c: variables[c].restore(state[c].take(rows)) for c in columns_of(text)})
-        wrong |= holds(text, table)
-    return wrong
+    return draw
 
 
 def tidy(variable: Variable, values: Values) -> Values:

@@ -1,5 +1,7 @@
 """What noise of a given amplitude promises: the likelihood ratio of a cell, and zero-concentrated privacy.
 
+Protected plots and synthesis from noisy margins share this account.
+
 The paper judges one cell, or one point of a curve, by itself. Many points average the noise out, so that the
 whole vector counts: with Gaussian noise of standard deviation a on each entry, and a vector that one unit moves by
 at most Delta in the Euclidean norm, the release is rho-zCDP with rho = Delta^2 / (2 a^2).
