@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import Infeasible, WeakProtection
+from tacit.errors import Infeasible, InvalidParameter, PlanError, WeakProtection
 
 codes = st.sampled_from(["000", "001", "010", "011", "100", "110", "111"])
 records = st.lists(
@@ -114,8 +114,14 @@ def test_per_attribute_asks_less():
     data = data_of([("000", "f", 1), ("000", "m", 2), ("001", "f", 2), ("001", "m", 1)])
     released = tacit.Datafly(k=2, per_attribute=True).apply(data, seed=1)
     assert released.history[-1].details["levels"] == {"code": 0, "sex": 0, "group": 0}
-    with pytest.raises(tacit.errors.InputError, match="either k or anonymity_level"):
-        tacit.Datafly().apply(data)
+
+
+@pytest.mark.parametrize("given", [{}, {"k": 2, "anonymity_level": 0.5}])
+def test_one_requirement_is_given(given):
+    with pytest.raises(InvalidParameter, match=r"^Datafly: give either k or anonymity_level$"):
+        tacit.Datafly(**given)
+    with pytest.raises(PlanError, match="give either k or anonymity_level"):
+        tacit.Plan([{"kind": "datafly", **given}])
 
 
 def test_k_of_one_warns():

@@ -113,13 +113,17 @@ def test_the_search_weighs_what_goes_with_a_cell():
     assert told[0]["cells"] < told[1]["cells"]
 
 
-def test_without_the_declaration_a_warning_says_that_counting_restores_the_size():
+def test_without_the_declaration_the_household_number_goes_as_well_and_a_warning_says_so():
     data = read(links=())
     with pytest.warns(WeakProtection, match="'size' counts the members of a household"):
         result = tacit.LocalSuppression(k=3, importance=DEAR).apply(data)
-    after = result.to_arrow().to_pydict()
-    assert restored_by_counting(data.to_arrow().to_pydict(), after) > 0
-    assert restored_by_members(data.to_arrow().to_pydict(), after, "region") == 0
+    before, after = data.to_arrow().to_pydict(), result.to_arrow().to_pydict()
+    assert after["size"].count(None) > 0
+    assert restored_by_counting(before, after) == 0
+    assert restored_by_members(before, after, "region") == 0
+    (claim,) = [c for c in result.history[-1].claims if c.model == "suppressed-together"]
+    assert claim.parameters["counting"] == ["size"]
+    assert claim.holds(result.frame)
 
 
 @pytest.mark.parametrize(

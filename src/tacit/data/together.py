@@ -107,17 +107,26 @@ def still_counted(data: Microdata, ways: Ways) -> list[str]:
     home = data.household
     if home is None or home in ways.changed or home in ways.elsewhere:
         return []
-    treated = data.counting if ways.links in SUPPRESSES else ()
-    asked = [c for c in list_values(data, ways.changed) if c not in treated]
-    hint = (
-        f"Declare links=[[{home!r}, ...]] to suppress the household number with it, or drop {home!r}."
-        if ways.links in SUPPRESSES
-        else f"Drop {home!r}, or leave the column as it is."
-    )
+    found = counts_members(data, list_values(data, ways.changed))
+    if ways.links in SUPPRESSES:
+        # Declared, it goes as was asked for; found, it goes all the same, and is told.
+        return [
+            f"column {c!r} counts the members of a household, so that where it is suppressed the household number in "
+            f"{home!r} goes as well. Declare links=[[{home!r}, {c!r}]] to say that this is wanted, or drop {home!r}."
+            for c in found
+            if c not in data.counting
+        ]
     return [
-        f"column {c!r} counts the members of a household, so that counting records with the same {home!r} restores it. {hint}"
-        for c in counts_members(data, asked)
+        f"column {c!r} counts the members of a household, so that counting records with the same {home!r} restores it. "
+        f"Drop {home!r}, or leave the column as it is."
+        for c in found
     ]
+
+
+def list_counting(data: Microdata, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some columns that count the members of a household, declared or found."""
+    found = {*data.counting, *counts_members(data, columns)}
+    return tuple(c for c in columns if c in found)
 
 
 # -- after the work ------------------------------------------------------------------------------------
@@ -177,7 +186,7 @@ def suppress_together(
 
     Where one member of a household lost a value of a column that is constant in households, all lose it.
     Where one of several linked values of a record is missing, all are. Where a column that counts the members
-    of a household is missing, so is the household's number.
+    of a household is missing, so is the household's number, whether that was declared or is seen.
     """
     home = before.household
     touched = newly_missing(before, after, list_values(before, changed))
@@ -191,7 +200,7 @@ def suppress_together(
     if not concerned:
         return after, Suppressed()
     constant = constant_in_households(before, concerned) if home in after.columns else ()
-    counting = tuple(c for c in before.counting if c in concerned) if home in after.columns else ()
+    counting = list_counting(before, concerned) if home in after.columns else ()
     frame = after.frame
     # Links first, then members, then links of those members: after that nothing changes any more.
     for _ in range(2):
@@ -224,7 +233,7 @@ def spread_to_members(
 def count_going_together(data: Microdata, columns: Sequence[str]) -> Floats:
     """Return how many cells go, on average, where one of each column does: linked ones, and those of members."""
     constant = constant_in_households(data, columns)
-    counting = set(data.counting)
+    counting = list_counting(data, columns)
     per_record = np.array([1.0 + len(data.linked_with(c)) + (c in counting) for c in columns])
     if not constant or data.household is None:
         return per_record

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tacit.claims import Claim
 from tacit.context import Context
@@ -19,7 +19,7 @@ from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, Coded, dense_ids, group_ids
 from tacit.engine.relational import drop_matching
 from tacit.engine.subsets import unordered_cells
-from tacit.errors import Infeasible, InputError, RoleMissing, SdcError, WeakProtection
+from tacit.errors import Infeasible, RoleMissing, SdcError, WeakProtection
 from tacit.fields import ClassSize, Probability
 from tacit.registry import register
 from tacit.spec import Method, Role
@@ -77,12 +77,18 @@ class Datafly(Method):
     example: ClassVar[Mapping[str, Any]] = {"k": 2, "max_drop": 4}
     techniques: ClassVar[tuple[str, ...]] = ("generalise values", "suppression (tuple)")
 
+    @model_validator(mode="after")
+    def _one_requirement(self) -> Datafly:
+        if (self.k is None) == (self.anonymity_level is None):
+            raise ValueError("give either k or anonymity_level")
+        return self
+
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of the two profiles."""
         return tuple(dict.fromkeys([*self.distortion, *self.linking]))
 
     def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: keys without hierarchy, no requirement or two, k that no release can meet."""
+        """Add: keys without hierarchy, k that no release can meet."""
         found = super().faults(data)
         found += [
             RoleMissing(
@@ -91,8 +97,6 @@ class Datafly(Method):
             for key in data.keys
             if key not in data.hierarchies and self.linking.get(key, 1.0) > 0
         ]
-        if (self.k is None) == (self.anonymity_level is None):
-            found.append(InputError("datafly: give either k or anonymity_level"))
         n = len(data)
         k = self.requirement(n)
         if k > max(n - drop_limit(self.max_drop, n), 0) and n > 0:
