@@ -282,6 +282,20 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             f"Values of {join_column_names(c.columns)} are 1, 2, ... in the order of the file and tell nothing of older numbers."
         ),
     ),
+    "zcdp": (
+        "Zero-concentrated privacy",
+        lambda c: (
+            f"The published values of {join_column_names(c.columns)} would be as likely, up to rho = {c.parameters['rho']:.4g} of "
+            f"zero-concentrated differential privacy, if any one {c.parameters['unit']} were not in the data."
+        ),
+    ),
+    "regression-output": (
+        "Enough degrees of freedom",
+        lambda c: (
+            f"The fitted model leaves at least {format_number(c.parameters['residual_df'])} degrees of freedom, so that its "
+            "coefficients are not the records in disguise."
+        ),
+    ),
     "within-limits": (
         "Values within limits",
         lambda c: (
