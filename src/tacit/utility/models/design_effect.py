@@ -196,9 +196,9 @@ class Sampled:
 
 def known_homes(data: Microdata, home: str) -> Ints:
     """Return a number for each record's household; a record without one is a household of its own."""
-    codes = data.codes(home).codes.astype(np.int64)
-    missing = data.column(home).is_null().to_numpy()
-    return np.where(missing, -1 - np.arange(len(codes)), codes)
+    coded = data.codes(home)
+    codes = coded.codes.astype(np.int64)
+    return np.where(codes == coded.null, -1 - np.arange(len(codes)), codes)
 
 
 def appearance(codes: Ints) -> Ints:
