@@ -77,6 +77,11 @@ Role = Literal[
     "identifiers", "keys", "sensitive", "weight", "household", "stratum", "links", "hierarchies"
 ]
 Where = Literal["engine", "cells", "records"]
+#: Said of linked tables when nothing tells whether two of their dimensions are one variable.
+APART = (
+    "{pair} are taken as different variables, as no table has both; if one classifies the other, cells may follow "
+    "from the tables together. Give data= or variables= when the tables are linked."
+)
 #: The kind of data that a Spec acts on; records unless it says otherwise.
 D = TypeVar("D", bound=Data, default=Microdata)
 
@@ -308,7 +313,16 @@ class Method(Spec, Generic[D]):
         """Do the work, with households and linked columns looked after before and after it."""
         if not isinstance(data, Microdata):
             other = self._apply(data, ctx)
-            return other, tuple(self._claims_with(data, other, ctx))
+            claims = tuple(self._claims_with(data, other, ctx))
+            apart = list_apart(data) if claims else []
+            for pair in apart:
+                warnings.warn(
+                    f"{self.kind}: {APART.format(pair=pair)}", WeakProtection, stacklevel=3
+                )
+            known = tuple(
+                f"{pair} are different variables: none classifies the other" for pair in apart
+            )
+            return other, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
         ways = self._ways(data, ctx.elsewhere)
         for sentence in open_ends(data, ways):
             warnings.warn(f"{self.kind}: {sentence}", WeakProtection, stacklevel=3)
@@ -323,10 +337,10 @@ class Method(Spec, Generic[D]):
             result, followers = carry_linked(data, result, ways)
             if followers:
                 ctx.note(carried_along=followers)
-        claims = [
+        claims = (
             *self._claims_with(cast("Any", data), result, ctx),
             *suppression_claims(data, done),
-        ]
+        )
         known = tuple(role_assumptions(self, data, ways))
         return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
 
@@ -429,6 +443,11 @@ class Method(Spec, Generic[D]):
         """Return the claims; a method whose claims need the register overrides this instead of ``_claims``."""
         del ctx
         return self._claims(data, result)
+
+
+def list_apart(data: Data) -> list[str]:
+    """Return pairs of dimensions of linked tables that are taken as different variables, though nothing says so."""
+    return list(getattr(data, "extra", {}).get("apart", ()))
 
 
 def suppression_claims(data: Microdata, done: Suppressed) -> Iterable[Claim]:

@@ -88,3 +88,21 @@ def test_names_and_fine_places_are_found():
     assert not spec.measure(clean).shortfall
     free = tacit.read({"remark": [f"text {i}" for i in range(9)]})
     assert tacit.DirectIdentifiers().measure(free).found == {"remark": "every record has another value"}  # fmt: skip
+
+
+def test_records_without_a_household_are_households_of_their_own():
+    one = {"h": ["a", None, "b", None, "a"], "x": [1.0, 2.0, 3.0, 4.0, 5.0]}
+    other = {**one, "h": ["a", "c", "b", "d", "a"]}
+    found = [
+        tacit.DesignEffect(columns=["x"]).measure(tacit.read(c, household="h"))
+        for c in (one, other)
+    ]
+    assert found[0].numbers == found[1].numbers
+    assert found[0].numbers["households"] == 4
+
+
+def test_members_of_one_household_in_two_strata_are_refused():
+    columns = {"h": list("aabbcc"), "s": list("uvuuvv"), "x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+    data = tacit.read(columns, household="h", stratum="s")
+    with pytest.raises(InputError, match="different strata of 's'"):
+        tacit.DesignEffect(columns=["x"]).measure(data)

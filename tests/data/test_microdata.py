@@ -96,3 +96,8 @@ def test_recode_where_the_table_is_not_in_order(data):
         "a": ["1", "2", None, "3"],
         "b": [4, 3, 2, 1],
     }
+
+
+def test_a_column_that_is_asked_for_twice_is_there_once():
+    data = tacit.read({"a": [1.0, 2.0], "b": ["x", "y"]})
+    assert data.to_arrow(["a", "b", "a"]).column_names == ["a", "b"]

@@ -611,6 +611,86 @@ def suppressed_together(columns, claim):
     return True
 
 
+@judges("whole-households")
+def whole_households(columns, claim):
+    """Sizes of the households in the file, against those that the claim gives for them in the source."""
+    (home,) = claim["columns"]
+    if home not in columns:
+        return True
+    members = Counter(h for h in columns[home] if h is not None)
+    told = {int(size): int(n) for size, n in claim["parameters"]["sizes"]}
+    return Counter(members.values()) == {size: n for size, n in told.items() if n}
+
+
+@judges("numbered-in-order")
+def numbered_in_order(columns, claim):
+    (home,) = claim["columns"]
+    numbers = columns.get(home, [])
+    if any(h is None or not h.isdecimal() for h in numbers):
+        return False
+    return {int(h) for h in numbers} == set(range(1, len(set(numbers)) + 1))
+
+
+@judges("constant-value")
+def constant_value(columns, claim):
+    value = plain(claim["parameters"]["value"])
+    return all(
+        v is not None and same_value(plain(v), value)
+        for c in claim["columns"]
+        for v in columns.get(c, [])
+    )
+
+
+def same_value(one, other):
+    """Whether two texts are the same, or the same number."""
+    return one == other or (
+        is_number(one) and is_number(other) and abs(float(one) - float(other)) < 1e-9
+    )
+
+
+@judges("absent-digits")
+def absent_digits(columns, claim):
+    keep = claim["parameters"]["keep"]
+    return all(v is None or len(v) <= keep for c in claim["columns"] for v in columns.get(c, []))
+
+
+@judges("geography-threshold")
+def geography_threshold(columns, claim):
+    """Every part of the smallest units that sums and differences of shown places can tell is large enough, or empty."""
+    p, names = claim["parameters"], claim["columns"]
+    shown = set(rows_of(columns, names))
+    units = [(tuple(map(str, u[:-1])), int(u[-1])) for u in p["units"]]
+    places = {
+        codes[: d + 1] for codes, _ in units for d in range(len(names)) if matches(codes, d, shown)
+    }
+    # Units that the same shown places hold cannot be told apart; any difference is a union of such parts.
+    parts = Counter()
+    for codes, people in units:
+        parts[frozenset(place for place in places if codes[: len(place)] == place)] += people
+    return all(n >= p["at_least"] or n == 0 for n in parts.values())
+
+
+def matches(codes, depth, shown):
+    """Whether the file shows a unit at some depth: its code below the codes above it."""
+    return any(row[: depth + 1] == codes[: depth + 1] for row in shown)
+
+
+@judges("regression-output")
+def regression_output(fit, claim):
+    """Degrees of freedom, and a covariance that is one and whose diagonal gives the standard errors."""
+    square = np.array(fit["covariance"], dtype=float)
+    errors, n = np.array(fit["standard_errors"], dtype=float), len(fit["terms"])
+    if square.shape != (n, n) or errors.shape != (n,) or len(fit["coefficients"]) != n:
+        return False
+    return bool(
+        fit["records"] - n >= claim["parameters"]["residual_df"]
+        and np.isfinite(np.array(fit["coefficients"], dtype=float)).all()
+        and np.allclose(square, square.T, rtol=1e-6, atol=1e-12)
+        and np.linalg.eigvalsh(square).min() > -1e-9 * np.abs(square).max()
+        and np.allclose(np.sqrt(np.diag(square)), errors, rtol=1e-6, atol=0)
+    )
+
+
 # -- tables ------------------------------------------------------------------------------------------
 
 

@@ -338,7 +338,9 @@ def measure_records(rng, out):
     )
     # A sample is drawn by place, and a tie that goes to the first depends on which is first.
     by_place = getattr(spec, "records", None) is not None or getattr(spec, "ties", "") == "first"
-    if not by_place and not same(first.value, turned.value, 1e-6):
+    # Where a fit separates records its iterations are capped, and the result says so.
+    near = 1e-3 if first.numbers.get("separated") else 1e-6
+    if not by_place and not same(first.value, turned.value, near):
         out.faults.append(f"the order of rows changes the result: {first.value} {turned.value}")
 
 

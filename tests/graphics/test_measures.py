@@ -439,3 +439,9 @@ def test_value_labels_serve_as_categories():
     plot = tacit.ProtectedTable(columns="v", rho=50).measure(data, seed=1)
     assert plot.record["categories"] == [["1", "2", "other"]]
     assert plot.values == pytest.approx([20, 40, 20], abs=2)
+
+
+def test_a_column_is_drawn_against_itself():
+    data = tacit.read({"x": [float(i % 7) for i in range(60)]})
+    spec = tacit.ProtectedQqPlot(column="x", against="x", range=(0, 7), bins=10, points=7)
+    assert spec.measure(data, seed=1).record["columns"]

@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing, WeakProtection
+from tacit.errors import (
+    Infeasible,
+    InputError,
+    InvalidParameter,
+    RoleMissing,
+    SdcError,
+    WeakProtection,
+)
 from tacit.protect.identifiers.pseudonymise import key_bytes, scramble_digits
 
 KEY = "000102030405060708090a0b0c0d0e0f"
@@ -148,3 +155,18 @@ def test_scrambling_refuses_what_it_would_leave_as_it_is(value):
 @given(st.sets(st.from_regex(r"[0-9]{6}", fullmatch=True), max_size=30))
 def test_scrambling_is_one_to_one(values):
     assert len({scramble_digits(v, b"k" * 16) for v in values}) == len(values)
+
+
+def test_weights_stay_numbers():
+    data = tacit.read({"a": ["x", "y"], "w": [1.5, 2.5]}, weight="w")
+    with pytest.raises(InputError, match="'w' is the weight, and tokens cannot be added up"):
+        tacit.Pseudonymise(columns=("a", "w"), key=KEY).apply(data)
+    plan = tacit.Plan([tacit.Pseudonymise(columns=("w",), key=KEY)], [tacit.KAnonymity()])
+    with pytest.raises(SdcError, match="tokens cannot be added up"):
+        plan.run(data)
+
+
+def test_no_step_may_leave_weights_that_are_no_numbers():
+    data = tacit.read({"a": ["x", "y"], "w": [1.5, 2.5]}, weight="w")
+    with pytest.raises(InputError, match="'w' would not be numbers any more"):
+        tacit.Recode(column="w", breaks=(2,)).apply(data)

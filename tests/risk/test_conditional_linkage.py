@@ -80,3 +80,14 @@ def test_bad_input():
     few = tacit.read({"a": [1.0, 2, 3], "b": [3.0, 1, 2]})
     with pytest.raises(InputError, match="needs more records"):
         tacit.ConditionalLinkage(columns=["a", "b"]).measure(few, original=few)
+
+
+def test_one_target_of_many_has_no_standard_error():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(12, 2))
+    masked = read(rows + rng.normal(size=rows.shape) / 10)
+    found = tacit.ConditionalLinkage(targets=1).measure(masked, original=read(rows), seed=1)
+    assert 0 <= found.mean_probability <= 1
+    assert np.isnan(found.standard_error)
+    two = tacit.ConditionalLinkage(targets=2).measure(masked, original=read(rows), seed=1)
+    assert np.isfinite(two.standard_error)

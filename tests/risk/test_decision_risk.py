@@ -315,3 +315,9 @@ def test_bad_input_is_refused_in_a_sentence(parameters, said):
 def test_attributes_are_needed():
     with pytest.raises(InputError, match="declare keys"):
         tacit.DecisionRisk().measure(tacit.read({"a": [1]}))
+
+
+def test_a_person_column_that_is_also_an_attribute_is_refused_in_a_sentence():
+    data = tacit.read({"a": list("xyzx"), "b": list("uuvv")}, keys=["a", "b"])
+    with pytest.raises(InputError, match="identifier 'a' is among the attributes"):
+        tacit.DecisionRisk(identifier="a").measure(data, original=data, register=data)

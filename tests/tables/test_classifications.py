@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.data.cells.dimension import Dimension
-from tacit.errors import InputError
+from tacit.errors import InputError, WeakProtection
 from tacit.tables.agencies.linking import protect_linked
 from tacit.tables.attack.releases import audit_releases
 
@@ -213,10 +213,23 @@ def test_bounds_of_all_tables_bind():
 def test_what_was_not_linked_is_said():
     data = records(1)
     tables = judged_tables(data, ("region", "group"), 1)
-    done = protect_linked(*tables)
+    with pytest.warns(WeakProtection, match="region and group are taken as different variables"):
+        done = protect_linked(*tables)
     details = done[0].history[-1].details
     assert details["taken_as_different_variables"] == ["region and group"]
     assert "region and group" in audit_releases(*done).explanation
     details = protect_linked(*tables, data=data)[0].history[-1].details
     assert details["taken_as_different_variables"] == []
     assert details["linked_classifications"] == {"region": ["region", "group"]}
+
+
+def test_a_release_of_linked_tables_states_what_was_taken_as_different_variables(tmp_path):
+    data = records(1)
+    tables = judged_tables(data, ("region", "group"), 1)
+    said = "region and group are different variables: none classifies the other"
+    with pytest.warns(WeakProtection, match="Give data= or variables="):
+        release = tacit.Plan([tacit.SuppressLinear()]).run(tacit.Table.link(*tables))
+    assert said in (release.write(tmp_path / "apart") / "statement.md").read_text()
+    joined = tacit.Table.link(*tables, data=data)
+    told = tacit.Plan([tacit.SuppressLinear()]).run(joined).write(tmp_path / "joined")
+    assert said not in (told / "statement.md").read_text()

@@ -15,6 +15,9 @@ from tacit.registry import lookup
 from tacit.tables.agencies.linking import protect_linked
 from tacit.tables.suppress.problem import problem_of
 
+#: These tables are made without records, so that nothing tells their dimensions apart.
+pytestmark = pytest.mark.filterwarnings("ignore:.*taken as different variables")
+
 ENGINES = [
     "suppress_linear",
     "suppress_exact",

@@ -271,6 +271,7 @@ def test_bare_equations_give_the_same_as_the_product():
     assert two.published == pytest.approx(one.published, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*taken as different variables")
 def test_linked_and_hierarchical_tables():
     regions = tacit.Dimension.from_tree(
         "region", [(0, "N"), (1, "N1"), (1, "N2"), (0, "S"), (1, "S1"), (1, "S2"), (1, "S3")]

@@ -232,3 +232,13 @@ def test_what_goes_out_has_no_hidden_value():
     assert hidden["turnover"] is None
     assert hidden["mark"] == "x"
     assert "x" in repr(table)
+
+
+def test_a_power_that_no_number_can_hold_is_refused():
+    table = tacit.Table.from_array([[5e6, 7e6], [3e6, 9e6]], totals=False)
+    assert np.isfinite(table.costs("value", 40)).all()
+    with pytest.raises(InputError, match="power=60 is too large for the costs"):
+        table.costs("value", 60)
+    unsafe = table.with_protection([(0, 0)], lower=1, upper=1)
+    with pytest.raises(InputError, match="Take a smaller power"):
+        tacit.SuppressLinear(cost="value", power=60).apply(unsafe)

@@ -184,7 +184,7 @@ class Microdata:
 
     def to_arrow(self, columns: Sequence[str] | None = None, *, with_row: bool = False) -> pa.Table:
         """Return the records, in order, as an Arrow table."""
-        names = list(self.columns) if columns is None else list(columns)
+        names = list(self.columns) if columns is None else list(dict.fromkeys(columns))
         missing = [n for n in names if n not in self.columns]
         if missing:
             raise ColumnNotFound(missing, list(self.columns), "the data")

@@ -139,7 +139,7 @@ class Sampled:
     def of(cls, data: Microdata, home: str | None) -> Sampled:
         """Read the design; each record is a household where none is declared."""
         n = len(data)
-        unit = np.arange(n) if home is None else appearance(data.codes(home).codes.astype(np.int64))
+        unit = np.arange(n) if home is None else appearance(known_homes(data, home))
         weight = np.ones(n)
         if data.weight is not None:
             found = read_numeric_column(data, data.weight)
@@ -151,6 +151,11 @@ class Sampled:
             layer = data.codes(data.stratum).codes.astype(np.int64)
         first = np.zeros(int(unit.max(initial=-1)) + 1, dtype=np.int64)
         first[unit[::-1]] = layer[::-1]
+        if (first[unit] != layer).any():
+            raise InputError(
+                f"design_effect: members of one household stand in different strata of {data.stratum!r}. Declare a stratum "
+                "that households share."
+            )
         return cls(unit, weight, first, fraction)
 
     @property
@@ -187,6 +192,13 @@ class Sampled:
             variance / of_homes if of_homes else float("nan"),
             variance / of_people if of_people else float("nan"),
         )
+
+
+def known_homes(data: Microdata, home: str) -> Ints:
+    """Return a number for each record's household; a record without one is a household of its own."""
+    coded = data.codes(home)
+    codes = coded.codes.astype(np.int64)
+    return np.where(codes == coded.null, -1 - np.arange(len(codes)), codes)
 
 
 def appearance(codes: Ints) -> Ints:
