@@ -439,3 +439,14 @@ def test_value_labels_serve_as_categories():
     plot = tacit.ProtectedTable(columns="v", rho=50).measure(data, seed=1)
     assert plot.record["categories"] == [["1", "2", "other"]]
     assert plot.values == pytest.approx([20, 40, 20], abs=2)
+
+
+def test_a_table_names_its_columns_and_is_checked_before_it_runs(tmp_path):
+    data = tacit.read({"count": ["a", "b"] * 20, "sex": ["f", "m", "m", "m"] * 10})
+    lists = {"count": ["a", "b"], "sex": ["f", "m"]}
+    spec = tacit.ProtectedTable(
+        columns=["count", "sex"], categories=lists, ledger=str(tmp_path / "l")
+    )
+    assert spec.measure(data).frame.columns == ["count", "sex", "counted"]
+    wrong = tacit.ProtectedTable(columns=["sex"], ledger=str(tmp_path / "l"))
+    assert "name the categories of 'sex'" in str(wrong.faults(data)[0])

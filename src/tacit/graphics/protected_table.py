@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BeforeValidator, Field, model_validator
 
-from tacit.errors import InputError
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.protected_density import as_list
@@ -20,6 +21,8 @@ from tacit.treatment import OnStratum
 #: The cell of values that are in no list.
 OTHER = "other"
 MOST_CELLS = 100_000
+#: What the counts are called; a table of up to three columns leaves one of these free.
+COUNT_NAMES = ("count", "counted", "noisy count", "records")
 
 
 @register
@@ -69,10 +72,8 @@ class ProtectedTable(WithAmplitude):
         return ()
 
     def _draw(self, desk: Desk) -> ProtectedPlot:
-        lists = {c: self.listed(desk, c) for c in self.columns}
+        lists = {c: self.listed(desk.data, c) for c in self.columns}
         shape = tuple(len(v) + 1 for v in lists.values())
-        if math.prod(shape) > MOST_CELLS:
-            raise InputError(f"{self.kind}: more than {MOST_CELLS:,} cells; use fewer categories")
         places = np.zeros(len(desk.keep), dtype=np.int64)
         known = np.ones(len(desk.keep), dtype=bool)
         for (column, names), size in zip(lists.items(), shape, strict=True):
@@ -85,25 +86,40 @@ class ProtectedTable(WithAmplitude):
         values = np.maximum(noisy, 0.0) if self.nonneg else noisy
         listed = [[*map(str, v), OTHER] for v in lists.values()]
         grid = np.meshgrid(*map(np.asarray, listed), indexing="ij")
-        frame = {f"column {j + 1}": g.ravel() for j, g in enumerate(grid)}
+        frame = {c: g.ravel() for c, g in zip(self.columns, grid, strict=True)}
+        count = next(n for n in COUNT_NAMES if n not in self.columns)
         return desk.finish(
             f"Protected table of {' by '.join(self.columns)}",
             "table",
             self.columns,
             values,
             {"categories": listed, "band": 2 * desk.queries[-1]["amplitude"]},
-            {**frame, "count": values.ravel()},
+            {**frame, count: values.ravel()},
             {"cells": values.size},
         )
 
-    def listed(self, desk: Desk, column: str) -> tuple[Any, ...]:
-        """Return the categories of a column: given, or the labels of the file."""
-        found = self.categories.get(column) or tuple(desk.data.columns[column].labels)
-        if not found:
-            raise InputError(
-                f"{self.kind}: name the categories of {column!r} with categories=; those of the data would tell which values occur"
+    def faults(self, data: Any) -> list[SdcError]:
+        """Add: categories that are not known, more cells than a table holds."""
+        found = super().faults(data)
+        if not isinstance(data, Microdata) or any(c not in data.columns for c in self.columns):
+            return found
+        lists = {c: self.listed(data, c) for c in self.columns}
+        found += [
+            InputError(
+                f"{self.kind}: name the categories of {c!r} with categories=; those of the data would tell which values occur"
+            )
+            for c, listed in lists.items()
+            if not listed
+        ]
+        if math.prod(len(v) + 1 for v in lists.values()) > MOST_CELLS:
+            found.append(
+                InputError(f"{self.kind}: more than {MOST_CELLS:,} cells; use fewer categories")
             )
         return found
+
+    def listed(self, data: Microdata, column: str) -> tuple[Any, ...]:
+        """Return the categories of a column: given, or the labels of the file."""
+        return self.categories.get(column) or tuple(data.columns[column].labels)
 
 
 def find_places(
