@@ -14,6 +14,7 @@ from fuzz.judge import JUDGES
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, LowUtility, WeakProtection
 from tacit.graphics import attacks
 from tacit.graphics.budget import BudgetLedger
+from tacit.graphics.scale import standing_out
 from tacit.registry import specs
 
 KINDS = [k for k, s in specs().items() if getattr(s, "publishes", False)]
@@ -450,3 +451,31 @@ def test_a_table_names_its_columns_and_is_checked_before_it_runs(tmp_path):
     assert spec.measure(data).frame.columns == ["count", "sex", "counted"]
     wrong = tacit.ProtectedTable(columns=["sex"], ledger=str(tmp_path / "l"))
     assert "name the categories of 'sex'" in str(wrong.faults(data)[0])
+
+
+def test_labelled_codes_are_counted_where_they_belong(tmp_path):
+    data = tacit.read({"alive": [0.0] * 300 + [1.0] * 700})
+    known = tacit.data.roles.Column("alive", labels={0.0: "no", 1.0: "yes"})
+    data = data.with_columns_described({"alive": known})
+    made = tacit.ProtectedTable(columns=["alive"], ledger=str(tmp_path / "l")).measure(data)
+    assert made.frame.get_column("alive").to_list() == ["no", "yes", "other"]
+    assert made.values == pytest.approx([300, 700, 0], abs=12)
+
+
+def test_a_thin_tail_over_many_powers_of_two_is_in_the_range():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        noisy = rng.normal(0, 20, 243)
+        noisy[130:150] += 45.0
+        first, last = standing_out(noisy, 20.0)
+        assert first <= 134
+        assert last >= 145
+    assert standing_out(rng.normal(0, 1, 243), 20.0) is None
+
+
+def test_records_outside_the_range_that_was_found_are_told(tmp_path):
+    x = np.r_[np.full(4000, 5.0), 2.0 ** np.linspace(20, 70, 900)]
+    with pytest.warns(LowUtility, match="lie outside the range that was found"):
+        tacit.ProtectedQuantiles(column="x", plug_in=0.0002, ledger=str(tmp_path / "l")).measure(
+            tacit.read({"x": x})
+        )

@@ -63,7 +63,7 @@ class ProtectedTable(WithAmplitude):
             raise ValueError(
                 f"categories are given of {strange[0]!r}, which is not among the columns"
             )
-        if any(not v or len({str(x) for x in v}) < len(v) for v in self.categories.values()):
+        if any(not v or len({as_text(x) for x in v}) < len(v) for v in self.categories.values()):
             raise ValueError("categories must be different, and at least one a column")
         return self
 
@@ -84,7 +84,7 @@ class ProtectedTable(WithAmplitude):
         counts = np.bincount(chosen, weights, minlength=math.prod(shape)).astype(np.float64)
         noisy = desk.main_noise("counts", counts.reshape(shape), {"of": "counts"})
         values = np.maximum(noisy, 0.0) if self.nonneg else noisy
-        listed = [[*map(str, v), OTHER] for v in lists.values()]
+        listed = [[*self.words(desk.data, c, v), OTHER] for c, v in lists.items()]
         grid = np.meshgrid(*map(np.asarray, listed), indexing="ij")
         frame = {c: g.ravel() for c, g in zip(self.columns, grid, strict=True)}
         count = next(n for n in COUNT_NAMES if n not in self.columns)
@@ -117,6 +117,12 @@ class ProtectedTable(WithAmplitude):
             )
         return found
 
+    def words(self, data: Microdata, column: str, listed: tuple[Any, ...]) -> list[str]:
+        """Return what categories are called: by their labels where these are listed, otherwise as they are given."""
+        labels = [str(x) for x in data.columns[column].labels.values()]
+        by_label = column not in self.categories and len({*labels, OTHER}) > len(labels)
+        return labels if by_label else [as_text(v) for v in listed]
+
     def listed(self, data: Microdata, column: str) -> tuple[Any, ...]:
         """Return the categories of a column: given, or the labels of the file."""
         return self.categories.get(column) or tuple(data.columns[column].labels)
@@ -127,7 +133,7 @@ def find_places(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return each record's place in a list of categories (the last for others), and whether it has a value."""
     coded = desk.data.codes(column)
-    where: Mapping[str, int] = {str(v): i for i, v in enumerate(names)}
+    where: Mapping[str, int] = {as_text(v): i for i, v in enumerate(names)}
     place = np.array([where.get(as_text(v), len(names)) for v in [*coded.values.to_pylist(), None]])
     codes = np.asarray(coded.codes)
     return place[codes].astype(np.int64), codes != coded.null
