@@ -438,7 +438,7 @@ def test_value_labels_serve_as_categories():
     column = replace(data.columns["v"], labels={1: "one", 2: "two"})
     data = data.with_columns_described({"v": column})
     plot = tacit.ProtectedTable(columns="v", rho=50).measure(data, seed=1)
-    assert plot.record["categories"] == [["1", "2", "other"]]
+    assert plot.record["categories"] == [["one", "two", "other"]]
     assert plot.values == pytest.approx([20, 40, 20], abs=2)
 
 
@@ -468,8 +468,10 @@ def test_a_thin_tail_over_many_powers_of_two_is_in_the_range():
         noisy = rng.normal(0, 20, 243)
         noisy[130:150] += 45.0
         first, last = standing_out(noisy, 20.0)
-        assert first <= 134
-        assert last >= 145
+        assert first <= 137
+        assert last >= 142
+        noisy[140] += 1e5
+        assert standing_out(noisy, 20.0)[1] <= 152
     assert standing_out(rng.normal(0, 1, 243), 20.0) is None
 
 

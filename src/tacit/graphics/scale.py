@@ -141,17 +141,20 @@ def standing_out(noisy: Floats, amplitude: float) -> tuple[int, int] | None:
 
     A long tail may lie thinly over many powers of two, none of which stands out by itself.
     """
-    found: list[tuple[int, int]] = []
+    low, high = len(noisy), -1
     for size in TOGETHER:
         sums = np.convolve(noisy, np.ones(size), "valid")
         above = FILLED if size == 1 else FILLED_TOGETHER
         hits = np.flatnonzero(sums > above * amplitude * math.sqrt(size))
-        if len(hits):
-            first, last = int(hits[0]), int(hits[-1])
-            first += weak_part(noisy[first : first + size], amplitude)
-            last += size - 1 - weak_part(noisy[last : last + size][::-1], amplitude)
-            found.append((first, last))
-    return (min(a for a, _ in found), max(b for _, b in found)) if found else None
+        # Neighbours count apart from what stands out already, which would carry them.
+        before, after = hits[hits + size <= low], hits[hits > high]
+        if len(before):
+            first = int(before[0])
+            low = first + weak_part(noisy[first : first + size], amplitude)
+        if len(after):
+            last = int(after[-1])
+            high = last + size - 1 - weak_part(noisy[last : last + size][::-1], amplitude)
+    return (low, high) if high >= 0 else None
 
 
 def weak_part(part: Floats, amplitude: float) -> int:
