@@ -472,9 +472,9 @@ def test_a_thin_tail_over_many_powers_of_two_is_in_the_range():
         held.append(min(last, 149) - max(first, 130) + 1)
         noisy[149] += 1e5
         assert standing_out(noisy, 20.0)[1] == 149
-    # No single one of the twenty stands out.
-    assert np.median(held) >= 18
-    assert min(held) >= 10
+    # Each is expected at little more than half of what stands out by itself.
+    assert np.median(held) >= 15
+    assert min(held) >= 8
     assert standing_out(rng.normal(0, 1, 243), 20.0) is None
 
 
