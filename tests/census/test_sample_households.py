@@ -173,8 +173,8 @@ def test_a_declared_weight_is_raised():
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({}, "give either interval or fraction"),
-        ({"interval": 2, "fraction": 0.5}, "give either interval or fraction"),
+        ({}, "give either interval, or fraction, or households"),
+        ({"interval": 2, "fraction": 0.5}, "give either interval, or fraction, or households"),
         ({"interval": 0.5}, "interval must be at least 1"),
         ({"interval": 0}, "interval must be at least 1"),
         ({"interval": float("nan")}, "interval"),

@@ -14,6 +14,7 @@ from fuzz.judge import JUDGES
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, LowUtility, WeakProtection
 from tacit.graphics import attacks
 from tacit.graphics.budget import BudgetLedger
+from tacit.graphics.scale import standing_out
 from tacit.registry import specs
 
 KINDS = [k for k, s in specs().items() if getattr(s, "publishes", False)]
@@ -437,7 +438,7 @@ def test_value_labels_serve_as_categories():
     column = replace(data.columns["v"], labels={1: "one", 2: "two"})
     data = data.with_columns_described({"v": column})
     plot = tacit.ProtectedTable(columns="v", rho=50).measure(data, seed=1)
-    assert plot.record["categories"] == [["1", "2", "other"]]
+    assert plot.record["categories"] == [["one", "two", "other"]]
     assert plot.values == pytest.approx([20, 40, 20], abs=2)
 
 
@@ -445,3 +446,47 @@ def test_a_column_is_drawn_against_itself():
     data = tacit.read({"x": [float(i % 7) for i in range(60)]})
     spec = tacit.ProtectedQqPlot(column="x", against="x", range=(0, 7), bins=10, points=7)
     assert spec.measure(data, seed=1).record["columns"]
+
+
+def test_a_table_names_its_columns_and_is_checked_before_it_runs(tmp_path):
+    data = tacit.read({"count": ["a", "b"] * 20, "sex": ["f", "m", "m", "m"] * 10})
+    lists = {"count": ["a", "b"], "sex": ["f", "m"]}
+    spec = tacit.ProtectedTable(
+        columns=["count", "sex"], categories=lists, ledger=str(tmp_path / "l")
+    )
+    assert spec.measure(data).frame.columns == ["count", "sex", "counted"]
+    wrong = tacit.ProtectedTable(columns=["sex"], ledger=str(tmp_path / "l"))
+    assert "name the categories of 'sex'" in str(wrong.faults(data)[0])
+
+
+def test_labelled_codes_are_counted_where_they_belong(tmp_path):
+    data = tacit.read({"alive": [0.0] * 300 + [1.0] * 700})
+    known = tacit.data.roles.Column("alive", labels={0.0: "no", 1.0: "yes"})
+    data = data.with_columns_described({"alive": known})
+    made = tacit.ProtectedTable(columns=["alive"], ledger=str(tmp_path / "l")).measure(data)
+    assert made.frame.get_column("alive").to_list() == ["no", "yes", "other"]
+    assert made.values == pytest.approx([300, 700, 0], abs=12)
+
+
+def test_a_thin_tail_over_many_powers_of_two_is_in_the_range():
+    rng = np.random.default_rng(3)
+    held = []
+    for _ in range(50):
+        noisy = rng.normal(0, 20, 243)
+        noisy[130:150] += 45.0
+        first, last = standing_out(noisy, 20.0)
+        held.append(min(last, 149) - max(first, 130) + 1)
+        noisy[149] += 1e5
+        assert standing_out(noisy, 20.0)[1] == 149
+    # Each is expected at little more than half of what stands out by itself.
+    assert np.median(held) >= 15
+    assert min(held) >= 8
+    assert standing_out(rng.normal(0, 1, 243), 20.0) is None
+
+
+def test_records_outside_the_range_that_was_found_are_told(tmp_path):
+    x = np.r_[np.full(4000, 5.0), 2.0 ** np.linspace(20, 70, 900)]
+    with pytest.warns(LowUtility, match="lie outside the range that was found"):
+        tacit.ProtectedQuantiles(column="x", plug_in=0.0002, ledger=str(tmp_path / "l")).measure(
+            tacit.read({"x": x})
+        )

@@ -88,7 +88,7 @@ class ProtectedHistogram(WithAmplitude):
                 "reference": self.reference,
             },
             {"from": edges[:-1], "to": edges[1:], "count": values},
-            {"bins": len(values), "below": float(below), "above": float(above)},
+            {"bins": len(values), "below the range": float(below), "above the range": float(above)},
         )
 
     def edges(self, desk: Desk, x: Any, weights: Any) -> Any:

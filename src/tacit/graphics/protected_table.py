@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BeforeValidator, Field, model_validator
 
-from tacit.errors import InputError
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, SdcError
 from tacit.fields import ColumnName
 from tacit.graphics.base import Desk, ProtectedPlot, WithAmplitude
 from tacit.graphics.protected_density import as_list
@@ -20,6 +21,8 @@ from tacit.treatment import OnStratum
 #: The cell of values that are in no list.
 OTHER = "other"
 MOST_CELLS = 100_000
+#: What the counts are called; a table of up to three columns leaves one of these free.
+COUNT_NAMES = ("count", "counted", "noisy count", "records")
 
 
 @register
@@ -60,7 +63,7 @@ class ProtectedTable(WithAmplitude):
             raise ValueError(
                 f"categories are given of {strange[0]!r}, which is not among the columns"
             )
-        if any(not v or len({str(x) for x in v}) < len(v) for v in self.categories.values()):
+        if any(not v or len({as_text(x) for x in v}) < len(v) for v in self.categories.values()):
             raise ValueError("categories must be different, and at least one a column")
         return self
 
@@ -69,10 +72,8 @@ class ProtectedTable(WithAmplitude):
         return ()
 
     def _draw(self, desk: Desk) -> ProtectedPlot:
-        lists = {c: self.listed(desk, c) for c in self.columns}
+        lists = {c: self.listed(desk.data, c) for c in self.columns}
         shape = tuple(len(v) + 1 for v in lists.values())
-        if math.prod(shape) > MOST_CELLS:
-            raise InputError(f"{self.kind}: more than {MOST_CELLS:,} cells; use fewer categories")
         places = np.zeros(len(desk.keep), dtype=np.int64)
         known = np.ones(len(desk.keep), dtype=bool)
         for (column, names), size in zip(lists.items(), shape, strict=True):
@@ -83,27 +84,48 @@ class ProtectedTable(WithAmplitude):
         counts = np.bincount(chosen, weights, minlength=math.prod(shape)).astype(np.float64)
         noisy = desk.main_noise("counts", counts.reshape(shape), {"of": "counts"})
         values = np.maximum(noisy, 0.0) if self.nonneg else noisy
-        listed = [[*map(str, v), OTHER] for v in lists.values()]
+        listed = [[*self.words(desk.data, c, v), OTHER] for c, v in lists.items()]
         grid = np.meshgrid(*map(np.asarray, listed), indexing="ij")
-        frame = {f"column {j + 1}": g.ravel() for j, g in enumerate(grid)}
+        frame = {c: g.ravel() for c, g in zip(self.columns, grid, strict=True)}
+        count = next(n for n in COUNT_NAMES if n not in self.columns)
         return desk.finish(
             f"Protected table of {' by '.join(self.columns)}",
             "table",
             self.columns,
             values,
             {"categories": listed, "band": 2 * desk.queries[-1]["amplitude"]},
-            {**frame, "count": values.ravel()},
+            {**frame, count: values.ravel()},
             {"cells": values.size},
         )
 
-    def listed(self, desk: Desk, column: str) -> tuple[Any, ...]:
-        """Return the categories of a column: given, or the labels of the file."""
-        found = self.categories.get(column) or tuple(desk.data.columns[column].labels)
-        if not found:
-            raise InputError(
-                f"{self.kind}: name the categories of {column!r} with categories=; those of the data would tell which values occur"
+    def faults(self, data: Any) -> list[SdcError]:
+        """Add: categories that are not known, more cells than a table holds."""
+        found = super().faults(data)
+        if not isinstance(data, Microdata) or any(c not in data.columns for c in self.columns):
+            return found
+        lists = {c: self.listed(data, c) for c in self.columns}
+        found += [
+            InputError(
+                f"{self.kind}: name the categories of {c!r} with categories=; those of the data would tell which values occur"
+            )
+            for c, listed in lists.items()
+            if not listed
+        ]
+        if math.prod(len(v) + 1 for v in lists.values()) > MOST_CELLS:
+            found.append(
+                InputError(f"{self.kind}: more than {MOST_CELLS:,} cells; use fewer categories")
             )
         return found
+
+    def words(self, data: Microdata, column: str, listed: tuple[Any, ...]) -> list[str]:
+        """Return what categories are called: by their labels where these are listed, otherwise as they are given."""
+        labels = [str(x) for x in data.columns[column].labels.values()]
+        by_label = column not in self.categories and len({*labels, OTHER}) > len(labels)
+        return labels if by_label else [as_text(v) for v in listed]
+
+    def listed(self, data: Microdata, column: str) -> tuple[Any, ...]:
+        """Return the categories of a column: given, or the labels of the file."""
+        return self.categories.get(column) or tuple(data.columns[column].labels)
 
 
 def find_places(
@@ -111,7 +133,7 @@ def find_places(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return each record's place in a list of categories (the last for others), and whether it has a value."""
     coded = desk.data.codes(column)
-    where: Mapping[str, int] = {str(v): i for i, v in enumerate(names)}
+    where: Mapping[str, int] = {as_text(v): i for i, v in enumerate(names)}
     place = np.array([where.get(as_text(v), len(names)) for v in [*coded.values.to_pylist(), None]])
     codes = np.asarray(coded.codes)
     return place[codes].astype(np.int64), codes != coded.null

@@ -36,6 +36,10 @@ FINE_BINS = 256
 NEARLY_ALL = 0.98
 #: Amplitudes above which a bin counts as filled.
 FILLED = 4.0
+#: Powers of two that are looked at together, and amplitudes above which several count as filled.
+TOGETHER, FILLED_TOGETHER = (1, 2, 4, 8, 16, 32), 4.5
+#: Share of the records outside the range, beyond doubt, above which a warning is given.
+MUCH = 0.05
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ def find_scale(
     amplitude = desk.queries[-1]["amplitude"]
     counts = noisy[1:-1]
     if given is None:
+        warn_of_much_outside(desk, column, float(noisy[0] + noisy[-1]), float(noisy.sum()))
         first, last = filled_part(counts, amplitude)
         low, high = float(edges[first]), float(edges[last])
     rising = cumulate(counts)
@@ -96,7 +101,8 @@ def filled_part(counts: Floats, amplitude: float) -> tuple[int, int]:
         if len(filled):
             first, last = filled[0] * size, (filled[-1] + 1) * size
             outside = total - counts[first:last].sum()
-            doubt = 2 * amplitude * math.sqrt(len(counts) - (last - first))
+            # Where noise could hide more than a few records, none are cut off.
+            doubt = min(2 * amplitude * math.sqrt(len(counts) - (last - first)), MUCH * total)
             if outside <= (1 - NEARLY_ALL) * total + doubt:
                 return max(int(first) - 1, 0), min(int(last) + 1, len(counts))
         size *= 2
@@ -122,12 +128,40 @@ def rough_range(
     place = (octaves + np.sign(x) * np.where(power < SMALLEST, 0, inner)).astype(np.int64)
     counts = np.bincount(place, weights, minlength=2 * octaves + 1).astype(np.float64)
     noisy = desk.add_noise(f"range of {column}", counts, {"of": "counts"}, rho=rho, main=False)
-    filled = np.flatnonzero(noisy > FILLED * desk.queries[-1]["amplitude"])
-    if not len(filled):
+    found = standing_out(noisy, desk.queries[-1]["amplitude"])
+    if found is None:
         warn_of_few(desk)
-        filled = np.array([int(noisy.argmax())])
-    low, high = octave(filled[0] - octaves)[0], octave(filled[-1] - octaves)[1]
+        found = (int(noisy.argmax()),) * 2
+    low, high = octave(found[0] - octaves)[0], octave(found[1] - octaves)[1]
     return (low, high) if high > low else (low - 1.0, high + 1.0)
+
+
+def standing_out(noisy: Floats, amplitude: float) -> tuple[int, int] | None:
+    """Return the first and last place of what stands out of the noise, alone or with its neighbours; None for nothing.
+
+    A long tail may lie thinly over many powers of two, none of which stands out by itself.
+    """
+    low, high = len(noisy), -1
+    for size in TOGETHER:
+        sums = np.convolve(noisy, np.ones(size), "valid")
+        above = FILLED if size == 1 else FILLED_TOGETHER
+        hits = np.flatnonzero(sums > above * amplitude * math.sqrt(size))
+        # Neighbours count apart from what stands out already, which would carry them.
+        before, after = hits[hits + size <= low], hits[hits > high]
+        if len(before):
+            first = int(before[0])
+            low = first + weak_part(noisy[first : first + size], amplitude)
+        if len(after):
+            last = int(after[-1])
+            high = last + size - 1 - weak_part(noisy[last : last + size][::-1], amplitude)
+    return (low, high) if high >= 0 else None
+
+
+def weak_part(part: Floats, amplitude: float) -> int:
+    """Return how many places at the beginning together do not stand out at all."""
+    sums = np.cumsum(part[:-1])
+    weak = np.flatnonzero(sums <= amplitude * np.sqrt(np.arange(1, len(part))))
+    return int(weak[-1]) + 1 if len(weak) else 0
 
 
 def octave(number: int) -> tuple[float, float]:
@@ -145,6 +179,18 @@ def warn_of_few(desk: Desk) -> None:
         LowUtility,
         stacklevel=2,
     )
+
+
+def warn_of_much_outside(desk: Desk, column: str, outside: float, total: float) -> None:
+    """Say that many records lie outside the protected range, as far as counts with noise tell."""
+    doubt = 2 * desk.queries[-1]["amplitude"] * math.sqrt(2)
+    if outside - doubt > MUCH * max(total, 1.0):
+        warnings.warn(
+            f"{desk.spec.kind}: about {min(outside / max(total, 1.0), 1.0):.0%} of the records of {column!r} lie outside the range that was found "
+            "under noise, so that the plot shows the others only. Give one with range=, from what is known without the data.",
+            LowUtility,
+            stacklevel=2,
+        )
 
 
 def nice_step(width: float) -> float:

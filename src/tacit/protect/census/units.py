@@ -62,7 +62,7 @@ class Geography:
         """
         found: dict[Codes, Codes] = {(): ()}
         hidden: dict[Codes, str] = {}
-        told = {"shown": 0, "hidden": 0, "hidden_to_protect_others": 0}
+        told = {"shown": 0, "hidden": 0, "hidden to protect others": 0}
         whole = sum(self.inhabitants.values())
         for depth in range(1, len(self.columns) + 1):
             for parent, children in self.children(depth).items():
@@ -83,7 +83,7 @@ class Geography:
                     found[unit] = (*found[parent], code if seen else rest)
                 told["shown"] += int(shown.sum())
                 told["hidden"] += int((~shown).sum())
-                told["hidden_to_protect_others"] += int(merged.sum())
+                told["hidden to protect others"] += int(merged.sum())
                 if at_least and rest in codes:
                     raise InputError(
                         f"geography_threshold: column {self.columns[depth - 1]!r} has a code that is also what the "

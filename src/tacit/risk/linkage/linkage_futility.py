@@ -90,7 +90,11 @@ class LinkageFutility(Measure):
                 "expected share of right links": worst.right,
                 "expected share of false positives": 1 - worst.right if worst.links else 0.0,
                 "links that seem certain": worst.certain,
-                "expected share of false positives among these": worst.certain_false,
+                **(
+                    {"expected share of false positives among these": worst.certain_false}
+                    if worst.certain
+                    else {}
+                ),
             },
             explanation=(
                 f"By {basis}, {1 - worst.right:.0%} of the links that somebody could make on the keys would be wrong, and "
