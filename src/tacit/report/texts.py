@@ -85,6 +85,11 @@ class TextsView(View):
                 f"{format_number(told['caught'])} places were taken out by the last look alone: the detectors had "
                 "missed them."
             )
+        if any(a.details.get("trained_voter") is False for a in self.steps):
+            remarks.append(
+                "The trained voter was not asked: its library is not installed, or it knows nothing of the language. "
+                "Names were found by rules and lists alone."
+            )
         if self.steps and not any(a.details.get("known_records") for a in self.steps):
             remarks.append(
                 "Nothing was known of the people, and so no name of a record was searched in the texts."
