@@ -98,7 +98,7 @@ class Spec(BaseModel):
     example: ClassVar[Mapping[str, Any]] = {}
     #: What this does with the roles of records, in the words of :mod:`tacit.treatment`; None for tables.
     #: Parameters that name a file where they hold text; a plan finds it from its own folder.
-    files: ClassVar[tuple[str, ...]] = ()
+    file_fields: ClassVar[tuple[str, ...]] = ()
     on_household: ClassVar[OnHousehold | None] = None
     on_weight: ClassVar[OnWeight | None] = None
     on_stratum: ClassVar[OnStratum | None] = None
@@ -144,12 +144,12 @@ class Spec(BaseModel):
         return self.data_type()
 
     def with_files(self, find: Callable[[str], str]) -> Self:
-        """Return this with the files that its parameters name (``files``) where ``find`` says they are.
+        """Return this with the files that its parameters name (``file_fields``) where ``find`` says they are.
 
         A plan calls it before it checks and runs: files are named from the plan's folder. A subclass may put what a
         file holds in its place, so that the ledger keeps what the step was run with.
         """
-        named = {n: getattr(self, n) for n in self.files}
+        named = {n: getattr(self, n) for n in self.file_fields}
         found = {n: find(value) for n, value in named.items() if isinstance(value, str)}
         return self.model_copy(update=found) if found else self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,6 +36,7 @@ def scrub(
     identifiers: Many = None,
     person: str | None = None,
     encoding: str = "utf-8",
+    table: str | None = None,
     format: str | None = None,  # noqa: A002 - the word of the plan file
     seed: int | None = None,
     marks: bool = False,
@@ -85,6 +87,8 @@ def scrub(
         Column that tells whose text it is: texts of one person share made-up names.
     encoding
         Encoding of the texts.
+    table
+        Table of a database.
     format
         Format of the release: txt, jsonl, html or brat; for a table as in 'tacit run'.
     seed
@@ -119,7 +123,8 @@ def scrub(
     if queue is not None and queue.exists():
         values["review"] = str(queue.absolute())
     step = tacit.Scrub(**{k: v for k, v in values.items() if v not in (None, (), False)})
-    plan = plan_for(step, source, many(identifiers), many(record), gold, text, encoding)
+    reading = {"encoding": None if encoding == "utf-8" else encoding, "table": table, "text": text}
+    plan = plan_for(step, source, many(identifiers), many(record), gold, reading)
     if mode == "list":
         return list_found(step, plan)
     refuse_marks(format, marks=marks)
@@ -140,15 +145,13 @@ def plan_for(
     identifiers: tuple[str, ...],
     record: tuple[str, ...],
     gold: Path | None,
-    text: str | None,
-    encoding: str,
+    reading: Mapping[str, str | None],
 ) -> Any:
     """Return the plan that does what the command says."""
     import tacit
 
     options: dict[str, Any] = {"path": str(source.absolute())}
-    options |= {} if encoding == "utf-8" else {"encoding": encoding}
-    options |= {} if text is None else {"text": text}
+    options |= {name: value for name, value in reading.items() if value is not None}
     options |= {} if gold is None else {"gold": str(gold.absolute())}
     if step.columns:
         steps = [step, tacit.Deidentify()] if identifiers else [step]
@@ -158,7 +161,7 @@ def plan_for(
             "--identifiers goes with --columns; for texts name what is known with --record"
         )
     if record:
-        known = record if text is not None else str(Path(record[0]).absolute())
+        known = record if "text" in options else str(Path(record[0]).absolute())
         options["record"] = known
     return tacit.Plan([step], source=options)
 
@@ -207,7 +210,11 @@ def make_queue(step: Any, plan: Any, release: Any, file: Path, progress: Any) ->
         made, records = queue_records(
             step, plan.read(), decided, Context.start(0, progress=progress)
         )
-        write_for_owner(file.with_name(f"{file.stem}-records.json"), records)
+        numbers = file.with_name(f"{file.stem}-records.json")
+        if records:
+            write_for_owner(numbers, records)
+        else:
+            numbers.unlink(missing_ok=True)
     write_queue(file, made)
     return made
 
@@ -217,7 +224,9 @@ def tell_review(release: Any, file: Path | None, queue: Any) -> None:
     from tacit.cli.app import console
 
     if queue is None:
-        left = next((a.details["uncertain"] for a in release.history if a.kind == "scrub"), {})
+        left: dict[str, int] = next(
+            (a.details["uncertain"] for a in release.history if a.kind == "scrub"), {}
+        )
         if waiting := sum(left.values()):
             console.say(
                 f"{waiting:,} words stayed that were not certain enough; decide on them with --review."
@@ -229,9 +238,9 @@ def tell_review(release: Any, file: Path | None, queue: Any) -> None:
     )
     if queue.left_out:
         console.say(f"{queue.left_out:,} further words, less certain, come when these are decided.")
-    if queue.narratives:
+    if telling := len({n["document"] for n in queue.narratives}):
         console.say(
-            f"{len(queue.narratives):,} texts may identify by what they tell: read them; the queue lists them."
+            f"{telling:,} texts may identify by what they tell: read them; the queue lists them."
         )
 
 

@@ -181,7 +181,17 @@ def unify_chunks(chunks: Sequence[pa.Array]) -> pa.ChunkedArray:
 
 def load_stream(relation: Any, engine: Engine) -> Loaded:
     """Put a query's result on the engine batch by batch, where it takes a stream: it need not fit into memory."""
-    reader = relation.to_arrow_reader(CHUNK)
+    with relation.to_arrow_reader(CHUNK) as reader:
+        try:
+            frame = engine.adopt(plain_batches(reader))
+        except pa.ArrowInvalid:
+            # Whole numbers beyond 64 bits in a late batch: the column as a whole becomes text.
+            frame = None
+    return load_table(relation.to_arrow_table(), engine) if frame is None else Loaded(frame)
+
+
+def plain_batches(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Return a stream of records in the few types that every engine holds alike."""
     names = check_names(reader.schema.names, "the query's result")
     schema = plain_table(reader.schema.empty_table().rename_columns(names)).schema
 
@@ -190,12 +200,7 @@ def load_stream(relation: Any, engine: Engine) -> Loaded:
             table = pa.Table.from_batches([batch]).rename_columns(names)
             yield from plain_table(table).cast(schema).to_batches()
 
-    try:
-        frame = engine.adopt(pa.RecordBatchReader.from_batches(schema, batches()))
-    except pa.ArrowInvalid:
-        # Whole numbers beyond 64 bits in a late batch: the column as a whole becomes text.
-        frame = None
-    return load_table(relation.to_arrow_table(), engine) if frame is None else Loaded(frame)
+    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def read_duckdb(path: Path, options: Options, engine: Engine) -> Loaded:

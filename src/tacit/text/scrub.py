@@ -27,6 +27,7 @@ from tacit.spec import Method
 from tacit.text import engine
 from tacit.text.engine import Settings
 from tacit.text.review import Lists, read_decisions, read_lists
+from tacit.text.tokens import tokenise
 from tacit.text.work import (
     Here,
     Item,
@@ -42,7 +43,6 @@ from tacit.text.work import (
     scrubbers,
     tally,
 )
-from tacit.text.tokens import tokenise
 
 #: Said with every release of texts.
 NOT_ANONYMOUS = (
@@ -155,7 +155,7 @@ class Scrub(Method[Corpus | Microdata]):
     )
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("substitution", "generalise values")
-    files: ClassVar[tuple[str, ...]] = ("lists", "knowledge", "review")
+    file_fields: ClassVar[tuple[str, ...]] = ("lists", "knowledge", "review")
 
     @field_validator("taggers")
     @classmethod

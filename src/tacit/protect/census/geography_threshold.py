@@ -84,7 +84,7 @@ class GeographyThreshold(Method):
     on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
-    files: ClassVar[tuple[str, ...]] = ("population", "harmonised")
+    file_fields: ClassVar[tuple[str, ...]] = ("population", "harmonised")
     example: ClassVar[Mapping[str, Any]] = {
         "columns": ["zip"],
         "population": {
