@@ -384,6 +384,20 @@ def test_nothing_asks_the_network(monkeypatch, tmp_path):
         tacit.Scrub(columns=["note"]).apply(records())
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
+def test_small_counts_of_texts_stay_out_of_the_public_report(tmp_path):
+    telling = "The Mayor of Ashwick fell. Seen by Dr. Lang."
+    plan = tacit.Plan([tacit.Scrub()])
+    folder = plan.run(tacit.Corpus.of([telling, *["Dr. Lang came."] * 5])).write(tmp_path / "out")
+    public = (folder / "report.html").read_text(encoding="utf-8")
+    row = public[public.index("narratives that may identify") :]
+    assert row[: row.index("</tr>")].count("below 5") == 2
+    assert "a narrative that may identify" not in public
+    board = next((tmp_path / "out-confidential").glob("*/board.html")).read_text(encoding="utf-8")
+    assert "a narrative that may identify" in board
+    assert "Ashwick" not in public + board
+
+
 def test_a_missing_voter_is_said_aloud(monkeypatch, tmp_path):
     """Without python-crfsuite rules and lists still work; the user and the board are told."""
     monkeypatch.setattr("tacit.text.crf.find_spec", lambda _name: None)

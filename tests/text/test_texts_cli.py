@@ -142,6 +142,7 @@ def test_a_table_with_notes(notes, capsys):
     common = ["--columns", "note", "--identifiers", "id,name"]
     assert main(["scrub", str(file), "--out", str(notes / "o"), *common]) == 0
     assert "Virginia" not in (notes / "o" / "data.csv").read_text()
+    assert "medical terms kept" in capsys.readouterr().out
     assert main(["verify", str(notes / "o")]) == 0
     capsys.readouterr()
     assert (

@@ -153,9 +153,12 @@ def plan_for(
     options: dict[str, Any] = {"path": str(source.absolute())}
     options |= {name: value for name, value in reading.items() if value is not None}
     options |= {} if gold is None else {"gold": str(gold.absolute())}
+    about = {"language": step.language, "columns": step.columns}
+    measures = [tacit.TextRisk(**about), tacit.TextUtility(**about)]
     if step.columns:
         steps = [step, tacit.Deidentify()] if identifiers else [step]
-        return tacit.Plan(steps, source=options, roles={"identifiers": identifiers})
+        roles = {"identifiers": identifiers}
+        return tacit.Plan(steps, source=options, roles=roles, measures=measures)
     if identifiers:
         raise InputError(
             "--identifiers goes with --columns; for texts name what is known with --record"
@@ -163,7 +166,7 @@ def plan_for(
     if record:
         known = record if "text" in options else str(Path(record[0]).absolute())
         options["record"] = known
-    return tacit.Plan([step], source=options)
+    return tacit.Plan([step], source=options, measures=measures)
 
 
 def many(values: list[str] | None) -> tuple[str, ...]:
