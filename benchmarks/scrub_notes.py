@@ -1,22 +1,27 @@
-"""Scrub on a column of notes: blocks on the engine in several processes, against one text after the other.
+"""Scrub on a column of notes in a DuckDB table: blocks on the engine in several processes, against a plain loop.
 
 Short generated notes, repeated to the number of records asked for. Ratios of CPU seconds are to a plain loop over
-``Scrub.replace`` in this process; peak memory is that of the parent and of its largest child.
+``Scrub.replace`` in this process. Each size runs in a process of its own; peak memory is that of this process and of
+the largest of its workers. Frames wait in scratch files from 512 MB on, so that memory is bounded from there;
+``--scratch MB`` sets another bound, to see it with fewer records.
 
-python benchmarks/scrub_notes.py [records ...]
+python benchmarks/scrub_notes.py [--scratch MB] [records ...]
 """
 
+import argparse
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import tacit
+from tacit.engine import scratch
 
 FAMILIES = ("nursing", "phone_memo", "soap")
 LOOP = 500
@@ -28,22 +33,59 @@ def cpu():
     return sum(f.ru_utime + f.ru_stime for f in found)
 
 
+def peak(who):
+    """Return the peak memory in MB."""
+    return resource.getrusage(who).ru_maxrss / 1024
+
+
 def write_notes(path, records, texts):
-    """Write records with a name and a note, row group by row group."""
-    schema = pa.schema({"name": pa.string(), "note": pa.string()})
-    with pq.ParquetWriter(path, schema) as writer:
+    """Write a table of records with a name and a note, part by part."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE notes (name VARCHAR, note VARCHAR)")
         for start in range(0, records, 20_000):
             rows = range(start, min(records, start + 20_000))
-            columns = {
-                "name": [f"Person {i}" for i in rows],
-                "note": [texts[i % len(texts)] for i in rows],
-            }
-            writer.write_table(pa.table(columns, schema))
+            part = pa.table(
+                {
+                    "name": [f"Person {i}" for i in rows],
+                    "note": [texts[i % len(texts)] for i in rows],
+                }
+            )
+            connection.register("part", part)
+            connection.execute("INSERT INTO notes SELECT * FROM part")
+            connection.unregister("part")
+
+
+def measure(path, loop, bound):
+    """Scrub the table, and print what it took."""
+    if bound is not None:
+        scratch.Scratch.__init__.__defaults__ = (bound << 20,)
+    before = peak(resource.RUSAGE_SELF)
+    wall, used = time.perf_counter(), cpu()
+    data = tacit.read(path, identifiers="name")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tacit.Scrub(columns=["note"]).apply(data, seed=1)
+    wall, used = time.perf_counter() - wall, cpu() - used
+    own, child = peak(resource.RUSAGE_SELF), peak(resource.RUSAGE_CHILDREN)
+    n = len(data)
+    print(
+        f"{n:>9,} records: {wall:7.1f} s, {used:7.1f} CPU s ({used / (loop * n):.2f} of the loop), "
+        f"peak {own:,.0f} MB ({before:,.0f} before reading) and {child:,.0f} MB in a worker",
+        flush=True,
+    )
 
 
 def main():
-    sizes = [int(a) for a in sys.argv[1:]] or [5_000, 20_000]
-    texts = [f"{d.text[:200].rstrip()}." for d in tacit.examples.letters(2_000, seed=1, families=FAMILIES)]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sizes", nargs="*", type=int, default=[5_000, 20_000])
+    parser.add_argument("--scratch", type=int)
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        measure(given.one[0], float(given.one[1]), given.scratch)
+        return
+    letters = tacit.examples.letters(2_000, seed=1, families=FAMILIES)
+    texts = [f"{d.text[:200].rstrip()}." for d in letters]
     scrub = tacit.Scrub()
     scrub.replace(texts[0], key=b"warm")
     begun = time.process_time()
@@ -52,26 +94,17 @@ def main():
     loop = (time.process_time() - begun) / LOOP
     size = sum(map(len, texts[:LOOP])) / LOOP
     print(
-        f"plain loop: {loop * 1e3:.2f} CPU ms a note of {size:.0f} characters, {size / loop / 1e3:.0f} kB/s"
+        f"plain loop: {loop * 1e3:.2f} CPU ms a note of {size:.0f} characters, {size / loop / 1e3:.0f} kB/s",
+        flush=True,
     )
+    bound = [] if given.scratch is None else ["--scratch", str(given.scratch)]
     with tempfile.TemporaryDirectory() as folder:
-        for n in sizes:
-            path = Path(folder) / "notes.parquet"
+        for n in given.sizes:
+            path = Path(folder) / f"notes-{n}.duckdb"
             write_notes(path, n, texts)
-            data = tacit.read(path, identifiers="name")
-            wall, used = time.perf_counter(), cpu()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tacit.Scrub(columns=["note"]).apply(data, seed=1)
-            wall, used = time.perf_counter() - wall, cpu() - used
-            own, child = (
-                resource.getrusage(w).ru_maxrss / 1024
-                for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-            )
-            print(
-                f"{n:>9,} records: {wall:7.1f} s, {used:7.1f} CPU s ({used / (loop * n):.2f} of the loop), "
-                f"peak {own:,.0f} MB and {child:,.0f} MB in a child"
-            )
+            command = [sys.executable, __file__, *bound, "--one", str(path), str(loop)]
+            subprocess.run(command, check=True)
+            path.unlink()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import (
     Annotated,
     Any,
@@ -103,6 +102,8 @@ class Spec(BaseModel):
     #: with the columns id, sex, age, zip, job, income and disease); only what has no default.
     example: ClassVar[Mapping[str, Any]] = {}
     #: What this does with the roles of records, in the words of :mod:`tacit.treatment`; None for tables.
+    #: Parameters that name a file where they hold text; a plan finds it from its own folder.
+    file_fields: ClassVar[tuple[str, ...]] = ()
     on_household: ClassVar[OnHousehold | None] = None
     on_weight: ClassVar[OnWeight | None] = None
     on_stratum: ClassVar[OnStratum | None] = None
@@ -147,10 +148,15 @@ class Spec(BaseModel):
         """Return the type of data that this acts on with the parameters as they are."""
         return self.data_type()
 
-    def with_files(self, resolve: Callable[[str], Any]) -> Self:
-        """Return this with what its files hold in their place; ``resolve`` finds a file of the plan."""
-        del resolve
-        return self
+    def with_files(self, find: Callable[[str], str]) -> Self:
+        """Return this with the files that its parameters name (``file_fields``) where ``find`` says they are.
+
+        A plan calls it before it checks and runs: files are named from the plan's folder. A subclass may put what a
+        file holds in its place, so that the ledger keeps what the step was run with.
+        """
+        named = {n: getattr(self, n) for n in self.file_fields}
+        found = {n: find(value) for n, value in named.items() if isinstance(value, str)}
+        return self.model_copy(update=found) if found else self
 
     @classmethod
     def title(cls) -> str:
@@ -182,11 +188,6 @@ class Spec(BaseModel):
             elif isinstance(value, Iterable):
                 names.extend(value)
         return tuple(names)
-
-    def located(self, base: Path) -> Self:
-        """Return the same with the files that its parameters name found from a folder: that of the plan."""
-        del base
-        return self
 
     def faults(self, data: Any) -> list[SdcError]:
         """Return everything that is wrong with using this on ``data``, before any work.

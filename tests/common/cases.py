@@ -72,7 +72,7 @@ def people(columns=None, *, engine="duckdb"):
 
 
 #: What a Spec of several kinds of data needs besides its example to act on records.
-ON_RECORDS = {"scrub": {"columns": ["job"]}, "text_risk": {"columns": ["job"]}}
+ON_RECORDS = {kind: {"columns": ["job"]} for kind in ("scrub", "text_risk", "text_utility")}
 
 
 def example_of(kind):

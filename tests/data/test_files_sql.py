@@ -104,3 +104,25 @@ def test_addresses():
         tacit.read("postgresql://someone:hunter2@127.0.0.1:1/db", query="SELECT 1")
     assert "hunter2" not in str(error.value)
     assert "someone" not in str(error.value)
+
+
+def test_a_large_duckdb_table_streams_into_scratch_files(tmp_path, monkeypatch):
+    """Batches become plain types one by one; what does not fit 64 bits late in a column makes it text as a whole."""
+    path = tmp_path / "big.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT i::INTEGER AS i, (i / 2)::DECIMAL(9, 1) AS half, 'n' || i AS note, "
+            "CASE WHEN i < 119999 THEN i::HUGEINT ELSE 170141183460469231731687303715884105727 END AS wide "
+            "FROM range(120000) r(i)"
+        )
+    engine = tacit.get_engine("duckdb")
+    monkeypatch.setattr(engine._scratch, "in_memory", 1 << 16)
+    data = tacit.read(path, query="SELECT i, half, note FROM t", engine=engine)
+    assert any(engine._scratch.folder.glob("*.parquet"))
+    table = data.to_arrow()
+    assert table.column("i").to_pylist() == list(range(120_000))
+    assert [str(f.type) for f in table.schema] == ["int64", "double", "string"]
+    wide = tacit.read(path, engine=engine).to_arrow(["wide"]).column("wide")
+    assert str(wide.type) == "string"
+    assert wide[0].as_py() == "0"
+    assert wide[119_999].as_py() == str(2**127 - 1)

@@ -23,7 +23,7 @@ from tacit.errors import (
     InvalidParameter,
     WeakProtection,
 )
-from tacit.text import work
+from tacit.text import crf, work
 from tacit.text.guard import guard_text
 from text.scoring import letters
 
@@ -138,6 +138,70 @@ def test_a_search_without_anything_known_is_said_aloud():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tacit.Scrub(columns=["note"], known=()).apply(tacit.read(NOTES))
+
+
+def test_what_is_kept_of_a_column(engine):
+    data = tacit.read(NOTES, identifiers=["pid", "name"], keys=["birth", "sex"], engine=engine)
+    released = tacit.Scrub(columns=["note"]).apply(data, seed=1)
+    kept = tacit.TextUtility(columns=["note"]).measure(released, original=data)
+    assert 0.5 < kept.value <= 1
+    assert 0 < kept.numbers["words kept, share"] < 1
+    texts = tacit.read_texts(data, text="note", record=["pid", "name", "birth"])
+    same = tacit.TextUtility().measure(tacit.Scrub().apply(texts, seed=1), original=texts)
+    assert kept.numbers["words"] == same.numbers["words"]
+    assert kept.numbers["medical terms"] == same.numbers["medical terms"] > 0
+    by_kind = dict(zip(kept.frame["kind"], kept.frame["replaced"], strict=True))
+    assert by_kind == released.history[-1].details["found"]
+    whole = tacit.TextUtility(columns=["note"]).measure(data, original=data)
+    assert whole.numbers["words kept, share"] == 1
+    with pytest.raises(ColumnNotFound):
+        tacit.TextUtility(columns=["nota"]).measure(released, original=data)
+    numbers = tacit.read({"n": [1]})
+    with pytest.raises(InputError, match="does not hold text"):
+        tacit.TextUtility(columns=["n"]).measure(numbers, original=numbers)
+
+
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
+def test_german_letters_from_the_plan_to_the_report(tmp_path):
+    letters = tacit.examples.letters(12, seed=4, families=["de_arztbrief"], language="de")
+    tacit.write_texts(letters, tmp_path / "briefe", "brat")
+    (tmp_path / "plan.yaml").write_text(
+        "tacit: 1\nsource: {path: briefe, gold: true}\nsteps: [{kind: scrub, language: de}]\n"
+        "measures: [{kind: text_risk, language: de}, {kind: text_utility, language: de}]\n",
+        encoding="utf-8",
+    )
+    release = tacit.Plan.load(tmp_path / "plan.yaml").run()
+    risk, kept = release.after
+    assert risk.numbers["found of them"] > 0.9
+    assert kept.value > 0.9
+    folder = release.write(tmp_path / "out")
+    assert tacit.verify(folder)
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Diagnose" in report, "the example of the report is a German letter"
+    names = {d.text[s.start : s.end] for d in letters for s in d.gold if s.kind == "name"}
+    released = " ".join(d.text for d in release.data)
+    assert sum(name in released for name in names) <= 0.1 * len(names)
+
+
+def test_german_notes_of_a_table():
+    notes = {
+        "name": ["Sabine Krüger", "Jörg Weiß"],
+        "geboren": ["1961-05-03", "1950-01-31"],
+        "notiz": [
+            "Frau Krüger, geb. 03.05.1961, Tel. 030 1234567, klagt über Dyspnoe. Diabetes mellitus bekannt.",
+            "Herr Weiß kam am 4. März 2001 aus Tübingen. Weiße Blutkörperchen erhöht.",
+        ],
+    }
+    data = tacit.read(notes, identifiers=["name", "geboren"])
+    made = tacit.Scrub(columns=["notiz"], language="de").apply(data, seed=1)
+    one, two = made.column("notiz").to_pylist()
+    assert "Krüger" not in one
+    assert "03.05.1961" not in one
+    assert "1234567" not in one
+    assert "Diabetes mellitus" in one
+    assert "Herr Weiß " not in two
+    assert "4. März" not in two
+    assert "Blutkörperchen" in two
 
 
 def test_texts_of_one_person_share_made_up_names():
@@ -320,6 +384,38 @@ def test_nothing_asks_the_network(monkeypatch, tmp_path):
         tacit.Scrub(columns=["note"]).apply(records())
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
+def test_small_counts_of_texts_stay_out_of_the_public_report(tmp_path):
+    telling = "The Mayor of Ashwick fell. Seen by Dr. Lang."
+    plan = tacit.Plan([tacit.Scrub()])
+    folder = plan.run(tacit.Corpus.of([telling, *["Dr. Lang came."] * 5])).write(tmp_path / "out")
+    public = (folder / "report.html").read_text(encoding="utf-8")
+    row = public[public.index("narratives that may identify") :]
+    assert row[: row.index("</tr>")].count("below 5") == 2
+    assert "a narrative that may identify" not in public
+    board = next((tmp_path / "out-confidential").glob("*/board.html")).read_text(encoding="utf-8")
+    assert "a narrative that may identify" in board
+    assert "Ashwick" not in public + board
+
+
+def test_a_missing_voter_is_said_aloud(monkeypatch, tmp_path):
+    """Without python-crfsuite rules and lists still work; the user and the board are told."""
+    monkeypatch.setattr("tacit.text.crf.find_spec", lambda _name: None)
+    monkeypatch.setattr("tacit.text.crf.read_model", crf.read_model.__wrapped__)
+    with pytest.warns(WeakProtection, match=r"tacit\[text\]"):
+        assert "Virginia Townsend" in {LETTER[s.start : s.end] for s in tacit.Scrub().find(LETTER)}
+    with pytest.warns(WeakProtection, match="trained voter was not asked"):
+        release = tacit.Plan([tacit.Scrub()]).run(tacit.Corpus.of([LETTER]))
+    assert release.history[-1].details["trained_voter"] is False
+    assert "Townsend" not in release.data.documents[0].text
+    release.write(tmp_path / "out")
+    board = next((tmp_path / "out-confidential").glob("*/board.html"))
+    assert "trained voter was not asked" in board.read_text(encoding="utf-8")
+    monkeypatch.setattr("tacit.text.engine.crf_voter", lambda: None)
+    with pytest.warns(WeakProtection, match=r"tacit\[text\]"):
+        assert "Townsend" not in tacit.Scrub().replace(LETTER, key=b"0123456789abcdef")
+
+
 # -- the last look and the claims ------------------------------------------------------------------
 
 FIRST = ["Ann", "Bert", "Long", "May", "Rose", "Zoë", "O'Brien", "Straße", "van der Berg"]
@@ -386,7 +482,7 @@ def test_what_the_last_look_leaves_passes_the_checks(text, record, extra):
 )
 def test_known_values(text, record, held):
     assert holds_known(text, record) is held
-    assert (guard_text(text, "", record, ())[1] > 0) is held
+    assert bool(guard_text(text, "", record, ())[1]) is held
 
 
 @pytest.mark.parametrize(

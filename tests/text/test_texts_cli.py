@@ -1,7 +1,12 @@
 """``tacit scrub``, ``tacit review``, the example, and plans of texts from the shell."""
 
+import contextlib
 import json
+import os
 import stat
+import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +15,7 @@ from tacit.cli import main
 from tacit.text.review import (
     Entry,
     Lists,
+    Queue,
     decide,
     queue_of,
     read_decisions,
@@ -85,7 +91,7 @@ def test_review_goes_round(notes, capsys, monkeypatch):
     queue = notes / "out-confidential" / "review.json"
     assert stat.S_IMODE(queue.stat().st_mode) == 0o600
     assert "Zorbla" not in capsys.readouterr().out
-    words = [e.word for e in read_queue(queue)]
+    words = [e.word for e in read_queue(queue).entries]
     number = words.index("Zorbla") + 1
     assert main(["review", str(queue), "--accept", str(number)]) == 0
     assert "1 accepted" in capsys.readouterr().out
@@ -95,7 +101,7 @@ def test_review_goes_round(notes, capsys, monkeypatch):
         "Zorbla" not in f.read_text(encoding="utf-8") for f in (notes / "out" / "texts").iterdir()
     )
     assert main(["verify", str(notes / "out")]) == 0
-    number = [e.word for e in read_queue(queue)].index("Zorbla") + 1
+    number = [e.word for e in read_queue(queue).entries].index("Zorbla") + 1
     assert main(["review", str(queue), "--reject", str(number)]) == 0
     assert main(["verify", str(notes / "out")]) == 0, (
         "a release keeps the decisions that it was made with"
@@ -109,10 +115,11 @@ def test_review_goes_round(notes, capsys, monkeypatch):
 
 def test_decisions_stand_in_plans(notes):
     queue = notes / "queue.json"
-    write_queue(
-        queue,
-        [Entry("noon", "name", 0.4, 1, "", "accept"), Entry("Lang", "name", 0.9, 1, "", "reject")],
-    )
+    decided = [
+        Entry("noon", "name", 0.4, 1, "", "accept"),
+        Entry("Lang", "name", 0.9, 1, "", "reject"),
+    ]
+    write_queue(queue, Queue(decided))
     (notes / "plan.yaml").write_text(
         "tacit: 1\nsource: notes\nsteps: [{kind: scrub, review: queue.json}]\n", encoding="utf-8"
     )
@@ -135,6 +142,7 @@ def test_a_table_with_notes(notes, capsys):
     common = ["--columns", "note", "--identifiers", "id,name"]
     assert main(["scrub", str(file), "--out", str(notes / "o"), *common]) == 0
     assert "Virginia" not in (notes / "o" / "data.csv").read_text()
+    assert "medical terms kept" in capsys.readouterr().out
     assert main(["verify", str(notes / "o")]) == 0
     capsys.readouterr()
     assert (
@@ -148,11 +156,145 @@ def test_a_table_with_notes(notes, capsys):
 
 
 def test_list_only_counts(notes, capsys):
-    assert main(["scrub", str(notes / "notes"), "--out", str(notes / "o"), "--mode", "list"]) == 0
+    assert main(["scrub", str(notes / "notes"), "--mode", "list"]) == 0
     printed = capsys.readouterr().out
-    assert "documents" in printed
+    assert "texts" in printed
     assert "Townsend" not in printed
+    file = notes / "t.csv"
+    file.write_text("name,note\nBo Li,Bo Li slept\n", encoding="utf-8")
+    assert (
+        main(["scrub", str(file), "--mode", "list", "--columns", "note", "--identifiers", "name"])
+        == 0
+    )
+    assert "not certain enough" in capsys.readouterr().out
+    for more in (["--out", str(notes / "o")], ["--review"]):
+        assert main(["scrub", str(notes / "notes"), "--mode", "list", *more]) == 2
+        assert f"leave {more[0]} out" in capsys.readouterr().err
     assert not (notes / "o").exists()
+    assert main(["scrub", str(notes / "notes")]) == 2
+    assert "--out" in capsys.readouterr().err
+
+
+#: Places and a nickname that the evidence speaks for, and not for certain.
+DOUBTFUL = "She flew to Norway; back in Springfield she met Quenby and Zorbla."
+
+
+@pytest.mark.parametrize("where", ["here", "processes"])
+def test_review_of_a_text_column(notes, capsys, monkeypatch, where):
+    file = notes / "t.csv"
+    file.write_text(
+        "pid,name,note\n"
+        f'P90412,Virginia Townsend,"{DOUBTFUL} Mayor of Ashwick in 1998."\n'
+        f'P90413,Bo Li,"{DOUBTFUL} Bo Li slept."\n',
+        encoding="utf-8",
+    )
+    if where == "processes":
+        monkeypatch.setattr("tacit.text.work.WORTH_STARTING", 1)
+        monkeypatch.setattr("tacit.text.work.worker_count", lambda: 2)
+
+    def scrub():
+        common = ["--columns", "note", "--identifiers", "pid,name", "--threshold", "0.99"]
+        return main(["scrub", str(file), "--out", str(notes / "o"), "--force", "--review", *common])
+
+    assert scrub() == 0
+    said = capsys.readouterr().out
+    queue = notes / "o-confidential" / "review.json"
+    found = read_queue(queue)
+    word = found.entries[0]
+    assert word.times == 2
+    assert word.word not in said
+    assert "P90412" not in queue.read_text(encoding="utf-8")
+    assert stat.S_IMODE(queue.stat().st_mode) == 0o600
+    records = notes / "o-confidential" / "review-records.json"
+    assert stat.S_IMODE(records.stat().st_mode) == 0o600
+    tokens = json.loads(records.read_text(encoding="utf-8"))
+    assert {n["document"].removeprefix("record ") for n in found.narratives} == set(tokens)
+    assert list(tokens.values()) == [1]
+    assert main(["review", str(queue), "--accept", "1"]) == 0
+    assert scrub() == 0
+    assert "1 decisions honoured" in capsys.readouterr().out
+    assert word.word not in (notes / "o" / "data.csv").read_text(encoding="utf-8")
+    assert main(["verify", str(notes / "o")]) == 0
+
+
+def test_a_damaged_queue_is_refused_before_any_work(notes, capsys):
+    queue = notes / "q.json"
+    queue.write_text("{}", encoding="utf-8")
+    given = ["scrub", str(notes / "notes"), "--out", str(notes / "o"), "--review", str(queue)]
+    assert main(given) == 2
+    assert "no review queue" in capsys.readouterr().err
+    assert not (notes / "o").exists()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "html", "brat"])
+@pytest.mark.parametrize("mode", ["substitute", "mask", "tag"])
+def test_marks_show_what_was_put_in(notes, form, mode, capsys):
+    out = notes / "o"
+    given = ["--out", str(out), "--format", form, "--marks", "--mode", mode]
+    assert main(["scrub", str(notes / "notes"), "--record", str(notes / "known.csv"), *given]) == 0
+    assert main(["verify", str(out)]) == 0
+    content = "".join(
+        f.read_text(encoding="utf-8")
+        for f in out.rglob("*")
+        if f.suffix in (".ann", ".jsonl", ".html")
+    )
+    assert "Townsend" not in content
+    kind = {"jsonl": '"kind": "name"', "html": "data-kind='name'", "brat": "\tNAME "}[form]
+    assert kind in content
+    assert 'certainty":' not in content
+
+
+def test_marks_have_their_place(notes, capsys):
+    assert main(["scrub", str(notes / "notes"), "--out", str(notes / "o"), "--marks"]) == 2
+    assert "--format" in capsys.readouterr().err
+    with pytest.raises(tacit.SdcError, match="no place"):
+        tacit.Scrub(columns=["note"], marks=True).apply(tacit.read({"note": ["x"]}))
+
+
+def test_marks_lie_on_what_is_new():
+    """Outside of the marks the released text is the original one, piece by piece and in order."""
+    corpus = tacit.examples.letters(40, seed=11)
+    known = [{"name": d.text[s.start : s.end]} for d in corpus for s in (d.gold or ())[:1]]
+    corpus = corpus.with_documents(
+        replace(d, record=r) for d, r in zip(corpus, known, strict=False)
+    )
+    released = tacit.Scrub(marks=True, mode="tag").apply(corpus, seed=2)
+    assert sum(len(d.marks) for d in released) > 100
+    for document in released:
+        at = place = 0
+        original = document.origin.text
+        for mark in document.marks:
+            assert mark.start >= at
+            same = document.text[at : mark.start]
+            place = original.index(same, place) + len(same)
+            at = mark.end
+        assert original.endswith(document.text[at:])
+
+
+def test_review_on_a_terminal(notes):
+    """The questions are asked on a terminal of its own, and the answers land in the queue."""
+    pty = pytest.importorskip("pty")
+    queue = notes / "q.json"
+    words = [Entry(w, "name", 0.5, 1, f"saw >>{w}<< today") for w in ("Aaa", "Bbb", "Ccc", "Ddd")]
+    write_queue(queue, Queue(words, [{"document": "x", "reason": "y"}], 3))
+    control, line = pty.openpty()
+    command = [sys.executable, "-m", "tacit", "review", str(queue)]
+    with subprocess.Popen(command, stdin=line, stdout=line, stderr=line) as running:
+        os.close(line)
+        os.write(control, b"a\nwhat\nr\n\nq\n")
+        shown = b""
+        with contextlib.suppress(OSError):
+            while part := os.read(control, 4096):
+                shown += part
+        assert running.wait(60) == 0
+    os.close(control)
+    text = shown.decode()
+    assert "saw >>Aaa<< today" in text
+    assert "1 accepted, 1 rejected, 2 open" in text
+    found = read_queue(queue)
+    assert [e.decision for e in found.entries] == ["accept", "reject", "", ""]
+    assert len(found.narratives) == 1
+    assert found.left_out == 3
 
 
 def test_apply_and_measure_on_texts(notes, capsys):
@@ -222,4 +364,4 @@ def test_queues_are_checked(tmp_path):
     with pytest.raises(tacit.SdcError):
         read_queue(tmp_path / "none.json")
     assert decide([Entry("x", "name", 0.5, 1, "")], [1], [])[0].decision == "accept"
-    assert queue_of(tacit.Corpus.of(["x"])) == []
+    assert not queue_of(tacit.Corpus.of(["x"])).entries

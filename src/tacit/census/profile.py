@@ -321,7 +321,7 @@ def shown_units(profile: Profile, base: Path) -> Any:
         return spec.threshold, spec.columns
     if spec.population is None:
         raise InputError("a profile that estimates inhabitants from the data cannot be compared")
-    geography = spec.located(base).geography_of_file()
+    geography = spec.with_files(lambda file: str(base / file)).geography_of_file()
     assert geography is not None
     labels, _ = geography.labels(spec.threshold, spec.residual)
     return sorted(set(labels.values()))

@@ -70,10 +70,8 @@ def plan(profile: Path, file: Path, /, *, out: Path, force: bool = False) -> int
         console.note(sentence)
     path = os.path.relpath(file.absolute(), out.absolute().parent)
     made = loaded.plan(path)
-    moved = [
-        step.located(Path(os.path.relpath(profile.absolute().parent, out.absolute().parent)))
-        for step in made.steps
-    ]
+    base = Path(os.path.relpath(profile.absolute().parent, out.absolute().parent))
+    moved = [step.with_files(lambda file: str(base / file)) for step in made.steps]
     made.with_(steps=tuple(moved)).save(out)
     console.say(f"Wrote {out}; next: tacit check {out}")
     return 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,7 +19,7 @@ def scrub(
     source: Path,
     /,
     *,
-    out: Path,
+    out: Path | None = None,
     review: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative=())] = None,
     threshold: float | None = None,
     reduction: bool = False,
@@ -34,8 +36,10 @@ def scrub(
     identifiers: Many = None,
     person: str | None = None,
     encoding: str = "utf-8",
+    table: str | None = None,
     format: str | None = None,  # noqa: A002 - the word of the plan file
     seed: int | None = None,
+    marks: bool = False,
     force: bool = False,
     sign: Path | None = None,
 ) -> int:
@@ -50,7 +54,7 @@ def scrub(
     source
         A folder or file of texts (plain text, JSON lines, HTML, Word, PDF), or a table (CSV, Parquet, Excel).
     out
-        Folder of the release.
+        Folder of the release; --mode list writes none.
     review
         Write the queue of uncertain words; to this file, or to review.json in the confidential folder.
     threshold
@@ -83,10 +87,15 @@ def scrub(
         Column that tells whose text it is: texts of one person share made-up names.
     encoding
         Encoding of the texts.
+    table
+        Table of a database.
     format
         Format of the release: txt, jsonl, html or brat; for a table as in 'tacit run'.
     seed
         For study only.
+    marks
+        Mark in jsonl, html and brat what was put in place of something, by kind: what is not marked is then known to
+        be real.
     force
         Replace a release that is already there.
     sign
@@ -96,26 +105,37 @@ def scrub(
     from tacit.cli.app import console
     from tacit.cli.render import progress_bar
     from tacit.folders import confidential_folder, refuse_target
+    from tacit.text.review import read_queue
 
-    queue = queue_file(review, confidential_folder(out.absolute()))
+    if mode == "list":
+        refuse_with_list(out=out, review=review, gold=gold)
+    elif out is None:
+        raise InvalidParameter("name the folder of the release with --out")
+    target = Path() if out is None else out.absolute()
+    queue = None if out is None else queue_file(review, confidential_folder(target))
+    if queue is not None and queue.exists():
+        read_queue(queue)  # A damaged one is refused before any work.
     values: dict[str, Any] = {
         "threshold": threshold, "reduction": reduction, "strict": strict, "language": language, "mode": mode,
         "dates": dates, "kinds": many(kinds), "lists": None if lists is None else str(lists.absolute()),
-        "columns": many(columns), "person": person,
+        "columns": many(columns), "person": person, "marks": marks,
     }  # fmt: skip
     if queue is not None and queue.exists():
         values["review"] = str(queue.absolute())
     step = tacit.Scrub(**{k: v for k, v in values.items() if v not in (None, (), False)})
+    reading = {"encoding": None if encoding == "utf-8" else encoding, "table": table, "text": text}
+    plan = plan_for(step, source, many(identifiers), many(record), gold, reading)
     if mode == "list":
-        return list_found(step, source, encoding, record, text)
-    plan = plan_for(step, source, many(identifiers), many(record), gold, text, encoding)
-    refuse_target(out.absolute(), str(source.absolute()), force=force)
+        return list_found(step, plan)
+    refuse_marks(format, marks=marks)
+    refuse_target(target, str(source.absolute()), force=force)
     with progress_bar(console) as progress:
         release = plan.run(seed=seed, progress=progress)
         progress("writing the release", None)
-        folder = release.write(out, format=format, force=force, sign=sign)
+        folder = release.write(target, format=format, force=force, sign=sign)
+        made = None if queue is None else make_queue(step, plan, release, queue, progress)
     console.release(release, folder)
-    tell_review(release, queue)
+    tell_review(release, queue, made)
     return 3 if release.shortfalls else 0
 
 
@@ -125,27 +145,28 @@ def plan_for(
     identifiers: tuple[str, ...],
     record: tuple[str, ...],
     gold: Path | None,
-    text: str | None,
-    encoding: str,
+    reading: Mapping[str, str | None],
 ) -> Any:
     """Return the plan that does what the command says."""
     import tacit
 
     options: dict[str, Any] = {"path": str(source.absolute())}
-    options |= {} if encoding == "utf-8" else {"encoding": encoding}
-    options |= {} if text is None else {"text": text}
+    options |= {name: value for name, value in reading.items() if value is not None}
     options |= {} if gold is None else {"gold": str(gold.absolute())}
+    about = {"language": step.language, "columns": step.columns}
+    measures = [tacit.TextRisk(**about), tacit.TextUtility(**about)]
     if step.columns:
         steps = [step, tacit.Deidentify()] if identifiers else [step]
-        return tacit.Plan(steps, source=options, roles={"identifiers": identifiers})
+        roles = {"identifiers": identifiers}
+        return tacit.Plan(steps, source=options, roles=roles, measures=measures)
     if identifiers:
         raise InputError(
             "--identifiers goes with --columns; for texts name what is known with --record"
         )
     if record:
-        known = record if text is not None else str(Path(record[0]).absolute())
+        known = record if "text" in options else str(Path(record[0]).absolute())
         options["record"] = known
-    return tacit.Plan([step], source=options)
+    return tacit.Plan([step], source=options, measures=measures)
 
 
 def many(values: list[str] | None) -> tuple[str, ...]:
@@ -162,56 +183,81 @@ def queue_file(review: list[Path] | None, confidential: Path) -> Path | None:
     return review[0] if review else confidential / "review.json"
 
 
-def tell_review(release: Any, queue: Path | None) -> None:
-    """Write the queue where one was asked for, and say how much waits for a decision."""
-    from tacit.cli.app import console
-    from tacit.data.corpus import Corpus
-    from tacit.text.review import narratives_of, queue_of, read_queue, write_queue
+def refuse_with_list(**given: Any) -> None:
+    """Refuse what a look that only counts has no use for."""
+    asked = [f"--{name}" for name, value in given.items() if value is not None]
+    if asked:
+        raise InvalidParameter(f"--mode list only counts and writes nothing; leave {asked[0]} out")
 
-    left: dict[str, int] = next(
-        (a.details["uncertain"] for a in release.history if a.kind == "scrub"), {}
-    )
-    waiting = sum(left.values())
-    if not isinstance(release.data, Corpus):
-        if waiting:
-            console.say(f"{waiting:,} words stayed that were not certain enough to be replaced.")
-        if queue is not None:
-            raise InputError(
-                "a review queue is made of texts: read the column with --text instead of --columns"
-            )
-        return
+
+def refuse_marks(form: str | None, *, marks: bool) -> None:
+    """Refuse marks in a format that has no place for them."""
+    if marks and form in (None, "txt"):
+        raise InvalidParameter(
+            "--marks goes with --format jsonl, html or brat; plain text has none"
+        )
+
+
+def make_queue(step: Any, plan: Any, release: Any, file: Path, progress: Any) -> Any:
+    """Write the queue of a release, decisions of an earlier one included, and return it."""
+    from tacit.context import Context
+    from tacit.data.corpus import Corpus
+    from tacit.text.record_queue import queue_records
+    from tacit.text.review import queue_of, read_queue, write_for_owner, write_queue
+
+    decided = read_queue(file).entries if file.exists() else []
+    if isinstance(release.data, Corpus):
+        made = queue_of(release.data, decided)
+    else:
+        progress("gathering uncertain words", None)
+        made, records = queue_records(
+            step, plan.read(), decided, Context.start(0, progress=progress)
+        )
+        numbers = file.with_name(f"{file.stem}-records.json")
+        if records:
+            write_for_owner(numbers, records)
+        else:
+            numbers.unlink(missing_ok=True)
+    write_queue(file, made)
+    return made
+
+
+def tell_review(release: Any, file: Path | None, queue: Any) -> None:
+    """Say how much waits for a decision."""
+    from tacit.cli.app import console
+
     if queue is None:
-        if waiting:
+        left: dict[str, int] = next(
+            (a.details["uncertain"] for a in release.history if a.kind == "scrub"), {}
+        )
+        if waiting := sum(left.values()):
             console.say(
                 f"{waiting:,} words stayed that were not certain enough; decide on them with --review."
             )
         return
-    decided = read_queue(queue) if queue.exists() else []
-    open_words = write_queue(queue, queue_of(release.data, decided), narratives_of(release.data))
-    done = sum(bool(e.decision) for e in decided)
+    done = sum(bool(e.decision) for e in queue.entries)
     console.say(
-        f"Review: {done:,} decisions honoured, {open_words:,} words wait in {queue} (confidential): tacit review {queue}"
+        f"Review: {done:,} decisions honoured, {queue.open:,} words wait in {file} (confidential): tacit review {file}"
     )
+    if queue.left_out:
+        console.say(f"{queue.left_out:,} further words, less certain, come when these are decided.")
+    if telling := len({n["document"] for n in queue.narratives}):
+        console.say(
+            f"{telling:,} texts may identify by what they tell: read them; the queue lists them."
+        )
 
 
-def list_found(
-    step: Any, source: Path, encoding: str, record: list[str] | None, text: str | None
-) -> int:
+def list_found(step: Any, plan: Any) -> int:
     """Print counts of what is found, by kind; nothing is written, and no word is shown."""
-    import tacit
     from tacit.cli.app import console
     from tacit.result import Summary
-    from tacit.text.work import Outcome, tally
 
-    known: Any = many(record)
-    options = {"text": text, "record": (known if text else known[0]) if known else None}
-    corpus = tacit.read_texts(source, encoding=encoding, **options)
-    told = tally(Outcome(d.text, d.found) for d in step.mark(corpus) if d.found is not None)
+    told = step.apply(plan.read()).history[-1].details
     console.say(
         str(
             Summary(
                 {
-                    "documents": told["texts"],
+                    "texts": told["texts"],
                     **told["found"],
                     "not certain enough": sum(told["uncertain"].values()),
                 }
@@ -244,16 +290,20 @@ def review(
         Numbers of entries that do not.
     """
     from tacit.cli.app import console
-    from tacit.text.review import decide, read_narratives, read_queue, write_queue
+    from tacit.text.review import decide, read_queue, write_queue
 
-    entries = read_queue(queue)
+    found = read_queue(queue)
+    entries = list(found.entries)
     if accept or reject:
         entries = decide(entries, accept or (), reject or ())
     elif sys.stdin.isatty() and sys.stdout.isatty():
         entries = ask(entries)
-    left = write_queue(queue, entries, read_narratives(queue))
+    decided = replace(found, entries=entries)
+    write_queue(queue, decided)
     counts = {d: sum(e.decision == d for e in entries) for d in ("accept", "reject")}
-    console.say(f"{counts['accept']:,} accepted, {counts['reject']:,} rejected, {left:,} open")
+    console.say(
+        f"{counts['accept']:,} accepted, {counts['reject']:,} rejected, {decided.open:,} open"
+    )
     return 0
 
 
@@ -267,7 +317,13 @@ def ask(entries: list[Any]) -> list[Any]:
         print(
             f"\n{number}. {entry.kind}, certainty {entry.certainty:.2f}, {entry.times} times\n   {entry.context}"
         )
-        answer = input("   (a)ccept, (r)eject, Enter for later, (q)uit: ").strip().lower()[:1]
+        answer = "?"
+        while answer not in ("a", "r", "q", ""):
+            try:
+                answer = input("   (a)ccept, (r)eject, Enter for later, (q)uit: ").strip().lower()
+            except EOFError:
+                answer = "q"
+            answer = {"accept": "a", "reject": "r", "quit": "q"}.get(answer, answer)
         if answer == "q":
             break
         if answer in ("a", "r"):

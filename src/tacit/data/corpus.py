@@ -51,7 +51,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Document:
-    """One text. Offsets of ``gold``, ``keep`` and ``found`` are those of ``text``, those of ``done`` of its origin's.
+    """One text. Offsets of ``gold``, ``keep``, ``found`` and ``marks`` are those of ``text``, of ``done`` those of its origin's.
 
     Nothing of it stands in its ``repr``: texts, names of files and records are confidential.
     """
@@ -68,6 +68,8 @@ class Document:
     #: The document from which this one was made, and what was replaced and left in it.
     origin: Document | None = field(default=None, repr=False)
     done: Findings | None = field(default=None, repr=False)
+    #: Where this text holds something in place of what was found, by kind; empty unless that was asked for.
+    marks: tuple[Span, ...] = field(default=(), repr=False)
 
     def __repr__(self) -> str:
         return f"Document: {len(self.text):,} characters"

@@ -106,7 +106,9 @@ class DuckDbEngine:
         return wrap(relation)
 
     def adopt(self, native: Any) -> nw.LazyFrame[Any] | None:
-        """Take a DuckDB relation; it may belong to another connection, so it is copied."""
+        """Take a stream of records, or a DuckDB relation; it may belong to another connection, so it is copied."""
+        if isinstance(native, pa.RecordBatchReader):
+            return self.keep(text.number_rows(native))
         if not isinstance(native, duckdb.DuckDBPyRelation):
             return None
         return self.number_rows(self.keep(native.to_arrow_reader(BLOCK)))

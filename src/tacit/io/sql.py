@@ -51,7 +51,7 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     if start.startswith(SQLITE_MAGIC):
         return load_table(read_sqlite(path, options), engine)
     if start[8:12] == DUCKDB_MAGIC:
-        return load_table(read_duckdb(path, options), engine)
+        return read_duckdb(path, options, engine)
     raise UnreadableFile(f"{path.name!r} is neither an SQLite nor a DuckDB database, or is damaged")
 
 
@@ -179,7 +179,31 @@ def unify_chunks(chunks: Sequence[pa.Array]) -> pa.ChunkedArray:
     return pa.chunked_array([pc.cast(c, target) for c in chunks], target)
 
 
-def read_duckdb(path: Path, options: Options) -> pa.Table:
+def load_stream(relation: Any, engine: Engine) -> Loaded:
+    """Put a query's result on the engine batch by batch, where it takes a stream: it need not fit into memory."""
+    with relation.to_arrow_reader(CHUNK) as reader:
+        try:
+            frame = engine.adopt(plain_batches(reader))
+        except pa.ArrowInvalid:
+            # Whole numbers beyond 64 bits in a late batch: the column as a whole becomes text.
+            frame = None
+    return load_table(relation.to_arrow_table(), engine) if frame is None else Loaded(frame)
+
+
+def plain_batches(reader: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Return a stream of records in the few types that every engine holds alike."""
+    names = check_names(reader.schema.names, "the query's result")
+    schema = plain_table(reader.schema.empty_table().rename_columns(names)).schema
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            table = pa.Table.from_batches([batch]).rename_columns(names)
+            yield from plain_table(table).cast(schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def read_duckdb(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read a DuckDB file, opened read-only and shut off from other files."""
     import duckdb
 
@@ -193,7 +217,7 @@ def read_duckdb(path: Path, options: Options) -> pa.Table:
                     "SELECT table_name FROM information_schema.tables ORDER BY 1"
                 ).fetchall()
             ]
-            return connection.sql(statement(options, tables, path.name)).to_arrow_table()
+            return load_stream(connection.sql(statement(options, tables, path.name)), engine)
     except (duckdb.Error, AttributeError) as error:
         raise query_fault(path.name, error) from None
 

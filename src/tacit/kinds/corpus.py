@@ -141,7 +141,7 @@ class Texts(Kind[Corpus]):
 
     def write_private(self, data: Corpus, folder: Path) -> None:
         """Keep which text came from which file, what was known, the claims, and the queue for review."""
-        from tacit.text.review import narratives_of, queue_of, write_queue
+        from tacit.text.review import queue_of, write_queue
 
         names = dict(zip(neutral_names(data), (d.name for d in data), strict=True))
         (folder / NAMES).write_text(
@@ -162,9 +162,9 @@ class Texts(Kind[Corpus]):
             ],
         }
         (folder / FULL).write_text(json.dumps(full, ensure_ascii=False), encoding="utf-8")
-        entries, narratives = queue_of(data), narratives_of(data)
-        if entries or narratives:
-            write_queue(folder / QUEUE, entries, narratives)
+        queue = queue_of(data)
+        if queue.entries or queue.narratives:
+            write_queue(folder / QUEUE, queue)
 
     def read_private(self, folder: Path) -> Corpus | None:
         """Return the texts as they were released, with known records and claims."""
@@ -184,7 +184,7 @@ class Texts(Kind[Corpus]):
 def with_neutral_names(data: Corpus) -> Corpus:
     """Return texts under numbers, without what is known of them."""
     pairs = zip(neutral_names(data), data, strict=True)
-    return Corpus(tuple(Document(n, d.text, found=d.found) for n, d in pairs))
+    return Corpus(tuple(Document(n, d.text, found=d.found, marks=d.marks) for n, d in pairs))
 
 
 def neutral_names(data: Corpus) -> list[str]:

@@ -178,7 +178,7 @@ class Plan(BaseModel):
         ]
         given = {k: v for k, v in document.items() if k in SECTIONS and v is not None}
         built: dict[str, Any] = {
-            "steps": located(collect(given.pop("steps", None), Method, "step", faults), base),
+            "steps": collect(given.pop("steps", None), Method, "step", faults),
             "measures": collect(given.pop("measures", None), Measure, "measure", faults),
             "require": requirements(given.pop("require", None), faults),
         }
@@ -280,7 +280,7 @@ class Plan(BaseModel):
             if self.table.metadata:
                 table["metadata"] = str(self.locate(self.table.metadata))
             changes["table"] = self.table.model_copy(update=table)
-        changes["steps"] = tuple(located(self.steps, self.base.resolve()))
+        changes["steps"] = tuple(step.with_files(self.locate_text) for step in self.steps)
         return self.model_copy(update=changes)
 
     def locate(self, path: str) -> str | Path:
@@ -342,23 +342,25 @@ class Plan(BaseModel):
 
     def faults(self, data: Data | None = None) -> list[str]:
         """Return everything that can be known to be wrong before any work is done."""
+        plan, lost = self.find_files()
         if data is None:
             if self.source is None:
                 return ["the plan names no source; give it one, or pass data to run()"]
             data, found = self.source_kind().read_partly(self)
-            found += [*self.file_faults(), *self.target_faults()]
-            return found if data is None else [*found, *self.data_faults(data)]
-        return self.data_faults(data)
+            found += [*lost, *self.target_faults()]
+            return found if data is None else [*found, *plan.data_faults(data)]
+        return [*lost, *plan.data_faults(data)]
 
-    def file_faults(self) -> list[str]:
-        """Return which files of steps cannot be read."""
-        found = []
+    def find_files(self) -> tuple[Plan, list[str]]:
+        """Return the plan with the files of its steps found from its folder, and which of them cannot be read."""
+        steps, lost = list[Method[Any]](), list[str]()
         for i, step in enumerate(self.steps, 1):
             try:
-                step.with_files(self.locate_text)
+                steps.append(step.with_files(self.locate_text))
             except SdcError as error:
-                found.append(f"step {i} ({step.kind}): {error}")
-        return found
+                steps.append(step)
+                lost.append(f"step {i} ({step.kind}): {error}")
+        return self.with_(steps=tuple(steps)), lost
 
     def target_faults(self) -> list[str]:
         """Return why the release could not be written where the plan says."""
@@ -489,11 +491,6 @@ def changed_elsewhere(plan: Plan, number: int, data: Data) -> frozenset[str]:
         return frozenset()
     others = [s for i, s in enumerate(plan.steps, 1) if i != number and s.acts_on() is type(data)]
     return frozenset(c for step in others for c in step.targets(data))
-
-
-def located(steps: Sequence[Any], base: Path) -> list[Any]:
-    """Return steps with the files that they name found from the plan's folder."""
-    return [step.located(base) if base != Path() else step for step in steps]
 
 
 WORDS = {"records": "records", "table": "a table", "corpus": "texts"}

@@ -79,7 +79,9 @@ def run_plan(
     """Read, check, apply the steps, build what they need in between, and measure before and after."""
     if plan.map is not None and not plan.steps:
         raise PlanError("the plan has no steps; choose some with tacit map and add them")
-    plan = plan.with_(steps=tuple(step.with_files(plan.locate_text) for step in plan.steps))
+    plan, lost = plan.find_files()
+    if lost:
+        raise PlanError("the plan cannot run", lost)
     progress("reading", None)
     source = plan.read() if data is None else data
     plan.check(source)

@@ -7,6 +7,7 @@ same settings and a key of their own.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,7 @@ GERMAN = ("de_arztbrief",)
 
 #: A class size says how well texts are hidden among each other: it is told however small.
 SMALLEST = "smallest class of told attributes"
+NARRATIVES = "narratives that may identify"
 NARRATIVE = (
     "A narrative may identify without a name: dated events of a life, a public office, a role that few have. No search "
     "for names finds it; a person must read for it."
@@ -84,6 +86,11 @@ class TextsView(View):
             remarks.append(
                 f"{format_number(told['caught'])} places were taken out by the last look alone: the detectors had "
                 "missed them."
+            )
+        if any(a.details.get("trained_voter") is False for a in self.steps):
+            remarks.append(
+                "The trained voter was not asked: its library is not installed, or it knows nothing of the language. "
+                "Names were found by rules and lists alone."
             )
         if self.steps and not any(a.details.get("known_records") for a in self.steps):
             remarks.append(
@@ -212,16 +219,17 @@ class TextsView(View):
     ) -> Iterator[tuple[str, str, str]]:
         """Yield the numbers of a result, small counts of texts and words left out."""
         for name, old, new in super().public_numbers(result, before):
-            value = result.numbers.get(name)
-            yield name, old, small(value) if isinstance(value, int) and name != SMALLEST else new
+            was = None if before is None else before.numbers.get(name)
+            yield name, hide_small(name, was, old), hide_small(name, result.numbers.get(name), new)
 
     def public_words(self, result: Result) -> str:
         """Return what a result means."""
         return result.explanation
 
     def public_charts(self, result: Result) -> list[Any]:
-        """Return the charts of a result: they show shares."""
-        return charts_of(result)
+        """Return the charts of a result: they show shares, unless one would tell a small count."""
+        few = 0 < result.numbers.get(NARRATIVES, 0) < words.SMALL
+        return [] if few else charts_of(result)
 
     def terms(self) -> tuple[tuple[str, Words], ...]:
         """Return the terms that the report uses."""
@@ -239,6 +247,11 @@ class TextsView(View):
                 "What the holder knows of the person a text is about; it is searched in the text.",
             ),
         )
+
+
+def hide_small(name: str, value: Any, shown: str) -> str:
+    """Return a number of a result as the public may see it."""
+    return small(value) if isinstance(value, int) and name != SMALLEST else shown
 
 
 def small(count: int) -> str:
@@ -260,10 +273,13 @@ def generated_examples(plan: Any) -> list[tuple[Words, Words]]:
         EXAMPLES, seed=7, families=GERMAN if german else FAMILIES, language="de" if german else "en"
     )
     found = []
-    for document in made:
-        text = shorten(document.text)
-        after = plain.replace(text, key=b"generated example")
-        found.append((mark_words(text, plain.find(text)), after.strip()))
+    with warnings.catch_warnings():
+        # What the step had to say it has said.
+        warnings.simplefilter("ignore")
+        for document in made:
+            text = shorten(document.text)
+            after = plain.replace(text, key=b"generated example")
+            found.append((mark_words(text, plain.find(text)), after.strip()))
     return found
 
 

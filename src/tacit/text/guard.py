@@ -8,10 +8,13 @@ caught here says how well the detectors did.
 
 from __future__ import annotations
 
+import bisect
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from tacit.data.corpus import Span
 
 #: What stands in place of what was caught.
 REMOVED = "[removed]"
@@ -105,8 +108,8 @@ def guard_text(
     record: Mapping[str, Any],
     forms: Iterable[str],
     spared: frozenset[str] = frozenset(),
-) -> tuple[str, int]:
-    """Return the text without known values and formatted identifiers, and how many places were taken out.
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text without known values and formatted identifiers, and the places of it that were taken out.
 
     ``before`` is the text as it was: what it held of addresses and phone numbers may not stand in the new one.
     ``spared`` are words that reviewers asked to keep, in lower case.
@@ -115,19 +118,34 @@ def guard_text(
     originals = {value for value, _ in addresses_in(before)} - spared
     if originals:
         places += [place for value, place in addresses_in(text) if value in originals]
-    if not places:
-        return text, 0
-    merged: list[list[int]] = []
+    merged: list[tuple[int, int]] = []
     for start, end in sorted(places):
         if merged and start < merged[-1][1]:
-            merged[-1][1] = max(merged[-1][1], end)
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
         else:
-            merged.append([start, end])
+            merged.append((start, end))
     parts, at = [], 0
     for start, end in merged:
         parts += [text[at:start], REMOVED]
         at = end
-    return "".join([*parts, text[at:]]), len(merged)
+    return "".join([*parts, text[at:]]), merged
+
+
+def move_marks(marks: Iterable[Span], removed: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
+    """Return marks of a text as they stand after places were taken out of it; these are marked as "other"."""
+    starts, shifts, new = [], [0], list[Span]()
+    for start, end in removed:
+        starts.append(start)
+        begin = start + shifts[-1]
+        new.append(Span(begin, begin + len(REMOVED), "other"))
+        shifts.append(shifts[-1] + len(REMOVED) - (end - start))
+    for mark in marks:
+        before = bisect.bisect_left(starts, mark.end)
+        if before and removed[before - 1][1] > mark.start:
+            continue
+        by = shifts[before]
+        new.append(Span(mark.start + by, mark.end + by, mark.kind))
+    return tuple(sorted(new))
 
 
 def addresses_in(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from tacit.data.corpus import SPAN_KINDS, Corpus, Findings
+from tacit.data.corpus import SPAN_KINDS, Corpus, Findings, Span
 from tacit.errors import InputError, UnreadableFile, explain_target
 
 #: Characters shown before and after a word.
 AROUND = 40
-#: Words that a queue holds at most; the most uncertain stay out last.
+#: Open words that a queue holds at most, the likeliest first; how many more there are is told.
 MOST = 5_000
 KEEP = "keep"
 
@@ -63,6 +64,21 @@ class Entry:
     decision: str = ""
 
 
+@dataclass(frozen=True)
+class Queue:
+    """Words to decide on, and texts that may identify by what they tell."""
+
+    entries: Sequence[Entry]
+    narratives: Sequence[Mapping[str, str]] = ()
+    #: Open words that found no place; they come when others are decided.
+    left_out: int = 0
+
+    @property
+    def open(self) -> int:
+        """Return how many words wait for a decision."""
+        return sum(not e.decision for e in self.entries)
+
+
 def read_lists(path: str | Path) -> Lists:
     """Read words by kind from a YAML or JSON file."""
     import yaml
@@ -84,7 +100,7 @@ def read_lists(path: str | Path) -> Lists:
     return Lists.of(found)
 
 
-def read_queue(path: str | Path) -> list[Entry]:
+def read_queue(path: str | Path) -> Queue:
     """Read a queue; every word of it, decided or not."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -99,6 +115,8 @@ def read_queue(path: str | Path) -> list[Entry]:
             )
             for e in found["queue"]
         ]
+        narratives = [dict(entry) for entry in found.get("narratives") or ()]
+        left_out = int(found.get("left_out") or 0)
     except OSError as error:
         raise UnreadableFile(f"the review queue cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
@@ -108,44 +126,40 @@ def read_queue(path: str | Path) -> list[Entry]:
         raise InputError(
             f"entry {wrong[0]} of the review queue is decided neither 'accept' nor 'reject'"
         )
-    return entries
-
-
-def read_narratives(path: str | Path) -> list[dict[str, str]]:
-    """Return the narratives that a queue lists."""
-    found = json.loads(Path(path).read_text(encoding="utf-8")).get("narratives") or []
-    return [dict(entry) for entry in found]
+    return Queue(entries, narratives, left_out)
 
 
 def read_decisions(path: str | Path) -> Lists:
     """Return what was decided in a queue."""
-    entries = read_queue(path)
+    entries = read_queue(path).entries
     return Lists(
         {e.word: e.kind for e in entries if e.decision == "accept"},
         frozenset(e.word for e in entries if e.decision == "reject"),
     )
 
 
-def write_queue(
-    path: str | Path, entries: Iterable[Entry], narratives: Iterable[Mapping[str, str]] = ()
-) -> int:
-    """Write a queue for its owner alone; return how many words wait for a decision."""
-    target, listed = Path(path), list(entries)
+def write_queue(path: str | Path, queue: Queue) -> None:
+    """Write a queue for its owner alone."""
     document = {
         "about": "CONFIDENTIAL. Words of the texts that may identify people. Set decision to accept or reject.",
         "queue": [
             vars(e) | {"certainty": round(e.certainty, 3), "decision": e.decision or None}
-            for e in listed
+            for e in queue.entries
         ],
-        "narratives": list(narratives),
+        "narratives": list(queue.narratives),
+        "left_out": queue.left_out,
     }
+    write_for_owner(Path(path), document)
+
+
+def write_for_owner(target: Path, document: Any) -> None:
+    """Write JSON that nobody but its owner can read."""
     with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             target.chmod(0o600)
             json.dump(document, out, indent=1, ensure_ascii=False)
-    return sum(not e.decision for e in listed)
 
 
 def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
@@ -157,29 +171,44 @@ def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
     ]
 
 
-def queue_of(corpus: Corpus, decided: Iterable[Entry] = ()) -> list[Entry]:
-    """Return the uncertain words of a corpus, the likeliest first; those decided on before come last."""
+def queue_of(corpus: Corpus, decided: Iterable[Entry] = ()) -> Queue:
+    """Return the uncertain words of a corpus and its narratives."""
     words: dict[str, Entry] = {}
     for document in corpus:
-        findings = document.done or document.found
+        findings = document.done or document.found or Findings(())
         text = document.text if document.origin is None else document.origin.text
-        for span in () if findings is None else findings.uncertain:
-            word = text[span.start : span.end]
-            known = words.get(word)
-            if known is None or span.certainty > known.certainty:
-                times = 1 if known is None else known.times + 1
-                words[word] = Entry(
-                    word, span.kind, span.certainty, times, around(text, span.start, span.end)
-                )
-            else:
-                words[word] = Entry(
-                    known.word, known.kind, known.certainty, known.times + 1, known.context
-                )
+        add_words(words, words_in(text, findings.uncertain))
+    return rank_words(words, decided, narratives_of(corpus))
+
+
+def words_in(text: str, spans: Iterable[Span]) -> Iterator[Entry]:
+    """Yield the words of a text that some spans mark."""
+    for span in spans:
+        word = text[span.start : span.end]
+        yield Entry(word, span.kind, span.certainty, 1, around(text, span.start, span.end))
+
+
+def add_words(words: dict[str, Entry], more: Iterable[Entry]) -> None:
+    """Count words: each is shown where it is most certain."""
+    for entry in more:
+        known = words.get(entry.word)
+        shown = entry if known is None or entry.certainty > known.certainty else known
+        times = entry.times + (0 if known is None else known.times)
+        words[entry.word] = replace(shown, times=times)
+
+
+def rank_words(
+    words: Mapping[str, Entry],
+    decided: Iterable[Entry],
+    narratives: Sequence[Mapping[str, str]],
+) -> Queue:
+    """Return a queue: the likeliest words first, those decided on before last."""
     before = {e.word: e for e in decided if e.decision}
     open_words = sorted(
         (e for w, e in words.items() if w not in before), key=lambda e: (-e.certainty, e.word)
     )
-    return [*open_words[:MOST], *before.values()]
+    left_out = max(0, len(open_words) - MOST)
+    return Queue([*open_words[:MOST], *before.values()], narratives, left_out)
 
 
 def around(text: str, start: int, end: int) -> str:
@@ -195,6 +224,5 @@ def decide(entries: Iterable[Entry], accept: Iterable[int], reject: Iterable[int
         for number in numbers:
             if not 1 <= number <= len(listed):
                 raise InputError(f"the queue has no entry {number}; it has {len(listed)}")
-            e = listed[number - 1]
-            listed[number - 1] = Entry(e.word, e.kind, e.certainty, e.times, e.context, decision)
+            listed[number - 1] = replace(listed[number - 1], decision=decision)
     return listed

@@ -24,8 +24,10 @@ from tacit.errors import ColumnNotFound, InputError, SdcError, SdcWarning, WeakP
 from tacit.fields import ColumnName, Probability, Secret
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.text import engine
 from tacit.text.engine import Settings
 from tacit.text.review import Lists, read_decisions, read_lists
+from tacit.text.tokens import tokenise
 from tacit.text.work import (
     Here,
     Item,
@@ -133,6 +135,10 @@ class Scrub(Method[Corpus | Microdata]):
     review: str | None = Secret(
         default=None, description="path of a review queue whose decisions are honoured"
     )
+    marks: bool = Field(
+        default=False,
+        description="mark in released texts what was put in place of something, by kind: helps readers, and shows intruders that other names are real",
+    )
     taggers: tuple[Any, ...] = Field(
         default=(),
         exclude=True,
@@ -149,6 +155,7 @@ class Scrub(Method[Corpus | Microdata]):
     )
     random: ClassVar[bool] = True
     techniques: ClassVar[tuple[str, ...]] = ("substitution", "generalise values")
+    file_fields: ClassVar[tuple[str, ...]] = ("lists", "knowledge", "review")
 
     @field_validator("taggers")
     @classmethod
@@ -174,6 +181,7 @@ class Scrub(Method[Corpus | Microdata]):
 
     def look(self, text: str, record: Mapping[str, Any] | None = None) -> Findings:
         """Return everything that was found in a text: certain spans, uncertain ones, and warnings."""
+        warn_without_voter()
         found = look_at(self.task(), text, record)
         return Findings(found.spans, found.uncertain, found.warnings)
 
@@ -203,6 +211,7 @@ class Scrub(Method[Corpus | Microdata]):
         """
         if not isinstance(key, bytes) or not key:
             raise InputError("replace needs a key of bytes, such as secrets.token_bytes(16)")
+        warn_without_voter()
         return scrub_text(self.task(), Item(text, record or {}, key)).text
 
     def mark(self, corpus: Corpus) -> Corpus:
@@ -220,23 +229,18 @@ class Scrub(Method[Corpus | Microdata]):
         """Return Microdata where text columns are named, else Corpus."""
         return Microdata if self.columns else Corpus
 
-    def with_files(self, resolve: Callable[[str], Any]) -> Self:
+    def with_files(self, find: Callable[[str], str]) -> Self:
         """Return this with the words of its lists and decisions in place of the files."""
-        if self.knowledge is not None:
-            folder = str(resolve(self.knowledge))
-            if not Path(folder).is_dir():
-                raise InputError(
-                    "scrub: knowledge must be a folder of list files, and there is none"
-                )
-            if folder != self.knowledge:
-                return self.model_copy(update={"knowledge": folder}).with_files(resolve)
-        if self.review is None and not isinstance(self.lists, str):
-            return self
-        lists = self.lists or {}
-        own = read_lists(resolve(lists)) if isinstance(lists, str) else Lists.of(lists)
-        decided = Lists() if self.review is None else read_decisions(resolve(self.review))
+        here = super().with_files(find)
+        if here.knowledge is not None and not Path(here.knowledge).is_dir():
+            raise InputError("scrub: knowledge must be a folder of list files, and there is none")
+        lists = here.lists or {}
+        if here.review is None and not isinstance(lists, str):
+            return here
+        own = read_lists(lists) if isinstance(lists, str) else Lists.of(lists)
+        decided = Lists() if here.review is None else read_decisions(here.review)
         merged = own.joined(decided).to_dict()
-        return self.model_copy(update={"lists": merged or None, "review": None})
+        return here.model_copy(update={"lists": merged or None, "review": None})
 
     @property
     def least(self) -> float:
@@ -250,7 +254,8 @@ class Scrub(Method[Corpus | Microdata]):
         here = self.with_files(str)
         lists = Lists.of(cast("Mapping[str, Iterable[str]]", here.lists or {}))
         settings = Settings(
-            threshold=self.least,
+            # What reviewers accepted is held to be 0.99 certain, and always found.
+            threshold=min(self.least, 0.99),
             reduction=self.reduction,
             strict=self.strict,
             language=self.language,
@@ -262,7 +267,7 @@ class Scrub(Method[Corpus | Microdata]):
             taggers=self.taggers,
             lists=self.knowledge or "",
         )
-        return Task(settings, self.search, self.forms(lists.rejected))
+        return Task(settings, self.search, self.forms(lists.rejected), self.marks)
 
     def forms(self, rejected: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the forms of identifiers that are not in the result: made-up ones have the same form."""
@@ -281,17 +286,18 @@ class Scrub(Method[Corpus | Microdata]):
     def faults(self, data: Any) -> list[SdcError]:
         """Add: columns that hold no text, and columns that are not there."""
         found = super().faults(data)
+        if self.marks and self.columns:
+            found.append(
+                InputError(
+                    "scrub: marks go with texts; a column has no place for them. Leave marks out."
+                )
+            )
         if isinstance(data, Microdata) and self.columns:
             named = [*(self.known or ()), *([self.person] if self.person else ())]
             missing = [c for c in named if c not in data.columns]
             if missing:
                 found.append(ColumnNotFound(missing, list(data.columns), "the data"))
-            schema = data.frame.collect_schema()
-            found += [
-                InputError(f"scrub: column {c!r} does not hold text")
-                for c in self.columns
-                if c in data.columns and schema[c] != nw.String
-            ]
+            found += text_faults(self.kind, data, self.columns)
         return found
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
@@ -306,6 +312,9 @@ class Scrub(Method[Corpus | Microdata]):
                 SdcWarning,
                 stacklevel=4,
             )
+        if self.search == "full":
+            warn_without_voter()
+            ctx.note(trained_voter=has_voter(self.language))
         task, secret = self.task(), ctx.rng.bytes(32)
         if isinstance(data, Microdata):
             return self._scrub_columns(data, task, secret, ctx)
@@ -330,7 +339,12 @@ class Scrub(Method[Corpus | Microdata]):
         if self.mode == "list":
             return replace(document, found=outcome.found)
         return Document(
-            document.name, outcome.text, record=document.record, origin=document, done=outcome.found
+            document.name,
+            outcome.text,
+            record=document.record,
+            origin=document,
+            done=outcome.found,
+            marks=outcome.marks,
         )
 
     def _scrub_columns(self, data: Microdata, task: Task, secret: bytes, ctx: Context) -> Microdata:
@@ -429,6 +443,35 @@ CHECKED_BEFORE = (
 )
 
 
+def text_faults(kind: str, data: Any, columns: Iterable[str]) -> list[SdcError]:
+    """Return which of the columns hold no text."""
+    if not isinstance(data, Microdata):
+        return []
+    schema = data.frame.collect_schema()
+    return [
+        InputError(f"{kind}: column {c!r} does not hold text")
+        for c in columns
+        if c in data.columns and schema[c] != nw.String
+    ]
+
+
+def has_voter(language: str) -> bool:
+    """Return True when the trained voter can be asked about texts of a language."""
+    voter = engine.crf_voter()
+    return voter is not None and voter(tokenise("a"), language) is not None
+
+
+def warn_without_voter() -> None:
+    """Say aloud that the library of the trained voter is not installed."""
+    if not has_voter("en"):
+        warnings.warn(
+            "scrub: python-crfsuite is not installed, and so the trained voter was not asked: fewer names are found. "
+            "Install tacit[text].",
+            WeakProtection,
+            stacklevel=4,
+        )
+
+
 def nothing_known(data: Microdata) -> str:
     """Return why no value of the record could be searched in its texts."""
     dropped = any(a.kind in ("deidentify", "pseudonymise", "substitute") for a in data.history)
@@ -454,26 +497,20 @@ def scrub_block(
     keep: bool,
 ) -> Change:
     """Return what becomes of the texts of one block of records."""
-    facts = {c: table.column(c).to_pylist() for c in known}
     rows = table.column(ROW).to_pylist()
-    whose = rows if person is None else table.column(person).to_pylist()
+    people = [None] * len(rows) if person is None else table.column(person).to_pylist()
+    whose = [
+        f"row {row}" if who is None else f"person {who}"
+        for row, who in zip(rows, people, strict=True)
+    ]
     new: dict[str, pa.Array] = {}
     tallies = []
     for column in columns:
         texts = table.column(column).to_pylist()
-        there = [i for i, text in enumerate(texts) if text]
+        there, plain = items_of(table, column, known)
         items = [
-            Item(
-                texts[i],
-                {c: values[i] for c, values in facts.items() if values[i] is not None},
-                person_key(
-                    secret,
-                    f"row {rows[i]}"
-                    if whose[i] is None or person is None
-                    else f"person {whose[i]}",
-                ),
-            )
-            for i in there
+            replace(item, key=person_key(secret, whose[i]))
+            for i, item in zip(there, plain, strict=True)
         ]
         at = iter(there)
         for made, told in scrub(items):
@@ -482,6 +519,17 @@ def scrub_block(
                 texts[next(at)] = text
         new[column] = pa.array(texts, table.schema.field(column).type)
     return Change(new, tally=add_tallies(tallies))
+
+
+def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:
+    """Return the places of a block that hold text, and each text with what is known of its record."""
+    facts = {c: table.column(c).to_pylist() for c in known}
+    texts = table.column(column).to_pylist()
+    there = [i for i, text in enumerate(texts) if text]
+    return there, [
+        Item(texts[i], {c: values[i] for c, values in facts.items() if values[i] is not None})
+        for i in there
+    ]
 
 
 def text_size(data: Microdata, columns: Iterable[str]) -> int:

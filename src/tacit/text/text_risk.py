@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +16,7 @@ from tacit.data.base import Data
 from tacit.data.corpus import Corpus, Document, Findings
 from tacit.data.in_blocks import fold_records
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, SdcError
+from tacit.errors import SdcError
 from tacit.fields import ClassSize, ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
@@ -25,7 +25,7 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text.attributes import Attribute, attributes_of
 from tacit.text.evaluate import EvaluationResult, evaluate_texts
-from tacit.text.scrub import SCRUBBED, Scrub
+from tacit.text.scrub import SCRUBBED, Scrub, text_faults
 from tacit.text.work import at_risk
 
 #: Attributes of which a value that one document alone tells is counted as rare.
@@ -88,7 +88,7 @@ class TextRisk(Measure[Corpus | Microdata]):
             self._of_corpus(data, ctx) if isinstance(data, Corpus) else self._of_columns(data, ctx)
         )
         n = told.texts
-        classes = Counter(told.signatures)
+        classes = told.signatures
         alone = sum(size for size in classes.values() if size < self.k)
         numbers: dict[str, Any] = {
             "texts": n,
@@ -166,7 +166,7 @@ class Told:
         self.expected = 0.0
         self.risk = 0.0
         self.narratives = 0
-        self.signatures: list[str] = []
+        self.signatures: Counter[str] = Counter()
         self.values: dict[str, Counter[str]] = {}
 
     def add(self, text: str, left: Findings, measure: TextRisk) -> None:
@@ -177,9 +177,8 @@ class Told:
         self.expected += sum(certainties)
         self.risk += at_risk(certainties)
         self.narratives += bool(left.warnings)
-        self.signatures.append(
-            "|".join(",".join(sorted(found.get(a, ()))) for a in measure.attributes)
-        )
+        told = "|".join(",".join(sorted(found.get(a, ()))) for a in measure.attributes)
+        self.signatures[told] += 1
         for attribute, values in found.items():
             self.values.setdefault(attribute, Counter()).update(values)
 
@@ -194,8 +193,9 @@ class Told:
 
     def merge(self, part: Mapping[str, Any]) -> None:
         """Add the counts of other texts."""
-        for name in ("texts", "expected", "risk", "narratives", "signatures"):
+        for name in ("texts", "expected", "risk", "narratives"):
             setattr(self, name, getattr(self, name) + part[name])
+        self.signatures.update(part["signatures"])
         for attribute, values in part["values"].items():
             self.values.setdefault(attribute, Counter()).update(values)
 
@@ -210,18 +210,6 @@ def findings_left(document: Document, looker: Scrub) -> Findings:
 def everything(found: Findings) -> Findings:
     """Return findings of a text in which nothing was replaced: all of them are left."""
     return Findings((), (*found.spans, *found.uncertain), found.warnings)
-
-
-def text_faults(kind: str, data: Any, columns: Iterable[str]) -> list[SdcError]:
-    """Return which of the columns hold no text."""
-    if not isinstance(data, Microdata):
-        return []
-    schema = data.frame.collect_schema()
-    return [
-        InputError(f"{kind}: column {c!r} does not hold text")
-        for c in columns
-        if c in data.columns and schema[c] != nw.String
-    ]
 
 
 def score_marked(data: Corpus) -> EvaluationResult | None:

@@ -11,8 +11,14 @@ import pyarrow as pa
 from pydantic import Field
 
 from tacit.context import Context
+from tacit.data.base import Data
 from tacit.data.corpus import Corpus
-from tacit.errors import InputError
+from tacit.data.in_blocks import ticker
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+from tacit.engine.blocks import Done
+from tacit.errors import ColumnNotFound, InputError, SdcError
+from tacit.fields import ColumnName
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
@@ -21,12 +27,16 @@ from tacit.spec import Companions, Measure
 from tacit.text import marks
 from tacit.text.evaluate import EvaluationResult, wilson
 from tacit.text.lexicon import load_lexicon
+from tacit.text.scrub import SCRUBBED, text_faults
 from tacit.text.text_risk import score_marked
 from tacit.text.tokens import tokenise
 
+#: Marks of words that are medicine.
+MEDICINE = marks.MEDICAL | marks.DRUG | marks.EPONYM
+
 
 @register
-class TextUtility(Measure[Corpus]):
+class TextUtility(Measure[Corpus | Microdata]):
     """Measure what of the texts is kept: their words, and the medicine in them.
 
     *Words kept*: the share of the words of the original that stand in the released text, each as often as it does.
@@ -43,35 +53,42 @@ class TextUtility(Measure[Corpus]):
 
     kind: Literal["text_utility"] = "text_utility"
     language: str = Field(default="en", min_length=2, description="language pack: en, de")
+    columns: tuple[ColumnName, ...] = Field(
+        default=(), description="text columns of records; without any the data are texts themselves"
+    )
 
     family: ClassVar[str] = "utility"
     compares: ClassVar[bool] = True
     axis: ClassVar[str] = "share of medical terms kept,"
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    on_other_kind: ClassVar[str] = (
+        "Records: name their text columns with columns=. Texts have no columns: leave it out."
+    )
 
-    def _measure(self, data: Corpus, other: Companions[Corpus], ctx: Context) -> Result:
-        before = {d.name: d for d in other.original}
-        if any(d.name not in before for d in data):
-            raise InputError(
-                "text_utility: the texts are not those of the original; pass the corpus they were made from"
-            )
-        lexicon = load_lexicon(self.language)
-        words = kept = terms = terms_kept = 0
-        for document in data:
-            ctx.tick("comparing texts")
-            old, new = count_words(before[document.name].text), count_words(document.text)
-            same = old & new
-            words, kept = words + old.total(), kept + same.total()
-            medical = [
-                w for w in old if lexicon(w).marks & (marks.MEDICAL | marks.DRUG | marks.EPONYM)
-            ]
-            terms += sum(old[w] for w in medical)
-            terms_kept += sum(same[w] for w in medical)
-        value = terms_kept / terms if terms else 1.0
-        score = score_marked(data)
+    def acts_on(self) -> type[Data]:
+        """Return Microdata where text columns are named, else Corpus."""
+        return Microdata if self.columns else Corpus
+
+    def faults(self, data: Any) -> list[SdcError]:
+        """Add: columns that hold no text."""
+        return [*super().faults(data), *text_faults(self.kind, data, self.columns)]
+
+    def _measure(self, data: Any, other: Companions[Any], ctx: Context) -> Result:
+        texts = isinstance(data, Corpus)
+        kept = (
+            self._of_corpus(data, other.original, ctx)
+            if texts
+            else self._of_columns(data, other.original, ctx)
+        )
+        value = kept["terms kept"] / kept["terms"] if kept["terms"] else 1.0
+        score = score_marked(data) if texts else None
         numbers: dict[str, Any] = {
-            "words": words,
-            "words kept, share": kept / words if words else 1.0,
-            "medical terms": terms,
+            "words": kept["words"],
+            "words kept, share": kept["kept"] / kept["words"] if kept["words"] else 1.0,
+            "medical terms": kept["terms"],
             "medical terms kept, share": value,
             **marked_numbers(score),
         }
@@ -80,15 +97,65 @@ class TextUtility(Measure[Corpus]):
             "What of the texts is kept",
             value,
             numbers,
-            kinds_frame(data, score),
+            kinds_frame(replaced_in(data, self.columns), score),
             EXPLANATION,
         )
+
+    def _of_corpus(self, data: Corpus, original: Corpus, ctx: Context) -> Counter[str]:
+        before = {d.name: d.text for d in original}
+        if any(d.name not in before for d in data):
+            raise InputError(
+                "text_utility: the texts are not those of the original; pass the corpus they were made from"
+            )
+        total: Counter[str] = Counter()
+        for document in data:
+            ctx.tick("comparing texts")
+            total += compare_words(before[document.name], document.text, self.language)
+        return total
+
+    def _of_columns(self, data: Microdata, original: Microdata, ctx: Context) -> Counter[str]:
+        missing = [c for c in self.columns if c not in original.columns]
+        if missing:
+            raise ColumnNotFound(missing, list(original.columns), "the original")
+        old = {c: f"__old{i}__" for i, c in enumerate(self.columns)}
+        before = original.frame.select(ROW, *[nw.col(c).alias(n) for c, n in old.items()])
+        both = data.frame.select(ROW, *self.columns).join(before, on=ROW, how="inner")
+        language = self.language
+
+        def tell(_block: int, table: pa.Table) -> Done:
+            total: Counter[str] = Counter()
+            for new, was in old.items():
+                pairs = zip(
+                    table.column(was).to_pylist(), table.column(new).to_pylist(), strict=True
+                )
+                for one, two in pairs:
+                    total += compare_words(one or "", two or "", language)
+            return Done(None, dict(total))
+
+        mapped = data.engine.map_blocks(both, tell, None, ticker(ctx))
+        return sum((Counter(t) for t in mapped.tallies), Counter[str]())
 
 
 EXPLANATION = (
     "The share of medical terms of the original that stand in the released texts. Names, dates and addresses are meant "
     "to go, so that the share of all words kept is below one even when nothing of the medicine was lost."
 )
+
+
+def compare_words(before: str, after: str, language: str) -> Counter[str]:
+    """Return how many words and medical terms a text had, and how many of them stand in the other."""
+    lexicon = load_lexicon(language)
+    old, new = count_words(before), count_words(after)
+    same = old & new
+    medical = [w for w in old if lexicon(w).marks & MEDICINE]
+    return Counter(
+        {
+            "words": old.total(),
+            "kept": same.total(),
+            "terms": sum(old[w] for w in medical),
+            "terms kept": sum(same[w] for w in medical),
+        }
+    )
 
 
 def count_words(text: str) -> Counter[str]:
@@ -111,9 +178,16 @@ def marked_numbers(score: EvaluationResult | None) -> dict[str, Any]:
     return found | {"rightly replaced (precision)": precision, "found (recall)": recall, "F": f}
 
 
-def kinds_frame(data: Corpus, score: EvaluationResult | None) -> Any:
+def replaced_in(data: Corpus | Microdata, columns: tuple[str, ...]) -> Counter[str]:
+    """Return how many places of each kind were replaced."""
+    if isinstance(data, Corpus):
+        return Counter(s.kind for d in data if d.done is not None for s in d.done.spans)
+    steps = [a.details for a in data.history if set(columns) & set(a.details.get(SCRUBBED, ()))]
+    return sum((Counter(details["found"]) for details in steps), Counter[str]())
+
+
+def kinds_frame(replaced: Counter[str], score: EvaluationResult | None) -> Any:
     """Return what was replaced by kind and, where people marked, how much of each kind was found."""
-    replaced = Counter(s.kind for d in data if d.done is not None for s in d.done.spans)
     by_kind = {} if score is None else score.by_kind
     kinds = sorted({*replaced, *by_kind})
     bounds = {k: wilson(*by_kind[k]) for k in by_kind}

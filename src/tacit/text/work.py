@@ -18,7 +18,8 @@ from typing import Any, Generic, TypeVar
 from tacit.data.corpus import Findings, Span
 from tacit.text import baselines, engine
 from tacit.text.engine import Found, Settings
-from tacit.text.guard import guard_text
+from tacit.text.guard import guard_text, move_marks
+from tacit.text.replace import pieces_of
 
 #: Characters of text that pay for starting further processes.
 WORTH_STARTING = 2_000_000
@@ -37,6 +38,8 @@ class Task:
     search: str = "full"
     #: Forms of identifiers that must not stand in the result.
     forms: tuple[str, ...] = ()
+    #: Whether to tell where the new text holds something else.
+    marks: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Item:
 
     text: str
     record: Mapping[str, Any]
-    key: bytes
+    key: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Outcome:
     text: str
     found: Findings
     caught: int = 0
+    #: Where the new text holds something in place of what was found.
+    marks: tuple[Span, ...] = ()
 
 
 def look_at(task: Task, text: str, record: Mapping[str, Any] | None) -> Found:
@@ -72,16 +77,34 @@ def scrub_text(task: Task, item: Item) -> Outcome:
     findings = Findings(found.spans, found.uncertain, found.warnings)
     if task.settings.mode == "list":
         return Outcome(item.text, findings)
-    new = engine.replace_spans(item.text, found, task.settings, item.key)
+    pieces = list(pieces_of(item.text, found.spans, task.settings, item.key))
+    new = "".join(piece for piece, _ in pieces)
+    marks = marks_of(pieces) if task.marks else ()
     if task.search != "full":
-        return Outcome(new, findings)
-    new, caught = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
-    return Outcome(new, findings, caught)
+        return Outcome(new, findings, marks=marks)
+    new, removed = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
+    return Outcome(new, findings, len(removed), move_marks(marks, removed) if task.marks else ())
+
+
+def marks_of(pieces: Iterable[tuple[str, str]]) -> tuple[Span, ...]:
+    """Return where the pieces with a kind stand in the text that all of them make."""
+    marks, at = [], 0
+    for piece, kind in pieces:
+        if kind and piece:
+            marks.append(Span(at, at + len(piece), kind))
+        at += len(piece)
+    return tuple(marks)
 
 
 def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
     """Find and replace in several texts."""
     return [scrub_text(task, item) for item in items]
+
+
+def look_batch(task: Task, items: Sequence[Item]) -> list[Findings]:
+    """Find what identifies people in several texts; nothing is replaced."""
+    found = (look_at(task, item.text, item.record) for item in items)
+    return [Findings(f.spans, f.uncertain, f.warnings) for f in found]
 
 
 def person_key(secret: bytes, person: str) -> bytes:

@@ -8,6 +8,7 @@ offsets are those of the words.
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 from tacit.data.corpus import Corpus, Document
 from tacit.data.microdata import Microdata
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import InputError, SdcWarning, UnreadableFile
 from tacit.io.corpora.columns import from_microdata, read_columns
 from tacit.io.corpora.decode import existing
 from tacit.io.corpora.gold import Marks, read_gold
@@ -119,14 +120,22 @@ def list_files(source: Any) -> list[Path]:
                 f"with text= for the column, {', '.join(COLUMNS)}."
             )
         return [path]
-    files = sorted(
-        (f for f in path.rglob("*") if f.suffix.lower() in FORMATS and f.is_file()),
-        key=lambda f: str(f.relative_to(path)),
+    held = sorted(
+        (f for f in path.rglob("*") if f.is_file()), key=lambda f: str(f.relative_to(path))
     )
-    files = [f for f in files if not any(p.startswith(".") for p in f.relative_to(path).parts)]
+    held = [f for f in held if not any(p.startswith(".") for p in f.relative_to(path).parts)]
+    files = [f for f in held if f.suffix.lower() in FORMATS]
     if not files:
         raise UnreadableFile(
             f"the folder {path.name!r} holds no texts. Known endings: {', '.join(FORMATS)}."
+        )
+    others = [f for f in held if f.suffix.lower() not in (*FORMATS, ".ann")]
+    if others:
+        warnings.warn(
+            f"{len(others):,} files of the folder are not read as texts and were left out. Known endings: "
+            f"{', '.join(FORMATS)}.",
+            SdcWarning,
+            stacklevel=3,
         )
     return files
 

@@ -25,7 +25,8 @@ STYLE = (
 def write_texts(corpus: Corpus, target: str | Path, form: str = "txt") -> Path:
     """Write a corpus: ``txt`` or ``brat`` to a folder, ``jsonl`` or ``html`` to a file.
 
-    Marked are the spans that a look found in these very texts (``Document.found``), else the gold spans.
+    Marked are the spans that a look found in these very texts (``Document.found``), else what stands in place of
+    something (``Document.marks``), else the gold spans.
     """
     if form not in WRITERS:
         raise InputError(f"texts are written as {', '.join(WRITERS)} (got {form!r})")
@@ -37,7 +38,8 @@ def write_texts(corpus: Corpus, target: str | Path, form: str = "txt") -> Path:
 
 def spans_shown(document: Document) -> tuple[Span, ...]:
     """Return the spans of the text as it stands, in order and without overlap."""
-    spans = document.found.spans if document.found is not None else document.gold or ()
+    spans = document.found.spans if document.found is not None else document.marks
+    spans = spans or document.gold or ()
     kept: list[Span] = []
     for span in sorted(spans):
         if not kept or span.start >= kept[-1].end:
@@ -57,7 +59,7 @@ def write_json_lines(corpus: Corpus, file: Path) -> None:
     """Write one object per line."""
     with file.open("w", encoding="utf-8", newline="\n") as out:
         for document in corpus:
-            spans = [plain(s) for s in spans_shown(document)]
+            spans = [plain(s, found=document.found is not None) for s in spans_shown(document)]
             entry = {
                 "name": document.name,
                 "text": document.text,
@@ -66,14 +68,10 @@ def write_json_lines(corpus: Corpus, file: Path) -> None:
             out.write(json.dumps(entry, ensure_ascii=False) + "\n")
 
 
-def plain(span: Span) -> dict[str, object]:
-    """Return a span as plain data."""
-    return {
-        "start": span.start,
-        "end": span.end,
-        "kind": span.kind,
-        "certainty": round(span.certainty, 4),
-    }
+def plain(span: Span, *, found: bool) -> dict[str, object]:
+    """Return a span as plain data, with its certainty where it was found."""
+    entry = {"start": span.start, "end": span.end, "kind": span.kind}
+    return entry | ({"certainty": round(span.certainty, 4)} if found else {})
 
 
 def write_html(corpus: Corpus, file: Path) -> None:

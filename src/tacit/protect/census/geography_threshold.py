@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
@@ -85,6 +84,7 @@ class GeographyThreshold(Method):
     on_links = "warned"
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
     techniques: ClassVar[tuple[str, ...]] = ("generalise values",)
+    file_fields: ClassVar[tuple[str, ...]] = ("population", "harmonised")
     example: ClassVar[Mapping[str, Any]] = {
         "columns": ["zip"],
         "population": {
@@ -112,12 +112,6 @@ class GeographyThreshold(Method):
         if self.at_least == "none_shown":
             return None
         return PRESETS[self.at_least] if isinstance(self.at_least, str) else self.at_least
-
-    def located(self, base: Path) -> Self:
-        """Return the same with files found from a folder: the plan's."""
-        given = {"population": self.population, "harmonised": self.harmonised}
-        moved = {n: str(base / f) for n, f in given.items() if isinstance(f, str)}
-        return self.model_copy(update=moved) if moved else self
 
     def columns_named(self) -> tuple[str, ...]:
         """Return every column that the parameters name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tacit.data.corpus import Span
@@ -24,18 +24,22 @@ FURTHEST = 182
 
 def write_replacements(text: str, spans: Sequence[Span], settings: Settings, key: bytes) -> str:
     """Return the text with its spans replaced."""
-    if settings.mode == "list" or not spans:
-        return text
-    writer = Writer(text, spans, settings, key)
-    made, at = [], 0
-    for span in sorted(spans):
-        if span.start < at:
-            continue
-        made.append(text[at : span.start])
-        made.append(writer.write(span))
-        at = span.end
-    made.append(text[at:])
-    return "".join(made)
+    return "".join(piece for piece, _ in pieces_of(text, spans, settings, key))
+
+
+def pieces_of(
+    text: str, spans: Sequence[Span], settings: Settings, key: bytes
+) -> Iterator[tuple[str, str]]:
+    """Yield the new text in pieces: what stands in place of a span with its kind, what is as it was without one."""
+    at = 0
+    if settings.mode != "list" and spans:
+        writer = Writer(text, spans, settings, key)
+        for span in sorted(spans):
+            if span.start >= at:
+                yield text[at : span.start], ""
+                yield writer.write(span), span.kind
+                at = span.end
+    yield text[at:], ""
 
 
 class Writer:

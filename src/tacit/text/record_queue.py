@@ -1,0 +1,81 @@
+"""The review queue of text columns: a look at the original records, block by block.
+
+Only words and what stands around them enter the queue. A record whose text may identify by what it tells is named by
+a token that is drawn anew; which record that is stands in a file of its own.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple
+from typing import Any
+
+import pyarrow as pa
+
+from tacit.context import Context
+from tacit.data.corpus import Findings
+from tacit.data.in_blocks import fold_records, ticker
+from tacit.data.microdata import Microdata
+from tacit.engine.base import ROW
+from tacit.text.review import Entry, Queue, add_words, rank_words, words_in
+from tacit.text.scrub import Scrub, items_of, text_size
+from tacit.text.work import Here, Scrubber, look_batch, scrubbers
+
+
+def queue_records(
+    step: Scrub, data: Microdata, decided: Iterable[Entry] = (), ctx: Context | None = None
+) -> tuple[Queue, dict[str, int]]:
+    """Return the queue of the text columns of original records, and the number of the record behind each token.
+
+    Parameters
+    ----------
+    step
+        The step that scrubs them; its settings and known columns are used.
+    data
+        The records as they were before the step.
+    decided
+        Entries of an earlier queue: their decisions stay in the new one.
+    ctx
+        Where progress is told, and whether to stop is asked.
+    """
+    ctx = Context.start(0) if ctx is None else ctx
+    task, known = step.task(), step.known_columns(data)
+    columns = tuple(dict.fromkeys((*step.columns, *known)))
+
+    def work(look: Scrubber[list[Findings]]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
+        return lambda _block, table: look_at_block(table, step.columns, known, look)
+
+    if data.engine.name == "spark":
+        told = fold_records(data, columns, work(Here(task, look_batch)), ctx)
+    else:
+        with scrubbers(task, text_size(data, step.columns), look_batch, ticker(ctx)) as look:
+            told = fold_records(data, columns, work(look), ctx)
+    words: dict[str, Entry] = {}
+    tokens: dict[int, str] = {}
+    narratives = []
+    for part in told:
+        add_words(words, (Entry(*entry) for entry in part["words"]))
+        for row, reason in part["narratives"]:
+            token = tokens.setdefault(row, secrets.token_hex(6))
+            narratives.append({"document": f"record {token}", "reason": reason})
+    return rank_words(words, decided, narratives), {t: row + 1 for row, t in tokens.items()}
+
+
+def look_at_block(
+    table: pa.Table,
+    columns: Iterable[str],
+    known: Iterable[str],
+    look: Scrubber[list[Findings]],
+) -> dict[str, Any]:
+    """Return the uncertain words of a block of records, and the rows whose texts may identify by what they tell."""
+    words: dict[str, Entry] = {}
+    narratives = []
+    rows = table.column(ROW).to_pylist()
+    for column in columns:
+        there, items = items_of(table, column, known)
+        found = (findings for part in look(items) for findings in part)
+        for i, item, findings in zip(there, items, found, strict=True):
+            add_words(words, words_in(item.text, findings.uncertain))
+            narratives += [(rows[i], reason) for reason in findings.warnings]
+    return {"words": [astuple(e) for e in words.values()], "narratives": narratives}
