@@ -23,7 +23,7 @@ def own_models():
     """Models with a check in tacit itself; tests may have registered others."""
     return {
         model
-        for file in FILES.glob("*.py")
+        for file in FILES.rglob("*.py")
         for model in re.findall(r'@check_for\("([a-z-]+)"', file.read_text(encoding="utf-8"))
     }
 

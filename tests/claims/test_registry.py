@@ -23,7 +23,7 @@ RECORDS = {
 
 
 def test_every_model_has_a_file_of_its_name():
-    named = {m for m in models() if m.replace("-", "_") in registry.file_names()}
+    named = {m for m in models() if m.replace("-", "_") in registry.files()}
     assert named >= RECORDS
     assert {"protected-intervals", "not-deducible", "additive", "rounded", "cell-keys"} <= named
 

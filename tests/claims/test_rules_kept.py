@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.claims import Claim
-from tacit.claims.rules_kept import holds
+from tacit.claims.values.rules_kept import holds
 from tacit.protect.synthesise.sequential.rules import holds as holds_for_methods
 
 TABLE = pa.table(

@@ -1117,3 +1117,83 @@ def moved(bound, rng):
         kernels = stats.norm.pdf(grid[None, :], places[:, None], h)
         found *= np.sqrt((kernels**2).sum(axis=1)).max()
     return found * (1 + np.sqrt(2) * bound["affected"])
+
+
+# -- samples of households, fits, records drawn from noisy counts ---------------------------------------------
+
+
+@judges("whole-households")
+def whole_households(columns, claim):
+    (home,) = claim["columns"]
+    sizes = Counter(Counter(v for v in columns.get(home, ()) if v is not None).values())
+    return home not in columns or sizes == {int(m): int(n) for m, n in claim["parameters"]["sizes"]}
+
+
+@judges("numbered-in-order")
+def numbered_in_order(columns, claim):
+    (home,) = claim["columns"]
+    if home not in columns:
+        return True
+    return sorted(int(v) for v in set(columns[home])) == list(range(1, len(set(columns[home])) + 1))
+
+
+@judges("constant-value")
+def constant_value(columns, claim):
+    value = claim["parameters"]["value"]
+    texts = [v for c in claim["columns"] for v in columns[c]]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return all(v is not None and abs(float(v) - value) <= NEAR * abs(value) for v in texts)
+    return all(v == str(value) for v in texts)
+
+
+@judges("absent-digits")
+def absent_digits(columns, claim):
+    keep = claim["parameters"]["keep"]
+    return all(v is None or len(v) <= keep for c in claim["columns"] for v in columns[c])
+
+
+@judges("geography-threshold")
+def geography_threshold(columns, claim):
+    """Every place that labels tell apart has enough people: units by their label, the rest of each parent together."""
+    least = claim["parameters"]["at_least"]
+    units = [(tuple(map(str, u[:-1])), int(u[-1])) for u in claim["parameters"]["units"]]
+    shown = set(zip(*(columns[c] for c in claim["columns"]), strict=True))
+
+    def seen(codes):
+        """What the release shows of a unit: its codes as far as they are shown there, then a rest."""
+        found = ()
+        for depth, code in enumerate(codes):
+            if not any(row[: depth + 1] == (*found, code) for row in shown):
+                return (*found, None)
+            found = (*found, code)
+        return found
+
+    people = Counter()
+    for codes, count in units:
+        path = seen(codes)
+        for depth in range(1, len(path) + 1):
+            people[path[:depth]] += count
+    split = {path[:-1] for path in people if path[-1] is not None}
+    return all(count == 0 or count >= least for path, count in people.items() if path[:-1] in split)
+
+
+@judges("regression-output")
+def regression_output(view, claim):
+    square = np.array(view["covariance"], dtype=float)
+    errors = np.array(view["standard_errors"], dtype=float)
+    free = view["records"] - len(view["coefficients"])
+    return (
+        free >= claim["parameters"]["residual_df"]
+        and square.shape == (len(errors), len(errors))
+        and np.allclose(np.sqrt(np.diag(square)), errors, rtol=1e-6)
+        and np.allclose(square, square.T, rtol=1e-5, atol=1e-12)
+    )
+
+
+@judges("zcdp-margins")
+def zcdp_margins(columns, claim):
+    """A record that becomes another leaves one cell and enters one in each of k margins: two squares of 1 each."""
+    p = claim["parameters"]
+    moved_at_most = sum(1.0 + 1.0 for _ in range(p["margins"]))
+    spent = moved_at_most / (2 * p["sigma"] ** 2)
+    return spent <= p["rho"] * (1 + NEAR) and set(columns) <= {*claim["columns"], "_copy"}

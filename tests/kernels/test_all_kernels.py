@@ -35,7 +35,8 @@ from tacit.protect.suppress.local_problem import Demand, Problem
 from tacit.protect.swap import record_pairs
 from tacit.risk.linkage import agreement, nearest, series_attack
 from tacit.stats import decision
-from tacit.stats.local_counts import Lattice, fit_around, neighbourhood
+from tacit.stats.local_counts import fit_around
+from tacit.stats.local_lattice import Lattice, neighbourhood
 from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.robust import qn
 from tacit.stats.series import warping

@@ -9,7 +9,7 @@ from scipy import stats
 
 import tacit
 from tacit.claims import Claim
-from tacit.claims.population_uniques import estimate
+from tacit.claims.models.population_uniques import estimate
 from tacit.errors import InputError, InvalidParameter, RoleMissing
 from tacit.protect.anonymise.models.registry import View
 from tacit.protect.anonymise.models.sample import FewPopulationUniques

@@ -301,6 +301,138 @@ def test_bad_input_in_one_sentence():
         tacit.SampleRisk(model="argus", jackknife=5, population=99).measure(data)
 
 
+def test_known_margins_adjust_the_sampling_fractions():
+    """Post-stratification by hand, raking against proportional fitting by loops, and the same Argus as with raked weights."""
+    data = small()
+    margin = {"age": [1, 2, 3], "count": [60, 16, 4]}
+    found = tacit.SampleRisk(model="argus", margins=[margin]).measure(data)
+    # Three records of age 1 stand for 60 people, four of age 2 for 16, one of age 3 for 4.
+    pi = np.array([1 / 4, 1 / 20, 1 / 4])
+    assert found.tau1 == pytest.approx(pi.sum())
+    assert "raked to 1 known margins" in found.explanation
+    assert found.numbers["sampling fraction"] == pytest.approx(8 / 80)
+    weighted = small(weight="w")
+    known = [
+        {"age": [1, 2, 3], "count": [60, 40, 4]},
+        {"sex": ["f", "m", None], "count": [50, 50, 4]},
+    ]
+    cells = {}
+    for sex, age, w in zip(
+        *(weighted.column(c).to_pylist() for c in ("sex", "age", "w")), strict=True
+    ):
+        cells[sex, age] = cells.get((sex, age), 0.0) + w
+    for _ in range(300):
+        for axis, totals in ((1, {1: 60, 2: 40, 3: 4}), (0, {"f": 50, "m": 50, None: 4})):
+            for value, total in totals.items():
+                mine = [c for c in cells if c[axis] == value]
+                now = sum(cells[c] for c in mine)
+                for c in mine:
+                    cells[c] *= total / now
+    raked = tacit.SampleRisk(model="argus", margins=known).measure(weighted)
+    uniques = [("f", 2), ("m", 1), (None, 3)]
+    assert raked.tau1 == pytest.approx(sum(1 / cells[c] for c in uniques))
+    people = tacit.SampleRisk(terms="independence", weighting="pseudo_ml", margins=known).measure(
+        weighted
+    )
+    cell = next(r for r in people.cells.rows(named=True) if (r["sex"], r["age"]) == ("m", 1))
+    assert cell["mean"] / cell["sampling_fraction"] == pytest.approx(50 * 60 / 104)
+    # A local model takes the fractions too.
+    tacit.SampleRisk(
+        model="negative_binomial", ordinal=["age"], radius=2, degree=1, margins=known
+    ).measure(weighted)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"margins": [{"age": [1, 2], "count": [60, 40]}]}, "lacks a total"),
+        (
+            {
+                "margins": [
+                    {"age": [1, 2, 3], "count": [60, 40, 4]},
+                    {"sex": ["f", "m", None], "count": [50, 40, 4]},
+                ]
+            },
+            "contradict each other",
+        ),
+        (
+            {"margins": [{"age": [1, 2, 3], "count": [60, 40, 4]}], "population": 200},
+            "sum to 104 people",
+        ),
+        (
+            {"margins": [{"age": [1, 2, 3], "count": [60, 40, 4]}], "sampling_fraction": 0.1},
+            "leave out sampling_fraction",
+        ),
+        ({"margins": [{"age": [1, 2, 3], "count": [100, 0, 4]}]}, "cannot be met"),
+        ({"margins": [{"age": [1, 2, 3, 4], "count": [50, 40, 4, 10]}]}, "nothing to scale"),
+        ({"margins": [{"age": [1, 2, 3], "count": [2, 2, 1]}]}, "smaller than the file"),
+    ],
+)
+def test_margins_that_do_not_fit_are_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        tacit.SampleRisk(model="argus", **given).measure(small())
+
+
+def test_metric_steps_degree_and_optimiser_of_the_local_model():
+    data = household_file()
+    local = {"model": "negative_binomial", "ordinal": ["age", "region"], "population": 4000}
+    one = tacit.SampleRisk(**local, radius=3, reach=2.5, metric="euclidean", degree=1).measure(data)
+    assert one.numbers["neighbourhood"] == "c = 3, d = 2.5 (euclidean), t = 1: 21 cells"
+    two = tacit.SampleRisk(**local, radius=2, steps={"region": 2.0}, degree=1).measure(data)
+    assert two.numbers["neighbourhood"] == "c = 2, t = 1: 15 cells"
+    chosen = tacit.SampleRisk(**local, degree=None).measure(data)
+    assert "t = " in chosen.numbers["neighbourhood"]
+    some = tacit.SampleRisk(**local, degree=None, radius=2).measure(data)
+    assert some.numbers["neighbourhood"].startswith("c = 2, t = ")
+    newton, fisher = (
+        tacit.SampleRisk(**local, radius=2, degree=1, separated="lower", optimiser=o).measure(data)
+        for o in ("newton", "fisher")
+    )
+    assert newton.tau2 == pytest.approx(fisher.tau2, rel=1e-4)
+    assert tacit.SampleRisk(**local, steps={"region": 2.0}).compare(data).lines
+    with pytest.raises(InputError, match="there is no metric 'moon'"):
+        tacit.SampleRisk(**local, metric="moon").measure(data)
+    with pytest.raises(InputError, match="more than a million cells"):
+        tacit.SampleRisk(**local, radius=5000).measure(data)
+
+
+def test_impossible_cells_are_left_out_and_must_be_empty():
+    rows = {"sex": ["f", "m"] * 12, "age": [1, 2, 3, 4] * 6, "size": [1, 2, 2, 3, 4, 5] * 4}
+    data = tacit.read(rows, keys=["sex", "age", "size"])
+    local = {"model": "negative_binomial", "ordinal": ["age", "size"], "radius": 3, "degree": 1}
+    plain = tacit.SampleRisk(**local, population=240, up_to=9).measure(data)
+    # Nobody of age 6 can live alone or in twos; no such person is there, but the cells are around others.
+    rule = {"age": [5, 6, 7], "size": [1, 2], "sex": ["f"]}
+    ruled = tacit.SampleRisk(**local, population=240, up_to=9, impossible=[rule]).measure(data)
+    both = [
+        {(r["sex"], r["age"], r["size"]): r["mean"] for r in m.cells.rows(named=True)}
+        for m in (plain, ruled)
+    ]
+    assert all(both[0][c] == both[1][c] for c in both[0] if c[0] == "m")
+    assert any(both[0][c] != both[1][c] for c in both[0] if c[0] == "f")
+    with pytest.raises(InputError, match="rules out cells in which there are 2 records"):
+        tacit.SampleRisk(**local, population=240, impossible=[{"age": [1], "size": [4]}]).measure(
+            data
+        )
+
+
+def test_weights_that_vary_inside_cells_are_told():
+    rows = {"a": [1, 1, 2], "w": [2.0, 40.0, 5.0]}
+    told = tacit.SampleRisk(model="argus").measure(tacit.read(rows, keys=["a"], weight="w"))
+    assert "In 1 cells some weights are more than 3 times others" in told.explanation
+
+
+def test_single_risks_are_judged_by_the_register():
+    register = tacit.read({"a": [1, 1, 2, 3, 3, 3, 4], "b": [1, 1, 1, 1, 1, 2, 1]}, keys=["a", "b"])
+    data = tacit.read({"a": [1, 2, 3], "b": [1, 1, 2]}, keys=["a", "b"])
+    found = tacit.SampleRisk(terms="independence", population=7).measure(data, register=register)
+    risk, chance = (found.frame[c].to_numpy() for c in ("risk", "population_unique"))
+    error = np.sqrt(((risk - [0.5, 1, 1]) ** 2).mean())
+    assert found.numbers["root mean squared error of 1/F"] == pytest.approx(error)
+    pairs = [(chance[i] > chance[0]) + 0.5 * (chance[i] == chance[0]) for i in (1, 2)]
+    assert found.numbers["area under the curve for population uniques"] == np.mean(pairs)
+
+
 def test_a_grid_that_is_too_large(monkeypatch):
     monkeypatch.setattr("tacit.stats.loglinear.GRID", 20)
     data = household_file()

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.claims import Claim
-from tacit.claims.no_known_values import holds_known
-from tacit.claims.no_original_identifiers import identifiers_in
+from tacit.claims.text.no_known_values import holds_known
+from tacit.claims.text.no_original_identifiers import identifiers_in
 from tacit.claims.texts import FORMS
 from tacit.context import Context
 from tacit.data.corpus import Span

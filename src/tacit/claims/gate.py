@@ -139,7 +139,7 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
                 "controlled_rounding with protection, or hide them"
             )
     elif KEYS in models:
-        from tacit.claims.cell_keys import key_reach
+        from tacit.claims.tables.cell_keys import key_reach
 
         reach = key_reach(table)
         bare = shown & ~find_cells_covered_by_steps(table, reach, reach, wide=True)
@@ -172,7 +172,7 @@ def refuse_closed_differences(table: TableView) -> Iterator[str]:
     rules = [action for action in table.history if action.kind == DIFFERENCES]
     if not rules or {claim.model for claim in claims_of(table)} & CHANGES:
         return
-    from tacit.claims.k_disclosure import find_closed_differences
+    from tacit.claims.tables.k_disclosure import find_closed_differences
 
     unknown, room = find_uncertain_cells(table)
     for rule in rules:
@@ -189,7 +189,7 @@ def refuse_closed_sums(table: TableView) -> Iterator[str]:
     rules = [a for a in table.history if a.kind == FREQUENCY and a.parameters.get(GUARD) == "sums"]
     if not rules or {claim.model for claim in claims_of(table)} & CHANGES:
         return
-    from tacit.claims.open_sums import count_closed_sums
+    from tacit.claims.tables.open_sums import count_closed_sums
 
     unknown, room = find_uncertain_cells(table)
     for rule in rules:
@@ -275,7 +275,7 @@ def small_count_room(table: TableView, base: float) -> tuple[Floats, Floats]:
     """
     import numpy as np
 
-    from tacit.claims.rounded import is_total
+    from tacit.claims.tables.rounded import is_total
 
     total = is_total(table.equations)
     low = np.where(table.published == base, 1.0, table.published)
@@ -343,7 +343,7 @@ def rounding_steps(table: TableView) -> tuple[Floats, Floats]:
     """Return how far below and above each rounded value the truth may lie, as the last rounding says."""
     import numpy as np
 
-    from tacit.claims.rounded import is_total
+    from tacit.claims.tables.rounded import is_total
 
     action, claim = [
         (action, claim)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tacit.errors import UnknownClaim, near_match
@@ -50,24 +51,33 @@ def data_of(model: str) -> tuple[str, ...]:
 
 def models() -> list[str]:
     """Return every model that can be recomputed."""
-    for name in file_names():
-        importlib.import_module(f"tacit.claims.{name}")
+    for module in files().values():
+        importlib.import_module(module)
     load_third_parties()
     return sorted(_checks)
 
 
 def load_by_file(model: str) -> None:
     """Import the one file named after the model, if there is one."""
-    name = model.replace("-", "_")
-    if name in file_names():
-        importlib.import_module(f"tacit.claims.{name}")
+    module = files().get(model.replace("-", "_"))
+    if module is not None:
+        importlib.import_module(module)
 
 
 @functools.cache
-def file_names() -> frozenset[str]:
-    """Return the files of this package; nothing is imported."""
-    package = importlib.import_module("tacit.claims")
-    return frozenset(m.name for m in pkgutil.iter_modules(package.__path__) if not m.ispkg)
+def files() -> Mapping[str, str]:
+    """Return the files of this package and of its topics by name, with their modules; nothing is imported."""
+    return dict(walk("tacit.claims", importlib.import_module("tacit.claims").__path__))
+
+
+def walk(package: str, folders: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the files of a package and of those in it, without importing them."""
+    for found in pkgutil.iter_modules(folders):
+        name = f"{package}.{found.name}"
+        if found.ispkg:
+            yield from walk(name, [str(Path(folder) / found.name) for folder in folders])
+        else:
+            yield found.name, name
 
 
 @functools.cache

@@ -198,6 +198,25 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             f"{c.parameters['population']:,} people of the population are estimated to be unique on {join_column_names(c.columns)}."
         ),
     ),
+    "k-map": (
+        "At least {k} people fit",
+        lambda c: (
+            f"By {join_column_names(c.columns)}, every record fits at least {c.parameters['k']:,} people of the population "
+            "register that was compared. Who holds another register may be able to tell more."
+        ),
+    ),
+    "delta-presence": (
+        "Presence stays uncertain",
+        lambda c: (
+            f"Who knows {join_column_names(c.columns)} of a person in the population register can say that the person is in "
+            f"the file with a probability of at most {c.parameters['delta_max']:.4g}"
+            + (
+                f" and at least {c.parameters['delta_min']:.4g}."
+                if c.parameters["delta_min"] > 0
+                else "."
+            )
+        ),
+    ),
     "disclosed-cells": (
         "At most {k:,} values shown",
         lambda c: (
@@ -338,6 +357,25 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
         lambda c: (
             f"The records are drawn from {c.parameters['margins']} margins with noise: zero-concentrated differential "
             f"privacy with rho = {format_number(c.parameters['rho'])}."
+        ),
+    ),
+    "zcdp": (
+        "Drawn with noise",
+        lambda c: (
+            f"The plot of {join_column_names(c.columns)} is drawn from values with noise: zero-concentrated differential "
+            f"privacy with rho = {c.parameters['rho']:.6g} for "
+            + (
+                "every record."
+                if c.parameters["unit"] == "record"
+                else f"every {c.parameters['unit']} of up to {c.parameters['members']:,} records."
+            )
+        ),
+    ),
+    "regression-output": (
+        "No saturated model",
+        lambda c: (
+            f"The fit of {join_column_names(c.columns)} leaves at least {c.parameters['residual_df']:,} residual degrees of "
+            "freedom, so that no coefficient restates a record, and its standard errors follow from the released covariances."
         ),
     ),
     "within-limits": (

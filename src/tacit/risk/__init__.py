@@ -9,6 +9,7 @@ _HOMES = {
     "average_k": "tacit.risk.register.k_map",
     "count_rules": "tacit.stats.decision",
     "linkage_table": "tacit.risk.linkage.reidentification",
+    "name_metric": "tacit.stats.local_lattice",
     "name_sensitivity": "tacit.stats.decision",
     "precedes": "tacit.stats.decision",
 }

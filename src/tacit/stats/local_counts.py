@@ -2,8 +2,9 @@ r"""Local negative-binomial regression: the mean and dispersion of a cell from t
 
 Around a cell k the counts are negative binomial with means :math:`\log\mu_{k'} = \theta_0 + \sum_j \sum_{l \le t}
 \theta_{jl} (k'_j-k_j)^l` and a common a = 1/alpha (Rinott and Shlomo 2006, equations 9 to 11). For a given a the
-likelihood is concave in theta and Newton's method finds its maximum; a itself is looked for on a grid from 0 (Poisson) and
-then by bracketing its score, so that a local maximum is not taken for the largest.
+likelihood is concave in theta and Newton's method, or Fisher's scoring, finds its maximum; a itself is looked for on a grid
+from 0 (Poisson) and then by bracketing its score, so that a local maximum is not taken for the largest. Where sampling
+fractions differ, :math:`\log(\pi_{k'}/\pi_k)` is added to the mean of a neighbour, so that :math:`\theta_0` is about the centre.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.kernels import Kernels
+from tacit.stats.local_lattice import Lattice
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -32,14 +33,10 @@ SMALLEST = 1e-5
 RUNAWAY = 12.0
 #: Counts that are gathered at once.
 BLOCK = 2_000_000
+#: Turns of Newton's method and of Fisher's scoring, which takes more of them.
+TURNS, SCORING_TURNS = 60, 400
 #: What a fit says of itself.
 FINE, AT_BOUND, SEPARATED = 0, 1, 2
-
-
-def neighbourhood(varied: int, c: int, d: int | None) -> Ints:
-    """Return the offsets with no coordinate beyond c and, if d is given, a sum of absolute values of at most d."""
-    offsets = np.array(list(product(range(-c, c + 1), repeat=varied)), dtype=np.int64)
-    return offsets if d is None else offsets[np.abs(offsets).sum(axis=1) <= d]
 
 
 def design(offsets: Ints, degree: int) -> Floats:
@@ -51,10 +48,13 @@ def design(offsets: Ints, degree: int) -> Floats:
 # -- kernels -----------------------------------------------------------------------------------------------
 
 
-def evaluate(f: Any, x: Any, a: float, theta: Any, gradient: Any, hessian: Any) -> float:
+def evaluate(
+    f: Any, o: Any, x: Any, a: float, theta: Any, gradient: Any, hessian: Any, expected: bool
+) -> float:
     """Return the log-likelihood at theta without its constants; fill gradient and negative Hessian in theta.
 
-    A count below 0 marks a cell that is left out.
+    A count below 0 marks a cell that is left out; ``o`` is added to the log of the mean. With ``expected`` the Hessian is
+    the expected one (Fisher's information).
     """
     q = len(theta)
     for i in range(q):
@@ -65,7 +65,7 @@ def evaluate(f: Any, x: Any, a: float, theta: Any, gradient: Any, hessian: Any) 
     for m in range(len(f)):
         if f[m] < 0:
             continue
-        eta = 0.0
+        eta = o[m]
         for i in range(q):
             eta += x[m, i] * theta[i]
         eta = min(eta, 30.0)
@@ -79,7 +79,7 @@ def evaluate(f: Any, x: Any, a: float, theta: Any, gradient: Any, hessian: Any) 
             value += count * eta - mu
         below = 1.0 + a * mu
         slope = (count - mu) / below
-        curve = (1.0 + a * count) * mu / (below * below)
+        curve = mu / below if expected else (1.0 + a * count) * mu / (below * below)
         for i in range(q):
             gradient[i] += slope * x[m, i]
             factor = curve * x[m, i]
@@ -118,12 +118,21 @@ def solve(hessian: Any, gradient: Any, step: Any) -> None:
 
 
 def climb(
-    f: Any, x: Any, a: float, theta: Any, tolerance: float, gradient: Any, hessian: Any, step: Any
+    f: Any,
+    o: Any,
+    x: Any,
+    a: float,
+    theta: Any,
+    tolerance: float,
+    gradient: Any,
+    hessian: Any,
+    step: Any,
+    expected: bool,
 ) -> float:
     """Move theta to the largest likelihood for a given a; return the likelihood there."""
     q = len(theta)
-    value = evaluate(f, x, a, theta, gradient, hessian)
-    for _ in range(60):
+    value = evaluate(f, o, x, a, theta, gradient, hessian, expected)
+    for _ in range(SCORING_TURNS if expected else TURNS):
         solve(hessian, gradient, step)
         promise = 0.0
         longest = 0.0
@@ -137,7 +146,7 @@ def climb(
         for _half in range(25):
             for i in range(q):
                 theta[i] += length * step[i]
-            new = evaluate(f, x, a, theta, gradient, hessian)
+            new = evaluate(f, o, x, a, theta, gradient, hessian, expected)
             if new > value:
                 moved = True
                 value = new
@@ -156,13 +165,13 @@ def climb(
     return value
 
 
-def score(f: Any, x: Any, a: float, theta: Any) -> float:
+def score(f: Any, o: Any, x: Any, a: float, theta: Any) -> float:
     """Return the derivative of the log-likelihood in a, for a > 0."""
     total = 0.0
     for m in range(len(f)):
         if f[m] < 0:
             continue
-        eta = 0.0
+        eta = o[m]
         for i in range(len(theta)):
             eta += x[m, i] * theta[i]
         eta = min(eta, 30.0)
@@ -178,8 +187,20 @@ def score(f: Any, x: Any, a: float, theta: Any) -> float:
     return total
 
 
-def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas: Any) -> None:
-    """Fit each row of counts; ``out`` gets a, the mean at the centre, the log-likelihood and the status."""
+def fit_cells(
+    counts: Any,
+    offset: Any,
+    x: Any,
+    grid: Any,
+    smallest: float,
+    expected: bool,
+    out: Any,
+    thetas: Any,
+) -> None:
+    """Fit each row of counts; ``out`` gets a, the mean at the centre, the log-likelihood and the status.
+
+    ``offset`` has a row for each row of counts, or one row for all.
+    """
     q = x.shape[1]
     gradient = np.zeros(q)
     hessian = np.zeros((q, q))
@@ -188,6 +209,7 @@ def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas:
     kept = np.zeros(q)
     for row in range(len(counts)):
         f = counts[row]
+        o = offset[row if len(offset) > 1 else 0]
         total = 0.0
         cells = 0
         for m in range(len(f)):
@@ -200,7 +222,7 @@ def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas:
         best = -math.inf
         at = 0
         for g in range(len(grid)):
-            value = climb(f, x, grid[g], theta, 1e-7, gradient, hessian, step)
+            value = climb(f, o, x, grid[g], theta, 1e-7, gradient, hessian, step, expected)
             if value > best:
                 best = value
                 at = g
@@ -216,12 +238,12 @@ def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas:
             # The score in a along the ridge of best thetas has a root in the bracket: regula falsi, Illinois.
             for i in range(q):
                 theta[i] = kept[i]
-            climb(f, x, low, theta, 1e-10, gradient, hessian, step)
-            left = score(f, x, low, theta) * low
+            climb(f, o, x, low, theta, 1e-10, gradient, hessian, step, expected)
+            left = score(f, o, x, low, theta) * low
             for i in range(q):
                 theta[i] = kept[i]
-            climb(f, x, high, theta, 1e-10, gradient, hessian, step)
-            right = score(f, x, high, theta) * high
+            climb(f, o, x, high, theta, 1e-10, gradient, hessian, step, expected)
+            right = score(f, o, x, high, theta) * high
             if left > 0.0 and right < 0.0:
                 u = math.log(low)
                 v = math.log(high)
@@ -229,8 +251,8 @@ def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas:
                 for _ in range(60):
                     w = (u * right - v * left) / (right - left)
                     a = math.exp(w)
-                    climb(f, x, a, theta, 1e-13, gradient, hessian, step)
-                    middle = score(f, x, a, theta) * a
+                    climb(f, o, x, a, theta, 1e-13, gradient, hessian, step, expected)
+                    middle = score(f, o, x, a, theta) * a
                     if abs(middle) < 1e-7 or v - u < 1e-8:
                         break
                     if middle > 0.0:
@@ -248,7 +270,7 @@ def fit_cells(counts: Any, x: Any, grid: Any, smallest: float, out: Any, thetas:
         if a == grid[at]:
             for i in range(q):
                 theta[i] = kept[i]
-        best = climb(f, x, a, theta, 1e-13, gradient, hessian, step)
+        best = climb(f, o, x, a, theta, 1e-13, gradient, hessian, step, expected)
         for i in range(1, q):
             if abs(theta[i]) > RUNAWAY:
                 status = 2
@@ -296,66 +318,6 @@ class LocalFit:
     total: Ints
 
 
-@dataclass(frozen=True)
-class Lattice:
-    """Occupied cells at whole places on some axes, within groups that are equal on all other keys.
-
-    Attributes
-    ----------
-    places
-        One row per cell, one column per axis; from 0.
-    group
-        The group of each cell.
-    n
-        Its count.
-    """
-
-    places: Ints
-    group: Ints
-    n: Ints
-
-    def index(self, reach: int) -> Index:
-        """Return an index of the cells for neighbourhoods that reach so far."""
-        top = self.places.max(axis=0)
-        # Room at the edges keeps the rows of the grid apart.
-        sizes = tuple(int(t) + 1 + 2 * reach for t in top)
-        if (int(self.group.max()) + 1) * math.prod(sizes) >= 1 << 62:
-            raise OverflowError
-        numbers = number_places(self.group, self.places, sizes, reach)
-        order = np.argsort(numbers)
-        return Index(numbers[order], self.n[order], sizes, reach, top)
-
-
-@dataclass(frozen=True)
-class Index:
-    """Occupied cells by number, ascending."""
-
-    numbers: Ints
-    n: Ints
-    sizes: tuple[int, ...]
-    reach: int
-    top: Ints
-
-    def gather(self, centres: Ints, groups: Ints, offsets: Ints, *, outside: str) -> Ints:
-        """Return the counts around some centres, one row each; -1 for a cell that is left out."""
-        around = centres[:, None, :] + offsets[None, :, :]
-        wanted = number_places(groups[:, None], around, self.sizes, self.reach)
-        found = np.searchsorted(self.numbers, wanted)
-        found[found == len(self.numbers)] = 0
-        counts = np.where(self.numbers[found] == wanted, self.n[found], 0)
-        if outside == "drop":
-            counts[((around < 0) | (around > self.top)).any(axis=-1)] = -1
-        return counts
-
-
-def number_places(group: Ints, places: Ints, sizes: tuple[int, ...], reach: int) -> Ints:
-    """Return one number for group and place."""
-    numbers = group
-    for axis, size in enumerate(sizes):
-        numbers = numbers * size + places[..., axis] + reach
-    return numbers
-
-
 def fit_around(
     lattice: Lattice,
     centres: Ints,
@@ -366,9 +328,13 @@ def fit_around(
     outside: str = "zero",
     lower: bool = False,
     without_centre: bool = False,
+    scoring: bool = False,
     tick: Callable[[float], None] = lambda _: None,
 ) -> LocalFit:
-    """Fit the model around each centre; with ``lower``, by a lower degree where the cells around separate it."""
+    """Fit the model around each centre; with ``lower``, by a lower degree where the cells around separate it.
+
+    ``scoring`` climbs by Fisher's expected information in place of Newton's observed one.
+    """
     m = len(centres)
     out = np.zeros((m, 4))
     used = np.full(m, degree)
@@ -382,12 +348,13 @@ def fit_around(
         fit_block = KERNELS.pick(turns)["fit_cells"]
 
         def one(rows: Ints, x: Floats = x, fit_block: Any = fit_block) -> Floats:
-            counts = index.gather(centres[rows], groups[rows], offsets, outside=outside)
+            counts, added = index.gather(centres[rows], groups[rows], offsets, outside=outside)
             if without_centre:
                 counts[:, middle] = -1
             total[rows] = np.maximum(counts, 0).sum(axis=1)
             made = np.zeros((len(rows), 4))
-            fit_block(counts, x, GRID, SMALLEST, made, np.zeros((len(rows), x.shape[1])))
+            thetas = np.zeros((len(rows), x.shape[1]))
+            fit_block(counts, added, x, GRID, SMALLEST, scoring, made, thetas)
             return made
 
         parts = list(blocks(todo, max(1, BLOCK // len(offsets))))

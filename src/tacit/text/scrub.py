@@ -13,7 +13,7 @@ import pyarrow as pa
 from pydantic import Field, field_validator
 
 from tacit.claims import Claim
-from tacit.claims.no_original_identifiers import digest, identifiers_in
+from tacit.claims.text.no_original_identifiers import digest, identifiers_in
 from tacit.context import Context
 from tacit.data.base import Data
 from tacit.data.corpus import SPAN_KINDS, Corpus, Document, Findings, Span, SpanKind

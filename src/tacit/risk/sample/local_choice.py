@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,21 +10,26 @@ from scipy import stats
 
 from tacit.errors import InputError
 from tacit.risk.sample.sample_models import Hood
-from tacit.stats.local_counts import Lattice, fit_around
+from tacit.stats.local_counts import fit_around
+from tacit.stats.local_lattice import Lattice
 
 Ints = npt.NDArray[np.int64]
 #: Cells whose counts are foretold, and the largest neighbourhood that is tried.
 CENTRES, LARGEST = 400, 1100
 
 
-def list_hoods(varied: int, degree: int) -> list[Hood]:
+def list_hoods(
+    varied: int, degree: int, steps: tuple[float, ...] = (), metric: str = "sum"
+) -> list[Hood]:
     """Return neighbourhoods that can carry the model, small ones first."""
     found: dict[int, Hood] = {}
+    unit = max(steps, default=1.0)
+    narrow = unit / min(steps, default=1.0)
     for c in (1, 2, 3, 4, 6, 8):
         for d in (2, 4, 6, 8, 12, None):
-            if (d or c * varied) > c * varied or (2 * c + 1) ** varied > 200_000:
+            if (d or c * varied) > c * varied or (2 * c * narrow + 1) ** varied > 200_000:
                 continue
-            hood = Hood(c, d, degree)
+            hood = Hood(c * unit, None if d is None else d * unit, degree, steps, metric)
             size = hood.size(varied)
             if 2 * hood.parameters(varied) <= size <= LARGEST:
                 found.setdefault(size, hood)
@@ -37,7 +42,13 @@ def list_hoods(varied: int, degree: int) -> list[Hood]:
 
 
 def choose_hood(
-    lattice: Lattice, degree: int, tick: Callable[[float], None], *, outside: str, lower: bool
+    lattice: Lattice,
+    hoods: Sequence[Hood],
+    tick: Callable[[float], None],
+    *,
+    outside: str,
+    lower: bool,
+    scoring: bool = False,
 ) -> tuple[Hood, dict[Hood, float]]:
     """Return the best neighbourhood with the mean log-likelihood of unseen counts under each.
 
@@ -45,7 +56,6 @@ def choose_hood(
     the counts beside them and not on their own, empty cells are among them, and they are the same for all.
     """
     varied = lattice.places.shape[1]
-    hoods = list_hoods(varied, degree)
     if not hoods:
         raise InputError(
             "sample_risk: no neighbourhood of bearable size can carry the model with "
@@ -54,7 +64,9 @@ def choose_hood(
     places, groups = pick_centres(lattice)
     seen = lattice.index(1).gather(
         places, groups, np.zeros((1, varied), dtype=np.int64), outside="zero"
-    )[:, 0]
+    )[0][:, 0]
+    # Cells that cannot be occupied foretell themselves.
+    places, groups, seen = places[seen >= 0], groups[seen >= 0], seen[seen >= 0]
     scores: dict[Hood, float] = {}
     for i, hood in enumerate(hoods):
         made = fit_around(
@@ -62,14 +74,15 @@ def choose_hood(
             places,
             groups,
             hood.offsets(varied),
-            degree,
+            hood.degree,
             outside=outside,
             lower=lower,
+            scoring=scoring,
             without_centre=True,
         )
         tick((i + 1) / len(hoods))
-        scores[hood] = float(foretell(seen, made.mu, made.a).mean())
-    return max(hoods, key=lambda h: (scores[h], -h.size(varied))), scores
+        scores[hood] = float(foretell(seen, made.mu, made.a).mean()) if len(seen) else 0.0
+    return max(hoods, key=lambda h: (scores[h], -h.size(varied), -h.degree)), scores
 
 
 def pick_centres(lattice: Lattice) -> tuple[Ints, Ints]:

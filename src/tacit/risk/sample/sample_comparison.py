@@ -16,7 +16,6 @@ from tacit.plot.chart import Chart
 from tacit.plot.families import grouped_bars
 from tacit.plot.lines import lines
 from tacit.result import Result
-from tacit.risk.sample.local_choice import list_hoods
 from tacit.risk.sample.sample_models import find_ordinal, place_cells
 from tacit.risk.sample.sample_risk import SampleRisk
 from tacit.spec import Companions
@@ -135,18 +134,20 @@ def compare_hoods(
     spec: SampleRisk, data: Microdata, other: Companions[Microdata], ctx: Context
 ) -> list[Line]:
     """Measure the local model with neighbourhoods of several sizes."""
-    local = spec.model_copy(update={"model": "negative_binomial"})
+    update = {"model": "negative_binomial", "degree": 2 if spec.degree is None else spec.degree}
+    local = spec.model_copy(update=update)
     keys = next(iter(data.quasi_identifiers(spec.quasi).values()))
     try:
         table = local.tabulate(data, keys)
         ordinal = find_ordinal(table, local.ordinal)
-        varied = place_cells(table, ordinal, local.positions).places.shape[1]
+        place_cells(table, ordinal, local.positions, local.impossible)
+        hoods = local.hoods(ordinal)
     except SdcError as error:
         return [Line("negative binomial", note=str(error))]
     rows = []
-    for hood in list_hoods(varied, local.degree):
+    for hood in hoods:
         made = local.model_copy(update={"radius": hood.c, "reach": hood.d})
-        cells = hood.size(varied)
+        cells = hood.size(len(ordinal))
         name = f"negative binomial, {cells} cells"
         rows.append(line_of(name, made, data, other, ctx, cells=cells))
     return rows

@@ -14,7 +14,8 @@ from tacit.errors import InputError, RoleMissing
 from tacit.risk.sample.sample_table import SampleTable
 from tacit.stats import loglinear
 from tacit.stats.frequency_risk import CellRisks, gamma_risk
-from tacit.stats.local_counts import SEPARATED, Lattice, LocalFit, fit_around, neighbourhood
+from tacit.stats.local_counts import SEPARATED, LocalFit, fit_around
+from tacit.stats.local_lattice import Lattice, Rule, neighbourhood
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -176,15 +177,26 @@ def judge_fit(ratio: float) -> str:
 
 @dataclass(frozen=True)
 class Hood:
-    """A neighbourhood: radius c, l1 reach d, degree t."""
+    """A neighbourhood: radius c, reach d, degree t; lengths of steps along the axes, and how distances are measured."""
 
-    c: int
-    d: int | None
+    c: float
+    d: float | None
     degree: int
+    steps: tuple[float, ...] = ()
+    metric: str = "sum"
 
     def offsets(self, varied: int) -> Ints:
         """Return the offsets of its cells."""
-        return neighbourhood(varied, self.c, self.d)
+        try:
+            return neighbourhood(varied, self.c, self.d, self.steps, self.metric)
+        except OverflowError:
+            raise InputError(
+                "sample_risk: the neighbourhood has more than a million cells; take a smaller radius= or fewer ordinal keys."
+            ) from None
+        except ValueError as error:
+            raise InputError(
+                f"sample_risk: the metric {self.metric!r} must give {error}."
+            ) from None
 
     def size(self, varied: int) -> int:
         """Return the number of its cells."""
@@ -196,27 +208,89 @@ class Hood:
 
     def words(self, varied: int) -> str:
         """Return the neighbourhood in words."""
-        reach = "" if self.d is None else f", d = {self.d}"
-        return f"c = {self.c}{reach}, t = {self.degree}: {self.size(varied)} cells"
+        reach = "" if self.d is None else f", d = {self.d:g}"
+        how = "" if self.d is None or self.metric == "sum" else f" ({self.metric})"
+        return f"c = {self.c:g}{reach}{how}, t = {self.degree}: {self.size(varied)} cells"
+
+
+Impossible = Sequence[Mapping[str, Sequence[Any]]]
 
 
 def place_cells(
-    table: SampleTable, ordinal: Sequence[str], positions: Mapping[str, Mapping[str, int]]
+    table: SampleTable,
+    ordinal: Sequence[str],
+    positions: Mapping[str, Mapping[str, int]],
+    impossible: Impossible = (),
 ) -> Lattice:
     """Return the cells on a lattice of the ordinal keys, within groups equal on all others."""
     axes = [table.keys.index(k) for k in ordinal]
-    columns = [
-        place_values(k, table.values[a], positions.get(k))[table.codes[:, a]]
+    placed = [
+        place_values(k, table.values[a], positions.get(k))
         for k, a in zip(ordinal, axes, strict=True)
     ]
+    places = np.stack([p[table.codes[:, a]] for p, a in zip(placed, axes, strict=True)], axis=1)
     fixed = [a for a in range(len(table.keys)) if a not in axes]
     rest = table.codes[:, fixed]
-    group = (
-        np.unique(rest, axis=0, return_inverse=True)[1].ravel()
-        if fixed
-        else np.zeros(len(table.n), dtype=np.int64)
+    first = np.zeros(1, dtype=np.int64)
+    group = np.zeros(len(table.n), dtype=np.int64)
+    if fixed:
+        _, first, group = np.unique(rest, axis=0, return_index=True, return_inverse=True)
+        group = group.ravel().astype(np.int64)
+    rules = tuple(
+        make_rule(table, dict(zip(ordinal, placed, strict=True)), positions, first, one)
+        for one in impossible
+        if all(k in table.keys for k in one)
     )
-    return Lattice(np.stack(columns, axis=1), group.astype(np.int64), table.n)
+    ruled_out = sum(int(table.n[r.names(group, places)].sum()) for r in rules)
+    if ruled_out:
+        raise InputError(
+            f"sample_risk: impossible= rules out cells in which there are {ruled_out:,} records; correct it or the data."
+        )
+    same = bool(np.ptp(table.fraction) <= 1e-12) if len(table.fraction) else True
+    return Lattice(places, group, table.n, None if same else table.fraction, rules)
+
+
+def make_rule(
+    table: SampleTable,
+    placed: Mapping[str, Ints],
+    positions: Mapping[str, Mapping[str, int]],
+    first: Ints,
+    rule: Mapping[str, Sequence[Any]],
+) -> Rule:
+    """Return values of some keys that cannot occur together, on the lattice; ``first`` is a cell of each group."""
+    groups = np.ones(len(first), dtype=bool)
+    for key in rule.keys() - placed.keys():
+        axis = table.keys.index(key)
+        listed = {str(v) for v in rule[key]}
+        here = np.array([v is not None and str(v) in listed for v in table.values[axis]])
+        groups &= here[table.codes[first, axis]]
+    places = tuple(
+        find_places(table.values[table.keys.index(k)], p, positions.get(k), rule[k])
+        if k in rule
+        else None
+        for k, p in placed.items()
+    )
+    return Rule(groups, places)
+
+
+def find_places(
+    values: Sequence[Any], places: Ints, given: Mapping[str, int] | None, listed: Sequence[Any]
+) -> Ints:
+    """Return the places of listed values, of those too that nobody has but whose place is known."""
+    known = {str(v): int(p) for v, p in zip(values, places, strict=True) if v is not None}
+    whole = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
+    found = []
+    for value in map(str, listed):
+        if value in known:
+            found.append(known[value])
+        elif given is not None and value in given:
+            found.append(given[value] - min(given[v] for v in known))
+        elif given is None and len(whole) == len(known) > 1 and value.lstrip("-").isdecimal():
+            step = (whole[1] - whole[0]) / int(places[1] - places[0])
+            at = (int(value) - whole[0]) / step
+            if at.is_integer():
+                found.append(int(at))
+    return np.array(found, dtype=np.int64)
 
 
 def place_values(key: str, values: Sequence[Any], given: Mapping[str, int] | None) -> Ints:
@@ -276,6 +350,7 @@ def fit_local(
     *,
     outside: str = "zero",
     lower: bool = False,
+    scoring: bool = False,
     tick: Tick = lambda _: None,
 ) -> Fitted:
     """Fit the local model around every cell of at most ``up_to`` records."""
@@ -296,6 +371,7 @@ def fit_local(
             hood.degree,
             outside=outside,
             lower=lower,
+            scoring=scoring,
             tick=tick,
         )
     except OverflowError:

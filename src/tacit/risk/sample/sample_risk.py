@@ -12,16 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
+from scipy.stats import rankdata
 
 from tacit.context import Context
+from tacit.data.margins import Totals, columns_of
 from tacit.data.microdata import Microdata
 from tacit.errors import ColumnNotFound, InputError, RoleMissing, SdcError
-from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveInt
+from tacit.fields import ColumnName, ColumnNames, NaturalInt, PositiveFloat, PositiveInt
 from tacit.plot.chart import Chart
 from tacit.plot.lines import histogram
 from tacit.registry import register
 from tacit.result import Result
-from tacit.risk.sample.local_choice import choose_hood
+from tacit.risk.sample.local_choice import choose_hood, list_hoods
 from tacit.risk.sample.sample_models import (
     Fitted,
     Hood,
@@ -37,12 +39,15 @@ from tacit.risk.sample.sample_table import SampleTable, population_counts, tabul
 from tacit.spec import Companions, Measure, Role
 from tacit.stats.frequency_risk import CellRisks, gamma_risk, poisson_risk
 from tacit.stats.local_counts import fit_around
+from tacit.stats.local_lattice import METRICS
 
 if TYPE_CHECKING:
     from tacit.risk.sample.sample_comparison import SampleComparison
 
 Floats = npt.NDArray[np.float64]
 TAKEN = "Keys that hold numbers were taken to be ordinal; if some are codes without an order, name the others with ordinal=[...]."
+#: Degrees of the local polynomial among which the data choose.
+DEGREES = (0, 1, 2, 3)
 #: How much of a group is left out in the jackknife.
 FAY = 0.5
 Margins = tuple[tuple[ColumnName, ...], ...]
@@ -62,7 +67,8 @@ class SampleRisk(Measure):
       ordinal keys; F - 1 is negative binomial;
     - ``argus``: the sampling fraction alone, F - 1 negative binomial with parameters 1 and :math:`\pi_k`.
 
-    The sampling fraction comes from ``population`` or ``sampling_fraction``, else by cell from the weights. The standard
+    The sampling fraction comes from ``population`` or ``sampling_fraction``, else by cell from the weights; known ``margins``
+    of the population adjust it. The standard
     errors hold what the model leaves to chance; with ``jackknife`` also the uncertainty of the fit, households
     being kept together. A missing value counts as a value of its own. Sample uniques are at risk; other records
     have E(1/F) too where the model gives it.
@@ -96,6 +102,10 @@ class SampleRisk(Measure):
     sampling_fraction: float | None = Field(
         default=None, gt=0, le=1, description="records over people; in place of population"
     )
+    margins: tuple[Totals, ...] = Field(
+        default=(),
+        description="known counts of people by keys, to which the sampling fractions of cells are raked",
+    )
     ordinal: ColumnNames | None = Field(
         default=None,
         description="keys along which neighbours are looked for; by default those that hold numbers",
@@ -109,10 +119,29 @@ class SampleRisk(Measure):
         default=None,
         description="largest distance of a neighbour on each ordinal key (c); chosen by default",
     )
-    reach: PositiveInt | None = Field(
-        default=None, description="largest sum of distances over the ordinal keys (d); needs radius"
+    reach: PositiveFloat | None = Field(
+        default=None,
+        description="largest distance of a neighbour over all ordinal keys (d); needs radius",
     )
-    degree: NaturalInt = Field(default=2, description="degree of the local polynomial (t)")
+    metric: str = Field(
+        default="sum",
+        description="how distances over all ordinal keys are measured: sum, euclidean, or a name given with name_metric",
+    )
+    steps: Mapping[ColumnName, PositiveFloat] = Field(
+        default_factory=dict,
+        description="by ordinal key, the length of one step in the units of radius and reach; by default 1",
+    )
+    degree: NaturalInt | None = Field(
+        default=2, description="degree of the local polynomial (t); none to choose it"
+    )
+    impossible: tuple[Mapping[ColumnName, tuple[Any, ...]], ...] = Field(
+        default=(),
+        description="values of keys that cannot occur together; the local model leaves these cells out",
+    )
+    optimiser: Literal["newton", "fisher"] = Field(
+        default="newton",
+        description="of the local model: Newton's method, or Fisher's scoring; both end at the same maximum",
+    )
     outside: Literal["zero", "drop"] = Field(
         default="zero", description="cells beyond the edge of the table: empty, or not there"
     )
@@ -144,7 +173,9 @@ class SampleRisk(Measure):
     def columns_named(self) -> tuple[str, ...]:
         """Return the columns of margins and ordinal keys."""
         margins = () if isinstance(self.terms, str) else self.terms
-        named = [*(self.ordinal or ()), *self.positions, *(c for m in margins for c in m)]
+        named = [*(self.ordinal or ()), *self.positions, *self.steps]
+        named += [c for m in (*margins, *self.impossible) for c in m]
+        named += [c for m in self.margins for c in columns_of(m)]
         return tuple(dict.fromkeys(named))
 
     def faults(self, data: Microdata) -> list[SdcError]:
@@ -167,6 +198,12 @@ class SampleRisk(Measure):
                     f"{self.kind}: the stepwise search counts records; leave weighting= at 'standard'."
                 )
             )
+        if self.metric not in METRICS:
+            found.append(
+                InputError(
+                    f"{self.kind}: there is no metric {self.metric!r}; there are {', '.join(METRICS)}, and name_metric adds one."
+                )
+            )
         if self.reach is not None and self.radius is None:
             found.append(InputError(f"{self.kind}: reach= needs radius= too."))
         if self.jackknife and (self.jackknife == 1 or self.model == "argus"):
@@ -176,7 +213,8 @@ class SampleRisk(Measure):
                     "least 2 groups."
                 )
             )
-        if self.population is None and self.sampling_fraction is None and data.weight is None:
+        known = self.population or self.sampling_fraction or self.margins or data.weight
+        if not known:
             found.append(
                 RoleMissing(
                     f"{self.kind} needs to know how the sample was drawn: give population= or sampling_fraction=, "
@@ -241,6 +279,7 @@ class SampleRisk(Measure):
             kind=self.kind,
             population=self.population,
             fraction=self.sampling_fraction,
+            margins=self.margins,
         )
 
     def fit(self, table: SampleTable, ctx: Context) -> Fitted:
@@ -259,17 +298,35 @@ class SampleRisk(Measure):
             return fit_loglinear(table, terms, self.weighting, tick)
         ordinal = self.ordinal and [k for k in self.ordinal if k in table.keys]
         along = find_ordinal(table, ordinal)
-        lattice = place_cells(table, along, self.positions)
-        how: dict[str, Any] = {"outside": self.outside, "lower": self.separated == "lower"}
-        if self.radius is None:
-            hood, _ = choose_hood(lattice, self.degree, tick, **how)
-        else:
-            hood = Hood(self.radius, self.reach, self.degree)
+        lattice = place_cells(table, along, self.positions, self.impossible)
+        how: dict[str, Any] = {
+            "outside": self.outside,
+            "lower": self.separated == "lower",
+            "scoring": self.optimiser == "fisher",
+        }
+        hoods = self.hoods(along)
+        hood = hoods[0] if self.is_given else choose_hood(lattice, hoods, tick, **how)[0]
         made = fit_local(table, lattice, hood, self.up_to, tick=tick, **how)
         notes = made.notes if ordinal else (*made.notes, TAKEN)
         return replace(
             made, numbers={"ordinal keys": ", ".join(along), **made.numbers}, notes=notes
         )
+
+    @property
+    def is_given(self) -> bool:
+        """Return whether there is nothing to choose about the neighbourhood."""
+        return self.radius is not None and self.degree is not None
+
+    def hoods(self, along: Sequence[str]) -> list[Hood]:
+        """Return the neighbourhoods among which the data choose; the one that was given."""
+        steps = tuple(self.steps.get(k, 1.0) for k in along) if self.steps else ()
+        degrees = DEGREES if self.degree is None else (self.degree,)
+        if self.radius is None:
+            return [h for t in degrees for h in list_hoods(len(along), t, steps, self.metric)]
+        given = [Hood(self.radius, self.reach, t, steps, self.metric) for t in degrees]
+        if self.is_given:
+            return given
+        return [h for h in given if h.size(len(along)) > h.parameters(len(along))]
 
     def standard_errors(
         self, table: SampleTable, fitted: Fitted, ctx: Context
@@ -343,6 +400,7 @@ class SampleRisk(Measure):
             hood.degree,
             outside=self.outside,
             lower=self.separated == "lower",
+            scoring=self.optimiser == "fisher",
         )
         mu = made.mu * groups / (groups - 1)
         return gamma_risk(table.n[alone], mu, shapes_of(made), table.fraction[alone])
@@ -400,6 +458,25 @@ class Part:
         }
         if self.true is not None:
             found["true tau1"], found["true tau2"] = self.true
+            found |= self.judge()
+        return found
+
+    def judge(self) -> dict[str, float]:
+        """Return how well the risks of single sample uniques agree with the register."""
+        if self.truth is None or not self.alone.any():
+            return {}
+        people = np.maximum(self.truth[self.fitted.cells[self.alone]], 1)
+        risk, chance = self.risks.inverse[self.alone], self.risks.unique[self.alone]
+        found = {
+            "root mean squared error of 1/F": float(np.sqrt(((risk - 1 / people) ** 2).mean()))
+        }
+        alone = people == 1
+        many, few = int(alone.sum()), int((~alone).sum())
+        if many and few:
+            # The chance that a population unique is ranked before another sample unique, ties for half.
+            ranks = rankdata(chance)
+            above = float(ranks[alone].sum()) - many * (many + 1) / 2
+            found["area under the curve for population uniques"] = above / (many * few)
         return found
 
     def explain(self, *, with_fit: bool) -> str:
@@ -414,7 +491,7 @@ class Part:
             if with_fit
             else "Standard errors hold chance under the fitted model, not the uncertainty of the fit. "
         )
-        return text + " ".join(self.fitted.notes)
+        return text + " ".join((*self.table.notes, *self.fitted.notes))
 
     def frame(self) -> nw.DataFrame[Any]:
         """Return one row per record, in order: its class size, P(F = 1) and E(1/F)."""

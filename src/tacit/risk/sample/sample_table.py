@@ -10,13 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tacit.data.margins import COUNT, check_agreement, columns_of, differ, place_totals
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Coded, dense_ids, encode
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
 from tacit.risk.sample.fraction import population_size
+from tacit.stats.margins import fit_proportionally
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+#: Weights within a cell that differ by more than this factor are told of.
+VARIES = 3.0
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class SampleTable:
         The cell of each record.
     cluster
         The household of each record, or its number where there are none.
+    notes
+        What there is to tell of the sampling fractions.
     """
 
     keys: tuple[str, ...]
@@ -53,6 +59,7 @@ class SampleTable:
     cell_of: Ints
     record_weight: Floats | None
     cluster: Ints
+    notes: tuple[str, ...] = ()
 
     @property
     def records(self) -> int:
@@ -84,10 +91,18 @@ def tabulate_sample(
     kind: str,
     population: int | None,
     fraction: float | None,
+    margins: Sequence[Mapping[str, tuple[Any, ...]]] = (),
 ) -> SampleTable:
-    """Count the cells of a file and find their sampling fractions."""
+    """Count the cells of a file and find their sampling fractions; ``margins`` are known counts of people by keys."""
     wanted = [*keys, *(c for c in (data.weight, data.household) if c is not None)]
     table = data.to_arrow(list(dict.fromkeys(wanted)))
+    # Margins may be about keys of another quasi-identifier.
+    margins = [m for m in margins if set(columns_of(m)) <= set(keys)]
+    if margins:
+        check_agreement(margins, kind)
+        population = agreed_total(
+            margins, population, fraction, kind, weighted=data.weight is not None
+        )
     total = population_size(kind, table.num_rows, population, fraction)
     weights = None if data.weight is None else read_weights(table.column(data.weight), kind)
     if total is None and weights is None:
@@ -114,6 +129,20 @@ def tabulate_sample(
         assert weight is not None
         share = np.minimum(n / weight, 1.0)
         overall = float(min(n.sum() / weight.sum(), 1.0))
+    notes = vary_inside(cell_of, weights, number) if total is None and weights is not None else ()
+    if margins:
+        cells = {k: as_coded(codes[:, j], coded[j][1]) for j, k in enumerate(keys)}
+        people = rake_people(n / share, cells, margins, kind)
+        if weights is not None and weight is not None:
+            weights, weight = weights * (people / weight)[cell_of], people
+        capped = int((n > people * (1 + 1e-9)).sum())
+        share = np.minimum(n / people, 1.0)
+        overall = float(min(n.sum() / people.sum(), 1.0))
+        notes += (f"Sampling fractions were raked to {len(margins)} known margins.",)
+        if capped:
+            notes += (
+                f"In {capped:,} cells that left fewer people than records: their fraction is 1.",
+            )
     household = None if data.household is None else encode(table.column(data.household)).codes
     return SampleTable(
         keys=tuple(keys),
@@ -126,7 +155,67 @@ def tabulate_sample(
         cell_of=cell_of,
         record_weight=weights,
         cluster=np.arange(len(cell_of)) if household is None else household.astype(np.int64),
+        notes=notes,
     )
+
+
+def agreed_total(
+    margins: Sequence[Mapping[str, tuple[Any, ...]]],
+    population: int | None,
+    fraction: float | None,
+    kind: str,
+    *,
+    weighted: bool,
+) -> int | None:
+    """Return the people that margins sum to, unless weights say it cell by cell; another number is refused."""
+    total = sum(margins[0][COUNT])
+    if fraction is not None:
+        raise InputError(
+            f"{kind}: known margins give the sampling fraction; leave out sampling_fraction=."
+        )
+    if population is not None and differ(total, population):
+        raise InputError(
+            f"{kind}: the margins sum to {total:,.0f} people and population = {population:,}; correct one of them."
+        )
+    return population if population is not None or weighted else round(total)
+
+
+def as_coded(codes: Ints, values: Sequence[Any]) -> Coded:
+    """Return a column of codes with its values; missing ones are coded last."""
+    return Coded(codes.astype(np.int32), pa.array([v for v in values if v is not None]))
+
+
+def rake_people(
+    people: Floats,
+    cells: Mapping[str, Coded],
+    margins: Sequence[Mapping[str, tuple[Any, ...]]],
+    kind: str,
+) -> Floats:
+    """Return people by cell, scaled until they meet the known margins."""
+    occupied = np.ones(len(people), dtype=bool)
+    placed = [place_totals(m, cells, occupied, kind) for m in margins]
+    made = fit_proportionally(people, placed)
+    if not made.met or not (made.values > 0).all():
+        raise InputError(
+            f"{kind}: the margins cannot be met together by the cells in which there are records; merge categories, or "
+            "leave out a margin."
+        )
+    return made.values
+
+
+def vary_inside(cell_of: Ints, weights: Floats, number: int) -> tuple[str, ...]:
+    """Return a warning where the weights within a cell differ much."""
+    least, most = np.full(number, np.inf), np.zeros(number)
+    np.minimum.at(least, cell_of, weights)
+    np.maximum.at(most, cell_of, weights)
+    many = int((most > VARIES * least).sum())
+    if not many:
+        return ()
+    told = (
+        f"In {many:,} cells some weights are more than {VARIES:g} times others, and the model takes one sampling "
+        "fraction for the cell."
+    )
+    return (told,)
 
 
 def sum_by(place: Ints, amounts: Floats, size: int) -> Floats:

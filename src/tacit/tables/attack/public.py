@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.claims.rounded import is_total
+from tacit.claims.tables.rounded import is_total
 from tacit.data.base import Action
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table

@@ -6,8 +6,8 @@ import numpy as np
 
 from tacit.claims.attack.attacker import is_protected, levels_of, room_of, within_intervals
 from tacit.claims.claim import Claim
-from tacit.claims.intervals_hold_the_truth import holds_truth
 from tacit.claims.registry import check_for
+from tacit.claims.tables.intervals_hold_the_truth import holds_truth
 from tacit.claims.view import TableView
 
 

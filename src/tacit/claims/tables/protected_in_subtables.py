@@ -11,8 +11,8 @@ from scipy import sparse
 from tacit.claims.attack.attacker import is_protected
 from tacit.claims.attack.needs import Needs
 from tacit.claims.claim import Claim
-from tacit.claims.protected_in_table import narrow_possible_range
 from tacit.claims.registry import check_for
+from tacit.claims.tables.protected_in_table import narrow_possible_range
 from tacit.claims.view import Flags, Floats, Ints, TableView
 
 #: Subtables are looked at together up to this many cells.

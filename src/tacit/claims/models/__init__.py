@@ -1,0 +1,1 @@
+"""Models of what can be learnt about people from keys and sensitive values."""

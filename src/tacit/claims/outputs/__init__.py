@@ -1,0 +1,1 @@
+"""Plots, fits and records drawn from noisy counts."""

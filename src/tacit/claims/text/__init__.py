@@ -1,0 +1,1 @@
+"""What released texts no longer hold."""
