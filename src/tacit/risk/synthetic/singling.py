@@ -23,6 +23,8 @@ from tacit.spec import Companions, Measure
 EFFORT = 30
 #: Logarithm of the spread of counts at most.
 MOST_SPREAD = 60.0
+#: Bootstrap samples for the error of a rate that is carried to another length.
+DRAWS = 100
 
 
 @register
@@ -75,15 +77,13 @@ class Singling(Measure):
         told = Guesses(files, synthetic, min(self.together, len(columns)), ctx.rng)
         attacks = told.singling(self.attacks, ctx)
         blind = told.blind(self.attacks)
-        n = max(len(attacks), 1)
         rates = [
             Rate(int((count_met(original, g) == 1).sum()), max(len(g), 1)) for g in (attacks, blind)
         ]
         seen = None
         if control is not None:
             met = count_met(control, attacks)
-            share = share_single(met, len(original) / max(len(control), 1))
-            seen = Rate(round(share * n), n)
+            seen = rate_single(met, len(original) / max(len(control), 1), ctx.rng)
         return judge(
             self.kind, "Singling out", rates[0], rates[1], seen,
             words="A condition read off one synthetic record was tried on the original: it singles somebody out when it holds for one record alone." + too_few(len(attacks), self.attacks),
@@ -164,6 +164,17 @@ def holds(x: Floats, condition: Condition) -> Flags:
 def count_met(side: Side, conditions: list[Condition]) -> Ints:
     """Return for how many records of a file each condition holds."""
     return np.array([int(holds(side.x, c).sum()) for c in conditions], dtype=np.int64)
+
+
+def rate_single(met: Ints, ratio: float, rng: np.random.Generator) -> Rate:
+    """Return the rate of :func:`share_single`, of as many attacks as its error amounts to, by the bootstrap."""
+    n = max(len(met), 1)
+    share = share_single(met, ratio)
+    if ratio > 1 and len(met):
+        again = [share_single(rng.choice(met, len(met)), ratio) for _ in range(DRAWS)]
+        spread = max(float(np.var(again)), share * (1 - share) / n, 1e-12)
+        n = max(1, min(n, round(max(share * (1 - share), 1.0 / n) / spread)))
+    return Rate(round(share * n), n)
 
 
 def share_single(met: Ints, ratio: float) -> float:
