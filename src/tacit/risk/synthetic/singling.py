@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -167,14 +168,15 @@ def count_met(side: Side, conditions: list[Condition]) -> Ints:
 
 
 def rate_single(met: Ints, ratio: float, rng: np.random.Generator) -> Rate:
-    """Return the rate of :func:`share_single`, of as many attacks as its error amounts to, by the bootstrap."""
+    """Return the rate of :func:`share_single`; what carrying it to another length adds to its error by the bootstrap."""
     n = max(len(met), 1)
     share = share_single(met, ratio)
-    if ratio > 1 and len(met):
-        again = [share_single(rng.choice(met, len(met)), ratio) for _ in range(DRAWS)]
-        spread = max(float(np.var(again)), share * (1 - share) / n, 1e-12)
-        n = max(1, min(n, round(max(share * (1 - share), 1.0 / n) / spread)))
-    return Rate(round(share * n), n)
+    found = Rate(round(share * n), n)
+    if ratio <= 1 or not len(met):
+        return found
+    again = [share_single(rng.choice(met, len(met)), ratio) for _ in range(DRAWS)]
+    added = max(float(np.var(again)) - share * (1 - share) / n, 0.0)
+    return replace(found, more=found.z * math.sqrt(added))
 
 
 def share_single(met: Ints, ratio: float) -> float:
