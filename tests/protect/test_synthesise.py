@@ -575,3 +575,84 @@ def test_noise_of_private_margins_is_of_whole_numbers(monkeypatch):
     [(lattice, counts)] = seen
     assert (lattice.step, lattice.amplitude) == (1.0, pytest.approx(np.sqrt(1 / 0.5)))
     assert counts.sum() == 200
+
+
+# -- what a user would check first --------------------------------------------------------------------------
+
+
+def workers(n=3000, seed=5):
+    """Half the people work, which their status tells; wages grow with age and schooling."""
+    rng = np.random.default_rng(seed)
+    age, school = rng.integers(16, 80, n), rng.integers(0, 4, n)
+    status = np.where(age > 64, "retired", rng.choice(["at work", "at home"], n, p=[0.7, 0.3]))
+    wage = 500 + 20 * age + 300 * school + rng.normal(0, 250, n)
+    wage = np.where(status == "at work", np.round(np.maximum(wage, 1.0), 1), 0.0)
+    return tacit.read({"age": age, "school": school, "status": status, "wage": wage})
+
+
+PARAMETRIC = {"status": "multinomial", "wage": "linear", "school": "count"}
+
+
+@pytest.mark.parametrize(
+    "options", [{"method": "cart"}, {"methods": PARAMETRIC}], ids=["cart", "models"]
+)
+def test_margins_correlations_and_coefficients_survive(options):
+    data = workers()
+    made = tacit.Synthesise(columns=["school", "status", "wage"], copies=5, **options).apply(
+        data, seed=1
+    )
+    found = tacit.SyntheticEstimates(
+        means=["wage", "school"], regressions={"wage": ["age", "school"]}
+    ).measure(made, original=data)
+    assert found.value > 0.5
+    assert found.numbers["smallest overlap"] > 0
+    assert tacit.MarginChange(columns=["status", "school"], ways=2).measure(
+        made, original=data
+    ).value < (0.03 if "method" in options else 0.12)
+    one = split_copies(made)[0]
+    assert (
+        tacit.CorrelationChange(columns=["age", "school", "wage"]).measure(one, original=data).value
+        < 0.05
+    )
+    # Who does not work has no wage, although no rule says so: the spike at 0 is a state of its own.
+    table = one.to_arrow().to_pydict()
+    idle = [w for s, w in zip(table["status"], table["wage"], strict=True) if s != "at work"]
+    assert np.mean(np.array(idle) == 0) > 0.97
+    assert sum(w == 0 for w in table["wage"]) < len(table["wage"]) * 0.62
+
+
+def test_trees_are_hard_to_tell_from_the_original_and_loose_columns_are_not():
+    data = workers()
+    ratio = {}
+    for way in ("cart", "copula", "sample"):
+        made = tacit.Synthesise(columns=["school", "status", "wage"], method=way).apply(
+            data, seed=1
+        )
+        found = tacit.Propensity(columns=["age", "school", "status", "wage"]).measure(
+            made, original=data, seed=1
+        )
+        ratio[way] = found.numbers["ratio to that"]
+    assert ratio["cart"] < 3
+    assert ratio["cart"] < ratio["copula"] < ratio["sample"]
+
+
+def test_a_category_that_a_predictor_tells_for_certain_is_drawn_so():
+    data = workers()
+    made = tacit.Synthesise(
+        columns=["status"], method="multinomial", copies=4, predictors={"status": ["age"]}
+    ).apply(data, seed=2)
+    table = made.to_arrow().to_pydict()
+    old = [s for s, a in zip(table["status"], table["age"], strict=True) if a > 68]
+    young = [s for s, a in zip(table["status"], table["age"], strict=True) if a < 60]
+    assert np.mean(np.array(old) == "retired") > 0.9
+    assert np.mean(np.array(young) == "retired") < 0.05
+
+
+def test_threads_change_nothing(monkeypatch):
+    from tacit.protect.synthesise.sequential import sequence
+
+    data = workers(400)
+    spec = tacit.Synthesise(copies=3)
+    alone = spec.apply(data, seed=1).to_arrow()
+    monkeypatch.setattr(sequence, "LONG", 10)
+    assert spec.apply(data, seed=1).to_arrow().equals(alone)

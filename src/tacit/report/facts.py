@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from tacit.data.changes import changes as count_changes
+from tacit.data.copies import split_copies
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
@@ -117,12 +118,22 @@ def class_sizes(release: Any) -> list[ClassSizes]:
             name,
             columns,
             sizes_of(release.original, release.original.quasi[name]),
-            sizes_of(release.data, columns),
+            sizes_of_copies(release.data, columns),
             find_claimed_size(release, name),
         )
         for name, columns in release.data.quasi.items()
         if name in release.original.quasi
     ]
+
+
+def sizes_of_copies(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:
+    """Return the class sizes; of several synthetic copies those of the one with most unique records.
+
+    Counted together, copies of one record would hide each other.
+    """
+    if data.copies is None:
+        return sizes_of(data, keys)
+    return max((sizes_of(copy, keys) for copy in split_copies(data)), key=lambda s: s.get(1, 0))
 
 
 def sizes_of(data: Microdata, keys: tuple[str, ...]) -> dict[int, int]:

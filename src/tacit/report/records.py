@@ -31,6 +31,9 @@ from tacit.result import Result, format_number
 #: The report lists this many combinations of keys.
 MOST_COMBINATIONS = 20
 
+#: What is counted where a file holds several synthetic copies.
+COPIES = "The file holds several synthetic copies. Class sizes are those of the copy with most unique records."
+
 BOTH = (Column("before", "number"), Column("after", "number"))
 
 
@@ -70,19 +73,26 @@ class RecordsView(View):
     def cautions(self) -> list[str]:
         """Return where single records can still be told apart."""
         return [
-            f"{words.percent(part.unique_share_after)} of the released records are unique on "
+            f"{words.percent(part.unique_share_after)} of {self.judged} are unique on "
             f"{words.join_column_names(part.columns)} together."
             for part in self.classes
             if part.unique_share_after > 0
         ]
 
+    @property
+    def judged(self) -> str:
+        """Return whose classes are counted: all records, or those of one copy."""
+        copies = self.release.data.copies
+        return "the records of a synthetic copy" if copies else "the released records"
+
     def remarks(self) -> list[str]:
         """Return how the shares of risky values came out where people were dealt to channels."""
-        return [
+        dealt = [
             record_words.dealt_sentence(entry.details)
             for entry in self.release.ledger.entries
             if entry.details.get("shares_dealt")
         ]
+        return [*dealt, *([COPIES] if self.release.data.copies else [])]
 
     # -- the first page --------------------------------------------------------------------------
 
@@ -90,6 +100,7 @@ class RecordsView(View):
         """Return the few numbers at the top."""
         before, after = self.release.ledger.records, len(self.release.data)
         of = f"of {format_number(before)}" if before >= after else ""
+        of = "in several synthetic copies" if self.release.data.copies else of
         shown = [Tile(format_number(after), "records released", of)]
         if self.classes:
             worst = min(self.classes, key=lambda part: part.smallest_after)

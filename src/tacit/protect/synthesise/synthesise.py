@@ -52,6 +52,7 @@ from tacit.protect.synthesise.sequential.sequence import (
     State,
     Step,
     Way,
+    in_threads,
     value_of,
 )
 from tacit.protect.synthesise.sequential.together import (
@@ -65,6 +66,7 @@ from tacit.protect.weights.calibrate import Calibrate, claim_totals
 from tacit.protect.weights.design import Design, WeightWay, copy_weights, recalculate
 from tacit.registry import register
 from tacit.spec import Method
+from tacit.streams import generator_of, spawn_sequences
 from tacit.treatment import OnHousehold
 
 Joint = Literal["copula", "ipf"]
@@ -439,22 +441,34 @@ class Synthesise(Method):
                     else avoid_replicas(state, original, unique, draw, ctx.tick)
                 )
             return
-        for number in range(self.copies):
+        streams = [generator_of(s) for s in spawn_sequences(ctx.rng, self.copies)]
+        done = 0
 
-            def tick(message: str, part: float | None, number: int = number) -> None:
-                ctx.tick(message, (number + (part or 0.0)) / self.copies)
+        def draw_copy(number: int) -> State:
+            rng = streams[number]
+
+            def tick(message: str, part: float | None) -> None:
+                ctx.tick(message, (done + (part or 0.0)) / self.copies)
 
             def redraw_rows(state: State, rows: Ints) -> None:
-                chain.fill(state, chain.whole_homes(rows), ctx.rng, ctx.tick)
+                chain.fill(state, chain.whole_homes(rows), rng, tick)
 
-            if number == 0 or self.proper:
-                chain.fit(ctx.rng, tick, resample=self.proper)
-            state = chain.draw(ctx.rng, tick)
-            yield (
+            if self.proper:
+                chain.fit(rng, tick, resample=True)
+            state = chain.draw(rng, tick)
+            return (
                 state
                 if unique is None
                 else avoid_replicas(state, original, unique, redraw_rows, tick)
             )
+
+        if self.proper:
+            yield from map(draw_copy, range(self.copies))
+            return
+        chain.fit(ctx.rng, ctx.tick)
+        for state in in_threads(draw_copy, self.copies, chain.n):
+            done += 1
+            yield state
 
     def fit_together(
         self, data: Microdata, variables: dict[str, Variable], original: State, ctx: Context

@@ -24,11 +24,12 @@ WEAK = "The attack did no better than guessing, so that it shows nothing: neithe
 
 @dataclass(frozen=True)
 class Rate:
-    """A success rate with its Wilson interval."""
+    """A success rate with its Wilson interval; ``more`` is half the width of an error that comes on top."""
 
     successes: int
     attacks: int
     level: float = 0.95
+    more: float = 0.0
 
     @property
     def z(self) -> float:
@@ -44,7 +45,8 @@ class Rate:
     def error(self) -> float:
         """Return half the width of the Wilson interval."""
         n, s, z = self.attacks, self.successes, self.z
-        return z / (n + z**2) * math.sqrt(s * (n - s) / n + z**2 / 4) if n else 0.5
+        own = z / (n + z**2) * math.sqrt(s * (n - s) / n + z**2 / 4) if n else 0.5
+        return math.hypot(own, self.more)
 
     @property
     def interval(self) -> tuple[float, float]:

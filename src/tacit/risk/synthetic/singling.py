@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ from tacit.spec import Companions, Measure
 EFFORT = 30
 #: Logarithm of the spread of counts at most.
 MOST_SPREAD = 60.0
+#: Bootstrap samples for the error of a rate that is carried to another length.
+DRAWS = 100
 
 
 @register
@@ -75,15 +78,13 @@ class Singling(Measure):
         told = Guesses(files, synthetic, min(self.together, len(columns)), ctx.rng)
         attacks = told.singling(self.attacks, ctx)
         blind = told.blind(self.attacks)
-        n = max(len(attacks), 1)
         rates = [
             Rate(int((count_met(original, g) == 1).sum()), max(len(g), 1)) for g in (attacks, blind)
         ]
         seen = None
         if control is not None:
             met = count_met(control, attacks)
-            share = share_single(met, len(original) / max(len(control), 1))
-            seen = Rate(round(share * n), n)
+            seen = rate_single(met, len(original) / max(len(control), 1), ctx.rng)
         return judge(
             self.kind, "Singling out", rates[0], rates[1], seen,
             words="A condition read off one synthetic record was tried on the original: it singles somebody out when it holds for one record alone." + too_few(len(attacks), self.attacks),
@@ -164,6 +165,18 @@ def holds(x: Floats, condition: Condition) -> Flags:
 def count_met(side: Side, conditions: list[Condition]) -> Ints:
     """Return for how many records of a file each condition holds."""
     return np.array([int(holds(side.x, c).sum()) for c in conditions], dtype=np.int64)
+
+
+def rate_single(met: Ints, ratio: float, rng: np.random.Generator) -> Rate:
+    """Return the rate of :func:`share_single`; what carrying it to another length adds to its error by the bootstrap."""
+    n = max(len(met), 1)
+    share = share_single(met, ratio)
+    found = Rate(round(share * n), n)
+    if ratio <= 1 or not len(met):
+        return found
+    again = [share_single(rng.choice(met, len(met)), ratio) for _ in range(DRAWS)]
+    added = max(float(np.var(again)) - share * (1 - share) / n, 0.0)
+    return replace(found, more=found.z * math.sqrt(added))
 
 
 def share_single(met: Ints, ratio: float) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,16 +24,22 @@ from tacit.protect.synthesise.sequential.rules import add_up, holds
 from tacit.protect.synthesise.sequential.strata import fit_strata
 from tacit.protect.synthesise.sequential.trees import fit_leaves
 from tacit.protect.synthesise.sequential.variables import Values, Variable, blank_copy
+from tacit.streams import generator_of, spawn_sequences
 
 Way = Literal["cart", "logit", "multinomial", "linear", "spline", "count", "sample"]
 Given = list[tuple[Variable, Values]]
 State = dict[str, Values]
+T = TypeVar("T")
 Tick = Callable[[str, float | None], None]
 
 #: Draws until a value is within its range, or a record is a possible one.
 TRIES = 200
 #: Rounds of drawing whole records again that break a rule.
 ROUNDS = 100
+#: Share of the records from which on a number is a state of its own in a regression.
+SPIKE = 0.1
+#: Records from which on threads are worth their start.
+LONG = 20_000
 
 
 @dataclass(frozen=True)
@@ -96,12 +104,19 @@ class Options:
 
 @dataclass
 class ColumnModel:
-    """The model of a column: of its state where numbers may be missing, and of its value."""
+    """The model of a column: of its state where numbers may be missing, and of its value.
+
+    Attributes
+    ----------
+    spike
+        A number that many records share and no normal distribution knows, such as a wage of 0: one more state.
+    """
 
     variable: Variable
     value: Any
     state: Any = None
     donors: Values | None = None
+    spike: float | None = None
 
     def draw_any(self, n: int, rng: np.random.Generator) -> Values:
         """Return values of any records: where a leaf knows only what cannot be."""
@@ -115,7 +130,8 @@ class ColumnModel:
             return found
         states = self.state.draw(given, rng).codes
         ordinary = np.flatnonzero(states == 0)
-        out = Values(states, np.zeros(len(states)))
+        spiked = states == self.variable.size
+        out = Values(np.where(spiked, 0, states), np.where(spiked, self.spike or 0.0, 0.0))
         if not len(ordinary):
             return out
         drawn = self.value.draw([(v, x.take(ordinary)) for v, x in given], rng)
@@ -134,12 +150,17 @@ class Chain:
     models: dict[tuple[str, str], ColumnModel | None] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
+    @property
+    def n(self) -> int:
+        """Return the number of records."""
+        return len(self.original[self.steps[0].column])
+
     # -- fitting -----------------------------------------------------------------------------------
 
     def fit(self, rng: np.random.Generator, tick: Tick, *, resample: bool = False) -> None:
         """Fit the models; ``resample`` fits them to a bootstrap sample of the records."""
-        for i, step in enumerate(self.steps):
-            tick(f"synthesise: fitting {step.column}", i / max(len(self.steps), 1))
+        jobs = []
+        for step in self.steps:
             if step.parts:
                 continue
             free = ~self.structural(step, self.original)
@@ -147,9 +168,18 @@ class Chain:
                 use = rows[free[rows]]
                 if resample and len(use):
                     use = np.sort(rng.choice(use, len(use)))
-                self.models[step.column, group] = (
-                    self.fit_column(step, group, use, rng) if len(use) else None
-                )
+                jobs.append((step, group, use))
+        # No model waits for another: each is fitted to the original.
+        streams = [generator_of(s) for s in spawn_sequences(rng, len(jobs))]
+
+        def fit(at: int) -> ColumnModel | None:
+            step, group, use = jobs[at]
+            return self.fit_column(step, group, use, streams[at]) if len(use) else None
+
+        for i, model in enumerate(in_threads(fit, len(jobs), self.n)):
+            step, group, _ = jobs[i]
+            tick(f"synthesise: fitting {step.column}", (i + 1) / len(jobs))
+            self.models[step.column, group] = model
 
     def groups(self, step: Step) -> dict[str, Ints]:
         """Return the records with a model of their own: all, or heads and then members."""
@@ -170,17 +200,21 @@ class Chain:
         target = self.original[step.column].take(rows)
         donors = target
         state = None
-        if variable.numeric and (target.codes > 0).any():
-            state = self.fit_states(Values(target.codes), variable.size, given, step, rng)
-            ordinary = np.flatnonzero(target.codes == 0)
+        spike = find_spike(target) if step.way in ("linear", "spline") else None
+        codes = target.codes
+        if spike is not None:
+            codes = np.where((codes == 0) & (target.numbers == spike), variable.size, codes)
+        if variable.numeric and (codes > 0).any():
+            state = self.fit_states(Values(codes), variable.size, given, step, rng)
+            ordinary = np.flatnonzero(codes == 0)
             given = [(v, x.take(ordinary)) for v, x in given]
             target = target.take(ordinary)
         if variable.numeric:
             target = Values(np.zeros(len(target), dtype=np.int64), target.numbers)
         if not len(target):
-            return ColumnModel(variable, None, state, donors)
+            return ColumnModel(variable, None, state, donors, spike)
         value = self.fit_values(target, variable, given, step, rng)
-        return ColumnModel(variable, value, state, donors)
+        return ColumnModel(variable, value, state, donors, spike)
 
     def fit_states(
         self, target: Values, size: int, given: Given, step: Step, rng: np.random.Generator
@@ -375,6 +409,28 @@ class Chain:
         decimals = [self.variables[p].decimals for p in step.parts]
         total = total if None in decimals else np.round(total, max(d or 0 for d in decimals)) + 0.0
         state[step.column] = Values(np.where(some, 0, 1).astype(np.int64), total)
+
+
+def find_spike(values: Values) -> float | None:
+    """Return the number that at least a tenth of the records share, where numbers are otherwise spread."""
+    assert values.numbers is not None
+    numbers, counts = np.unique(values.numbers[values.codes == 0], return_counts=True)
+    if not len(counts):
+        return None
+    top = int(counts.argmax())
+    others = np.delete(counts, top)
+    # Among a few round values none is a spike: it has to stand out from the next.
+    apart = counts[top] >= SPIKE * counts.sum() and counts[top] >= 5 * others.max(initial=0)
+    return float(numbers[top]) if apart and len(others) else None
+
+
+def in_threads(work: Callable[[int], T], n: int, records: int) -> Iterator[T]:
+    """Yield what work gives for 0, 1, ..., n - 1: in threads where it is long, since trees are grown outside Python."""
+    if records < LONG or n < 2:
+        yield from map(work, range(n))
+        return
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, n)) as pool:
+        yield from pool.map(work, range(n))
 
 
 def outside(values: Values, limits: tuple[float | None, float | None]) -> Flags:

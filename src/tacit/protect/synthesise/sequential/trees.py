@@ -36,6 +36,11 @@ class Leaves:
         Where each leaf begins and how many donors it has.
     spread
         Standard deviation of the noise with which numbers of a leaf are smoothed; None for none.
+    middle, shrink
+        Mean of each leaf, and the share of its distance from it that a smoothed number keeps: noise adds to the variance
+        what the share takes off it.
+    ends
+        Smallest and largest number of all donors; what smoothing carries beyond is reflected.
     atom
         For each donor, whether its number stays as it is.
     """
@@ -47,6 +52,9 @@ class Leaves:
     count: Ints
     spread: Floats | None
     atom: Flags
+    middle: Floats
+    shrink: Floats
+    ends: tuple[float, float]
 
     def draw(self, given: Sequence[tuple[Variable, Values]], rng: np.random.Generator) -> Values:
         """Return new values for records with these predictors."""
@@ -55,9 +63,10 @@ class Leaves:
         drawn = self.donors.take(at)
         if self.spread is None or drawn.numbers is None:
             return drawn
+        middle, share = self.middle[leaf], self.shrink[leaf]
         noise = rng.standard_normal(len(leaf)) * self.spread[leaf]
-        free = ~self.atom[at]
-        return Values(drawn.codes, np.where(free, drawn.numbers + noise, drawn.numbers))
+        moved = reflect(middle + share * (drawn.numbers - middle + noise), *self.ends)
+        return Values(drawn.codes, np.where(self.atom[at], drawn.numbers, moved))
 
     def find(self, given: Sequence[tuple[Variable, Values]]) -> Ints:
         """Return the leaf of each record."""
@@ -93,9 +102,11 @@ def fit_leaves(
     start = np.cumsum(count) - count
     donors = target.take(order)
     spread, atom = None, np.zeros(n, dtype=bool)
-    if smooth and y is not None:
-        spread, atom = smoothing(donors.numbers, leaves[order], nodes)
-    return Leaves(tree, scores, donors, start, count, spread, atom)
+    middle, shrink, ends = np.zeros(nodes), np.ones(nodes), (0.0, 0.0)
+    if smooth and y is not None and n:
+        spread, atom, middle, shrink = smoothing(donors.numbers, leaves[order], nodes)
+        ends = float(y.min()), float(y.max())
+    return Leaves(tree, scores, donors, start, count, spread, atom, middle, shrink, ends)
 
 
 def grow(x: Any, target: Values, size: int, leaf: int, rng: np.random.Generator) -> Any:
@@ -167,23 +178,36 @@ def predictors(
     return out
 
 
-def smoothing(numbers: Floats | None, leaf: Ints, nodes: int) -> tuple[Floats, Flags]:
-    """Return the bandwidth of each leaf by Silverman's rule, and which numbers stay as they are."""
+def reflect(numbers: Floats, low: float, high: float) -> Floats:
+    """Return numbers with what lies beyond the ends reflected at them: cut off or drawn again, means would move."""
+    once = np.where(numbers < low, 2 * low - numbers, numbers)
+    return np.clip(np.where(once > high, 2 * high - once, once), low, high)
+
+
+def smoothing(
+    numbers: Floats | None, leaf: Ints, nodes: int
+) -> tuple[Floats, Flags, Floats, Floats]:
+    """Return the bandwidth of each leaf by Silverman's rule, which numbers stay as they are, and what keeps variances.
+
+    The bandwidth and its shrinkage are those of the numbers that do not stay (Silverman 1986, section 6.4.1).
+    """
     assert numbers is not None
-    count = np.maximum(np.bincount(leaf, minlength=nodes), 1)
-    mean = np.bincount(leaf, weights=numbers, minlength=nodes) / count
-    square = np.bincount(leaf, weights=(numbers - mean[leaf]) ** 2, minlength=nodes) / count
-    # Donors stand sorted by leaf: their quartiles after sorting within leaves.
-    order = np.lexsort((numbers, leaf))
-    start = np.cumsum(count * (np.bincount(leaf, minlength=nodes) > 0))
-    start = start - count
-    ranked = numbers[order]
+    _, place, n = np.unique(numbers, return_inverse=True, return_counts=True)
+    atom = (n >= max(ATOM, len(numbers) // 200))[place.ravel()]
+    numbers, leaf = numbers[~atom], leaf[~atom]
+    count = np.bincount(leaf, minlength=nodes)
+    some = np.maximum(count, 1)
+    mean = np.bincount(leaf, weights=numbers, minlength=nodes) / some
+    square = np.bincount(leaf, weights=(numbers - mean[leaf]) ** 2, minlength=nodes) / some
+    # Quartiles after sorting within leaves.
+    ranked = np.append(numbers[np.lexsort((numbers, leaf))], 0.0)
+    start = np.cumsum(count) - count
     low, high = (
-        ranked[np.clip(start + np.floor(share * (count - 1)).astype(np.int64), 0, len(ranked) - 1)]
+        ranked[np.minimum(start + np.floor(share * (some - 1)).astype(np.int64), len(ranked) - 1)]
         for share in (0.25, 0.75)
     )
-    quartiles = np.abs(high - low) / 1.349
+    quartiles = np.where(count > 0, np.abs(high - low) / 1.349, 0.0)
     scale = np.where(quartiles > 0, np.minimum(np.sqrt(square), quartiles), np.sqrt(square))
-    spread = 0.9 * scale * count ** (-0.2)
-    _, place, n = np.unique(numbers, return_inverse=True, return_counts=True)
-    return spread, (n >= max(ATOM, len(numbers) // 200))[place.ravel()]
+    spread = 0.9 * scale * some ** (-0.2)
+    shrink = np.sqrt(square / np.maximum(square + spread**2, 1e-300))
+    return spread, atom, mean, np.where(square > 0, shrink, 1.0)
