@@ -100,6 +100,7 @@ def play_fit(
                 "separated by a column. Leave that column out, or use ridge= or firth=True."
             )
     information = sums.information + newton.ridge * np.eye(len(beta))
+    require_inverse(information)
     require_precision(settings, information)
     covariance: Floats = np.asarray(np.linalg.inv(information))
     if isinstance(model, Linear):
@@ -166,7 +167,11 @@ def next_step(
 
 def require_inverse(information: Floats) -> None:
     """Refuse a fit whose information cannot be inverted."""
-    if not np.isfinite(information).all() or np.linalg.cond(information) > WORST_CONDITION:
+    try:
+        lost = not np.isfinite(information).all() or np.linalg.cond(information) > WORST_CONDITION
+    except np.linalg.LinAlgError:
+        lost = True
+    if lost:
         raise Infeasible(
             "the information matrix of the joint fit cannot be inverted: columns depend on each other, or the data are "
             "separated. Leave a column out, or use ridge= or firth=True."
