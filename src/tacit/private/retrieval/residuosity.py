@@ -66,8 +66,8 @@ class Server(ServerHalf):
         """Answer for every bit of a record, with the same query."""
         n = int.from_bytes(take(query, "modulus", bytes), "big")
         size = (self.key_bits + 7) // 8
-        if n.bit_length() != self.key_bits:
-            raise ProtocolError("the modulus of a query has the wrong length")
+        if n.bit_length() != self.key_bits or n % 2 == 0:
+            raise ProtocolError("the modulus of a query has the wrong length, or is even")
         numbers = unpack_numbers(
             take(query, "numbers", bytes, (size * self.side * self.depth,)), size
         )
