@@ -100,8 +100,9 @@ def play_fit(
                 "separated by a column. Leave that column out, or use ridge= or firth=True."
             )
     information = sums.information + newton.ridge * np.eye(len(beta))
+    require_inverse(information)
     require_precision(settings, information)
-    covariance: Floats = np.asarray(np.linalg.inv(information))
+    covariance = invert(information)
     if isinstance(model, Linear):
         covariance = covariance * (tail[0] / max(n - len(beta), 1))
     return Found(
@@ -117,8 +118,8 @@ def require_precision(settings: SumSettings, information: Floats) -> None:
     p = len(information)
     if not p:
         return
-    scale = 1 / np.sqrt(np.diag(information))
-    spread = np.linalg.norm(np.linalg.inv(information * np.outer(scale, scale)), 2)
+    square, scale = scaled(information)
+    spread = np.linalg.norm(np.linalg.inv(square), 2)
     error = len(settings.parties) * 2.0 ** -(settings.point.frac_bits + 1)
     if error * p * float(scale.max()) ** 2 * spread > 1e-8:
         raise Infeasible(
@@ -135,7 +136,7 @@ def start_at(settings: SumSettings, model: Any, newton: Newton) -> Role[Floats]:
         total = yield from add_securely(settings, local_vector(line, np.zeros(p)))
         sums = total_sums(line, total)
         require_inverse(sums.information)
-        return np.asarray(np.linalg.solve(sums.information, sums.slope))
+        return np.asarray(invert(sums.information) @ sums.slope)
     if newton.start == "zeros":
         return np.zeros(p)
     given = np.asarray(newton.start, np.float64)
@@ -154,23 +155,41 @@ def next_step(
     if newton.firth:
         if not isinstance(model, Logistic):
             raise ProtocolError("Firth's correction is for logistic regression")
-        inverse = np.linalg.inv(information)
+        inverse = invert(information)
         slope = yield from add_securely(settings, model.firth_slope(beta, inverse))
     if settings.me == settings.lead:
-        step: Floats = np.asarray(np.linalg.solve(information, slope))
+        square, scale = scaled(information)
+        step: Floats = np.asarray(scale * np.linalg.solve(square, scale * slope))
         yield from tell_all(settings, f"step {settings.n_sums}", {"step": step})
         return step
     told = yield Receive(settings.lead, f"step {settings.n_sums}")
     return np.asarray(take(told, "step", "f8", (len(beta),)))
 
 
+def scaled(information: Floats) -> tuple[Floats, Floats]:
+    """Return the information with ones on its diagonal, and the factors: the units of columns are no reason to refuse them."""
+    scale = 1 / np.sqrt(np.diag(information))
+    return information * np.outer(scale, scale), scale
+
+
 def require_inverse(information: Floats) -> None:
     """Refuse a fit whose information cannot be inverted."""
-    if not np.isfinite(information).all() or np.linalg.cond(information) > WORST_CONDITION:
+    lost = not np.isfinite(information).all() or bool((np.diag(information) <= 0).any())
+    try:
+        lost = lost or bool(np.linalg.cond(scaled(information)[0]) > WORST_CONDITION)
+    except np.linalg.LinAlgError:
+        lost = True
+    if lost:
         raise Infeasible(
             "the information matrix of the joint fit cannot be inverted: columns depend on each other, or the data are "
             "separated. Leave a column out, or use ridge= or firth=True."
         )
+
+
+def invert(information: Floats) -> Floats:
+    """Return the inverse, computed on a diagonal of ones."""
+    square, scale = scaled(information)
+    return np.asarray(np.linalg.inv(square) * np.outer(scale, scale))
 
 
 def check_sizes(settings: SumSettings, model: Any, newton: Newton) -> Role[int]:

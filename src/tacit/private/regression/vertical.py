@@ -144,7 +144,7 @@ def solve(parties: Sequence[str], columns: Any, squares: Any, products: Any, n: 
     at = names.index("(response)")
     rest = [i for i in range(len(names)) if i != at]
     square, cross = gram[np.ix_(rest, rest)], gram[rest, at]
-    if np.linalg.cond(square) > 1e12:
+    if not np.isfinite(square).all() or np.linalg.cond(square) > 1e12:
         raise Infeasible("columns of the owners depend on each other: leave one out")
     beta = np.linalg.solve(square, cross)
     sigma2 = float((gram[at, at] - beta @ cross) / (n - len(rest)))

@@ -29,7 +29,9 @@ from tacit.private.retrieval.scheme import (
     cube_side,
     gmp,
     pack_numbers,
+    require_bounded,
     require_key,
+    take_bounded,
     unpack_numbers,
 )
 
@@ -50,6 +52,7 @@ class Server(ServerHalf):
         key_bits: int = USUAL_KEY,
         insecure_ok: bool = False,
     ) -> None:
+        require_bounded(depth=depth, s=s)
         self.depth, self.s = depth, s
         self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
         self.side = cube_side(len(table), depth)
@@ -96,8 +99,8 @@ class Client(ClientHalf):
         self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
     ) -> None:
         self.length = parameters.length
-        self.depth, self.s = (take(parameters.public, name, int) for name in ("depth", "s"))
-        told = take(parameters.public, "key_bits", int)
+        self.depth, self.s = (take_bounded(parameters.public, name) for name in ("depth", "s"))
+        told = take_bounded(parameters.public, "key_bits")
         self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
         self.side = cube_side(parameters.n, self.depth)
         self.key = PrivateKey.make(self.key_bits)

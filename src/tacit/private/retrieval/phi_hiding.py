@@ -34,7 +34,9 @@ from tacit.private.retrieval.scheme import (
     pack_numbers,
     random_prime,
     random_unit,
+    require_bounded,
     require_key,
+    take_bounded,
     unpack_numbers,
 )
 
@@ -85,10 +87,10 @@ class CmsClient(ClientHalf):
     def __init__(
         self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
     ) -> None:
-        told = take(parameters.public, "key_bits", int)
+        told = take_bounded(parameters.public, "key_bits")
         self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
         self.length = parameters.length
-        self.primes = primes_from(take(parameters.public, "start", int), parameters.n)
+        self.primes = primes_from(take_bounded(parameters.public, "start"), parameters.n)
         if max(self.primes).bit_length() * 4 > self.key_bits:
             raise InvalidParameter(
                 "the primes are too large for this key: a factor of phi could be found"
@@ -156,6 +158,7 @@ class GrServer(ServerHalf):
         key_bits: int = USUAL_KEY,
         insecure_ok: bool = False,
     ) -> None:
+        require_bounded(depth=depth)
         self.depth, self.key_bits = depth, require_key(key_bits, insecure_ok=insecure_ok)
         self.side = cube_side(len(table), depth)
         self.room = key_bits // 5 // 8
@@ -208,9 +211,9 @@ class GrClient(ClientHalf):
     def __init__(
         self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
     ) -> None:
-        told = take(parameters.public, "key_bits", int)
+        told = take_bounded(parameters.public, "key_bits")
         self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
-        self.depth, self.length = take(parameters.public, "depth", int), parameters.length
+        self.depth, self.length = take_bounded(parameters.public, "depth"), parameters.length
         self.side = cube_side(parameters.n, self.depth)
         self.room = self.key_bits // 5 // 8
         self.powers = prime_powers(self.side, 8 * self.room)

@@ -31,7 +31,9 @@ from tacit.private.retrieval.scheme import (
     pack_numbers,
     random_modulus,
     random_unit,
+    require_bounded,
     require_key,
+    take_bounded,
     unpack_numbers,
 )
 
@@ -50,6 +52,7 @@ class Server(ServerHalf):
         key_bits: int = USUAL_KEY,
         insecure_ok: bool = False,
     ) -> None:
+        require_bounded(depth=depth)
         self.table, self.length, self.depth = table, length, depth
         self.key_bits = require_key(key_bits, insecure_ok=insecure_ok)
         self.side = cube_side(len(table), depth)
@@ -63,8 +66,8 @@ class Server(ServerHalf):
         """Answer for every bit of a record, with the same query."""
         n = int.from_bytes(take(query, "modulus", bytes), "big")
         size = (self.key_bits + 7) // 8
-        if n.bit_length() != self.key_bits:
-            raise ProtocolError("the modulus of a query has the wrong length")
+        if n.bit_length() != self.key_bits or n % 2 == 0:
+            raise ProtocolError("the modulus of a query has the wrong length, or is even")
         numbers = unpack_numbers(
             take(query, "numbers", bytes, (size * self.side * self.depth,)), size
         )
@@ -89,8 +92,8 @@ class Client(ClientHalf):
         self, parameters: Parameters, *, key_bits: int | None = None, insecure_ok: bool = False
     ) -> None:
         self.length = parameters.length
-        self.depth = take(parameters.public, "depth", int)
-        told = take(parameters.public, "key_bits", int)
+        self.depth = take_bounded(parameters.public, "depth")
+        told = take_bounded(parameters.public, "key_bits")
         self.key_bits = require_key(key_bits or told, insecure_ok=insecure_ok)
         self.side = cube_side(parameters.n, self.depth)
         self.n, self.p, self.q = random_modulus(self.key_bits)

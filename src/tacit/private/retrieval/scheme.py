@@ -13,11 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tacit.errors import EngineMissing, InvalidParameter
-from tacit.private.parties.wire import Body
+from tacit.errors import EngineMissing, InvalidParameter, ProtocolError
+from tacit.private.parties.wire import Body, take
 
 #: Smaller keys can be broken; they are for tests and need ``insecure_ok=True``.
 LEAST_KEY, USUAL_KEY = 2048, 3072
+#: What options and a server's parameters may be.
+BOUNDS = {"depth": (1, 40), "s": (1, 16), "key_bits": (64, 16_384), "start": (2, 1 << 62)}
+#: Records of a table, and of one under the schemes of study.
+MOST_RECORDS, MOST_STUDIED = 1 << 40, 1 << 24
 
 
 @dataclass(frozen=True)
@@ -68,8 +72,26 @@ class ClientHalf:
         raise NotImplementedError
 
 
+def take_bounded(public: Body, name: str) -> int:
+    """Return a whole number of a server's parameters, within bounds: a client works as long as they tell it to."""
+    value = take(public, name, int)
+    low, high = BOUNDS[name]
+    if not low <= value <= high:
+        raise ProtocolError(f"the server's parameter {name!r} lies outside of its bounds")
+    return int(value)
+
+
+def require_bounded(**values: int) -> None:
+    """Refuse options outside of the same bounds."""
+    for name, value in values.items():
+        low, high = BOUNDS[name]
+        if not low <= value <= high:
+            raise InvalidParameter(f"{name} must lie between {low} and {high} (got {value})")
+
+
 def require_key(key_bits: int, *, insecure_ok: bool) -> int:
     """Refuse keys that can be broken, unless it is said that this is a test."""
+    require_bounded(key_bits=key_bits)
     if key_bits < LEAST_KEY and not insecure_ok:
         raise InvalidParameter(
             f"key_bits must be at least {LEAST_KEY} (got {key_bits}): smaller keys can be broken. For a test, pass "

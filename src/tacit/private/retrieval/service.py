@@ -16,7 +16,14 @@ from typing import Any
 from tacit.errors import InputError, InvalidParameter, ProtocolError, Slow, near_match
 from tacit.private.parties.wire import Body, Message, decode, encode, take
 from tacit.private.retrieval import homomorphic, phi_hiding, residuosity, simple, two_servers
-from tacit.private.retrieval.scheme import ClientHalf, Parameters, ServerHalf, digest_table
+from tacit.private.retrieval.scheme import (
+    MOST_RECORDS,
+    MOST_STUDIED,
+    ClientHalf,
+    Parameters,
+    ServerHalf,
+    digest_table,
+)
 
 SERVERS: dict[str, type[ServerHalf]] = {
     "simple": simple.Server,
@@ -258,7 +265,8 @@ def read_parameters(data: bytes) -> Parameters:
         take(body, k, t) for k, t in (("_scheme", str), ("_n", int), ("_length", int))
     )
     public = {k: v for k, v in body.items() if not k.startswith("_")}
-    if n < 1 or length < 1:
+    most = MOST_RECORDS if scheme in ("simple", "chor") else MOST_STUDIED
+    if not 1 <= n <= most or not 1 <= length <= 1 << 32 or n * length > 1 << 44:
         raise ProtocolError("the server's parameters do not fit its table")
     return Parameters(scheme, n, length, message.run, public)
 

@@ -129,7 +129,7 @@ class Client(ClientHalf):
         if failure_probability(self.columns, self.length) > FAILURE:
             raise ProtocolError("the server's parameters fail more often than once in 2^40 records")
         self.hint = take(public, "hint", "u4", (self.deep * self.length, DIMENSION))
-        if hashlib.sha256(self.hint.tobytes()).hexdigest() != public.get("hint_digest"):
+        if hashlib.sha256(self.hint.tobytes()).hexdigest() != take(public, "hint_digest", str):
             raise ProtocolError("the hint is damaged: its digest does not agree")
         self.matrix = expand_matrix(take(public, "seed", bytes, (32,)), self.columns)
 
