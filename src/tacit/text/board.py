@@ -128,7 +128,8 @@ def settle_group(
         for start, end in leftover(span, taken):
             if (start, end) == (span.start, span.end):
                 taken.append(span)
-            elif span.kind in NAMES or span.kind == "address":
+            else:
+                # What is left of it identifies as well: nothing that was accepted stays.
                 piece = trim_piece(page, start, end)
                 if piece:
                     taken.append(Span(piece[0], piece[1], span.kind, span.certainty, span.source))

@@ -104,7 +104,8 @@ def add_vote(
     while j > i and not words[j - 1][0].isalnum() and words[j - 1] not in ").":
         j -= 1
     if j > i and is_plausible(label, words[i:j]):
-        votes.append((tokens.starts[i], tokens.ends[j - 1], KINDS[label], certainty))
+        kind = "url" if label == "E" and "@" not in words[i:j] else KINDS[label]
+        votes.append((tokens.starts[i], tokens.ends[j - 1], kind, certainty))
 
 
 def is_plausible(label: str, words: list[str]) -> bool:
@@ -112,7 +113,7 @@ def is_plausible(label: str, words: list[str]) -> bool:
     if label == "D":
         return has_day(words)
     if label in "IP":
-        return sum(len(w) for w in words if w[0].isdigit()) >= 2
+        return sum(len(w) for w in words if w[0].isdecimal()) >= 2
     if label == "N":
         return any(w[0].isalpha() and w not in ROMAN for w in words)
     return any(w[0].isalnum() for w in words)
@@ -120,7 +121,7 @@ def is_plausible(label: str, words: list[str]) -> bool:
 
 def has_day(words: list[str]) -> bool:
     """Return whether a date names a day: not month and year, a time, or a score such as 25/30."""
-    numbers = [w for w in words if w[0].isdigit()]
+    numbers = [w for w in words if w[0].isdecimal()]
     if any(len(w) >= 3 and w[0].isalpha() for w in words):
         return any(len(w) < 3 for w in numbers) or not numbers
     if len(numbers) == 1:

@@ -143,6 +143,7 @@ class Lexicon:
                 m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
             )
         if len(low) < 2:
+            word.marks |= m.SHORT
             return
         first = known.first.get(word.low) or known.first.get(low)
         if first:
@@ -240,7 +241,7 @@ def mean_odds(low: str, table: dict[str, str]) -> float:
 
 def shape_of(text: str) -> str:
     """Return the shape of a token, in one letter."""
-    if text[0].isdigit():
+    if text[0].isdecimal():
         return "d"
     if not text[0].isalpha():
         return "p"

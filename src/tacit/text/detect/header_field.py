@@ -66,7 +66,11 @@ def names_in_field(page: Page, j: int) -> Iterator[Candidate]:
             j = page.skip_dot(j + 1)
         if (
             j >= page.size
-            or (page.infos[j].common and page.infos[j].index < 5)
+            or (
+                page.infos[j].common
+                and page.infos[j].index < 5
+                and not (page.low(j - 1) == ";" and page.infos[j].shape == "I")
+            )
             or page.marks(j) & (m.RELATION | m.ROLE)
         ):
             return

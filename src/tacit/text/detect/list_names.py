@@ -16,6 +16,9 @@ from tacit.text.words import words
 def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a word of the lists with a telling capital, or in a text without capitals a word that is a name only."""
     info = page.infos[i]
+    if info.common and info.index < 6 and max(info.first, info.last) >= 7 and is_lone(page, i):
+        evidence = 0.6 if info.marks & BARRED else 0.7 if info.first >= 8 else 0.55
+        yield cut(page, i, i + 1, "name", evidence, "capital")
     if info.marks & (BARRED | m.DRUG) and info.index < 8:
         return
     if not page.capital(i):
@@ -56,6 +59,31 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         sure = not info.common and not place and not page.starts_sentence(i)
         evidence = (0.7 if info.last >= 12 else 0.6) if sure else 0.15 if weak else 0.4
         yield cut(page, i, i + 1, "name", evidence, "list surname")
+
+
+#: Marks of words that have a capital letter for other reasons than being a name.
+OTHERWISE = (
+    m.MEDICAL | m.DRUG | m.EPONYM | m.PLACE | m.STATE | m.HEAD | m.MONTH | m.WEEKDAY | m.STOP | m.TITLE
+    | m.SUFFIX | m.DOSE | m.OFFICE | m.HOSPITAL | m.WARD
+)  # fmt: skip
+
+
+def is_lone(page: Page, i: int) -> bool:
+    """Return True for an ordinary word with a capital letter among small ones, as a name only is: told Rich to."""
+    info = page.infos[i]
+    if info.shape != "C" or info.marks & OTHERWISE or page.starts_sentence(i) or page.lower:
+        return False
+    before = page.infos[i - 1]
+    if before.shape != "l" or before.marks & m.HEAD or page.gap(i - 1) != 1:
+        return False
+    after = page.word_at(i + 1)
+    if after is None or page.lines[i + 1] != page.lines[i]:
+        return True
+    if after.shape in "CUMId" or after.low in "-/:" or after.marks & (m.HEAD | m.DOSE):
+        return False
+    return not (
+        after.shape == "l" and after.common and not after.marks & (m.STOP | m.ACTS | m.PREPOSITION)
+    )
 
 
 @detector("first and last name", m.FIRST)
@@ -136,7 +164,7 @@ def odd_surname(page: Page, i: int, j: int) -> bool:
         | m.NUMBER
         | m.BORN
     )
-    if other.marks & m.MONTH and page.low(j + 1).isdigit():
+    if other.marks & m.MONTH and page.low(j + 1).isdecimal():
         return False
     return not other.marks & (barred & ~m.MONTH) and not page.marks(j + 1) & m.HEAD
 
@@ -201,9 +229,14 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.infos[j].shape not in "CM":
         return
     info = page.infos[j]
-    if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4) or not page.joined(i):
+    if not page.joined(i) or info.low in GENERA_ENDS:
         return
-    if info.low in GENERA_ENDS:
+    if (page.low(i - 1) in (":", ";") or page.low(i - 1) in ("by", "per")) and not (
+        info.marks & (m.STOP | m.HEAD | m.DOSE) or (info.marks & m.MEDICAL and info.last < 8)
+    ):
+        yield cut(page, i, word_end(page, j), "name", 0.87, "initial and surname", person=True)
+        return
+    if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4):
         return
     yield cut(
         page,

@@ -184,7 +184,9 @@ CUES = {
         "came comes went goes sits walks slept sleeps takes took keeps asked asks agreed agrees declined declines refused refuses requests requested "
         "returned returns remains will would visited visits visiting brought phoned rang presented presents attends attended underwent tolerated complains complained "
         "reported described describes noted notes told tells likes loves hates enjoys plays works worked wishes hopes cried laughed smiled appears appeared "
-        "seems seemed looks looked needs needed continues continued signed understands understood lives lived saw sees found"
+        "seems seemed looks looked needs needed continues continued signed understands understood lives lived saw sees found "
+        "threw fell ran got made gave left knew drank woke began spoke sat stood hit hurt lost held broke swam drew wrote fought sang "
+        "put kept won heard grew bit bled does can could cannot should must might thought believes arrived replied knows"
     ),
 }
 

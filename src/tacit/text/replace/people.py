@@ -54,7 +54,7 @@ class People:
     def replace_word(self, word: str) -> str:
         """Return what one word of a name becomes."""
         if not word[0].isalpha():
-            return self.inventor.digits(word, "name") if word.isdigit() else word
+            return self.inventor.digits(word, "name") if word.isdecimal() else word
         low = word.lower()
         if len(low) == 1:
             if low == "s":
