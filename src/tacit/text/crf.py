@@ -128,6 +128,8 @@ def has_day(words: list[str]) -> bool:
         return len(numbers[0]) in {6, 8}
     if len(numbers) != 2:
         return bool(numbers)
+    if "." in words and "/" not in words:
+        return False  # 14.2 is a value
     a, b = int(numbers[0]), int(numbers[1])
     return (1 <= a <= 12 and 1 <= b <= 31) or (1 <= b <= 12 and 1 <= a <= 31)
 

@@ -94,7 +94,7 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if sounds_medical(page, info):
         return 0.6
-    if names_a_thing(page, i) and not info.first >= 17:
+    if names_a_thing(page, i) and not is_first_name_only(info):
         return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
@@ -106,6 +106,19 @@ def medical_evidence(page: Page, i: int) -> float:
     if info.marks & m.EPONYM:
         return 0.7 if info.first < 15 and info.last < 16 else 0.05
     return 0.0
+
+
+def is_first_name_only(info: Word) -> bool:
+    """Return True for a word that is a first name and hardly anything else: Gwendolyn keen to go home."""
+    if info.first >= 17:
+        return True
+    surname = info.last > info.first
+    return (
+        info.first >= 8
+        and not surname
+        and not info.common
+        and not info.marks & (m.EPONYM | m.MEDICAL)
+    )
 
 
 def compound(page: Page, i: int) -> bool:

@@ -34,6 +34,22 @@ def find_header_fields(page: Page, i: int) -> Iterator[Candidate]:
     yield from names_in_field(page, j)
 
 
+#: Fields of forms that hold one part of a name.
+PARTS = words("first last middle mi given maiden surname forename initial initials")
+
+
+@detector("form field", m.NUMBER_WORD | m.STATE | m.COMMON | m.HEADER)
+def find_form_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find what stands after FIRST:, MI: or LAST: in a form."""
+    if page.low(i) not in PARTS or page.low(i + 1) != ":" or not page.together(i, i + 2):
+        return
+    j = i + 2
+    info = page.infos[j]
+    if info.shape in "CUMI" and not info.marks & (m.STOP | m.MEDICAL | m.HEAD):
+        end = j + 1 if info.shape == "I" else max(j + 1, take_name(page, j, cued=True, most=2))
+        yield cut(page, j, end, "name", 0.85, "header field", person=True)
+
+
 def field_end(page: Page, i: int) -> tuple[int, bool]:
     """Return the token after the colon of a field that begins at i, and whether there is one."""
     for j in range(i + 1, min(i + 6, page.size)):

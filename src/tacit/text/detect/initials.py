@@ -69,6 +69,47 @@ def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, i, word_end(page, j), "name", 0.85, "line of initials", person=True)
 
 
+@detector("surname and initial", m.UPPER | m.LAST)
+def find_surname_and_initial(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a surname, a comma and an initial that end a field: (LARKIN, E), Moss, J.R."""
+    info = page.infos[i]
+    if page.low(i + 1) != "," or not page.joined(i) or info.shape not in "UCM" or len(info.low) < 3:
+        return
+    j = i + 2
+    if (
+        not page.together(i, j)
+        or page.gap(i + 1) > 1
+        or page.infos[j].shape != "I"
+        or info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.MEDICAL | m.DRUG | m.STATE | m.HEAD)
+    ):
+        return
+    end = page.skip_dot(j + 1)
+    if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
+        end = page.skip_dot(end + 1)
+    if page.together(j, end) and (page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2):
+        return
+    listed = info.last >= 8 and info.index >= 0
+    sure = 0.85 if listed or not info.common else 0.5
+    yield cut(page, i, end, "name", sure, "last, first")
+
+
+@detector("initials with full stops", m.SHORT)
+def find_dotted_initials(page: Page, i: int) -> Iterator[Candidate]:
+    """Find capital initials with full stops that do something or stand apart: T.M., a minor; A.D. says."""
+    if page.infos[i].shape != "I" or page.low(i + 1) != "." or (i and page.joined(i - 1)):
+        return
+    end, dotted = take_initials(page, i)
+    if not dotted or page.pack.nouns_capital:
+        return
+    after = page.word_at(end)
+    acts = (
+        after is not None
+        and page.together(i, end)
+        and (after.marks & m.ACTS or after.low in (",", "'", "’", ")"))
+    )
+    yield cut(page, i, end, "name", 0.82 if acts else 0.5, "initials")
+
+
 def ends_name(page: Page, j: int) -> bool:
     """Return True when after the name at j its line ends, or a number, a degree or a comma follows."""
     end = word_end(page, j)
@@ -129,4 +170,6 @@ def take_initials(page: Page, i: int) -> tuple[int, bool]:
 
 
 #: Letters with full stops that are no initials: e.g., i.e., p.m., M.D.
-UNMEANT = words("eg ie pm am md do po prn us uk bid tid qid od")
+UNMEANT = words(
+    "eg ie pm am md do po us uk bi ti qi od qd np er iv im sc bp ph ba bs ma ms dd rn pa st ed ua un ph vs ca vi co"
+)

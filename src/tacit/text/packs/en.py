@@ -79,7 +79,7 @@ CUES = {
         "psychologist psychiatrist cardiologist oncologist consultant registrar dentist worker caseworker manager resident intern "
         "attending assistant technician technologist paramedic carer student patient client pt teacher principal lawyer solicitor attorney "
         "interpreter chaplain dietitian dietician anesthesiologist anaesthetist neurologist urologist nephrologist gp pcp gentleman lady "
-        "optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
+        "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
     ),
     "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
     "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun",
@@ -287,6 +287,9 @@ PACK = Pack(
         "ectasis",
         "tomography",
     ),
-    postcode=re.compile(r"[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}(?![A-Za-z0-9])", re.IGNORECASE),
+    postcode=re.compile(
+        r"(?:[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}|[A-Z]\d[A-Z][ ]\d[A-Z]\d)(?![A-Za-z0-9])",
+        re.IGNORECASE,
+    ),
     ninety="90 or older",
 )
