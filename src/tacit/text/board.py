@@ -53,6 +53,10 @@ LARGEST = 64
 REVIEWED = 0.3
 
 
+#: Groups by their first place, with what was accepted of each and what was not.
+Settled = dict[int, tuple[list[Candidate], list[Span], list[Span]]]
+
+
 def combine(evidence: Iterable[float]) -> float:
     """Return the noisy-or of independent evidence."""
     rest = 1.0
@@ -76,13 +80,21 @@ def clusters(candidates: list[Candidate]) -> Iterable[list[Candidate]]:
 
 
 def settle(
-    page: Page, candidates: list[Candidate], threshold: float, *, veto: bool
+    page: Page, candidates: list[Candidate], threshold: float, *, veto: bool, settled: Settled
 ) -> tuple[list[Span], list[Span]]:
-    """Return what is accepted at a threshold, without overlaps, and what stayed below it."""
+    """Return what is accepted at a threshold, without overlaps, and what stayed below it.
+
+    Groups that were settled before, as they are, are looked up in ``settled``.
+    """
     accepted: list[Span] = []
     uncertain: list[Span] = []
     for group in clusters(candidates):
-        settle_group(page, group, threshold, veto, accepted, uncertain)
+        known = settled.get(group[0].start)
+        if known is None or known[0] != group:
+            known = settled[group[0].start] = (group, [], [])
+            settle_group(page, group, threshold, veto, known[1], known[2])
+        accepted.extend(known[1])
+        uncertain.extend(known[2])
     return without_overlaps(accepted), uncertain
 
 

@@ -82,7 +82,7 @@ def gather(tokens: Tokens, tagger: Any, labels: list[str]) -> list[Vote]:
     n = len(tokens.words)
     for i in range(n + 1):
         inside = 1.0 - marginal(OUTSIDE, i) if i < n else 0.0
-        label = max(labels, key=lambda x: marginal(x, i)) if inside >= LEAST else ""  # used at once
+        label = likeliest(marginal, labels, i, inside, current) if inside >= LEAST else ""
         is_sure = inside >= SURE
         if current and (label != current or is_sure != sure):
             add_vote(votes, tokens, begun, i, current, lowest)
@@ -92,6 +92,18 @@ def gather(tokens: Tokens, tagger: Any, labels: list[str]) -> list[Vote]:
         elif label:
             lowest = min(lowest, inside)
     return votes
+
+
+def likeliest(marginal: Any, labels: list[str], i: int, inside: float, guess: str) -> str:
+    """Return the likeliest label of a token that is inside with some probability; the last one is tried first."""
+    best, most = "", -1.0
+    for label in (guess, *labels) if guess else labels:
+        p = marginal(label, i)
+        if p > most:
+            best, most = label, p
+            if p + p > inside:
+                break
+    return best
 
 
 def add_vote(

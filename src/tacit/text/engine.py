@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from tacit.data.corpus import Span
 from tacit.text.addresses import join_addresses
-from tacit.text.board import settle
+from tacit.text.board import Settled, settle
 from tacit.text.calibration import calibrate
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.entities import link_entities
@@ -119,25 +119,31 @@ def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None
     votes = [c for c in candidates if c.source == "crf"] if settings.strict else []
     threshold = settings.threshold
     memory = Memory(page)
+    settled: Settled = {}
     spans: list[Span] = []
     uncertain: list[Span] = []
     for _ in range(PASSES):
-        spans, uncertain = settle(page, candidates, threshold, veto=settings.reduction)
+        spans, uncertain = settle(
+            page, candidates, threshold, veto=settings.reduction, settled=settled
+        )
         spans = extend_names(page, spans)
         more = memory.recall(spans)
         if not more:
             break
         candidates.extend(more)
     else:
-        spans, uncertain = settle(page, candidates, threshold, veto=settings.reduction)
+        spans, uncertain = settle(
+            page, candidates, threshold, veto=settings.reduction, settled=settled
+        )
         spans = extend_names(page, spans)
     spans = join_addresses(page, spans)
     if settings.strict:
         spans = extend_names(page, add_doubtful(page, spans, uncertain, votes))
     spans = [s for s in spans if wanted(page, s, settings)]
     uncertain = [s for s in uncertain if wanted(page, s, settings) and not covered(s, spans)]
-    uncertain.extend(Span(a, b, "other", 0.5, "public office") for a, b in find_offices(page))
-    return Found(tuple(spans), tuple(sorted(uncertain)), find_warnings(page, spans))
+    offices = find_offices(page)
+    uncertain.extend(Span(a, b, "other", 0.5, "public office") for a, b in offices)
+    return Found(tuple(spans), tuple(sorted(uncertain)), find_warnings(page, spans, offices))
 
 
 def covered(span: Span, spans: list[Span]) -> bool:

@@ -143,7 +143,8 @@ class Lexicon:
                 m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
             )
         if len(low) < 2:
-            word.marks |= m.SHORT
+            if low not in "asi" or word.shape != "l":
+                word.marks |= m.SHORT
             return
         first = known.first.get(word.low) or known.first.get(low)
         if first:
@@ -172,6 +173,8 @@ class Lexicon:
         self.look_up_medicine(word, low)
         if word.marks == m.CAPITAL:
             word.marks |= m.STRANGE
+        if (first or last) and (word.shape != "l" or word.index >= 3):
+            word.marks |= m.NAMED
 
     def look_up_medicine(self, word: Word, low: str) -> None:
         """Mark diseases, eponyms and drugs."""

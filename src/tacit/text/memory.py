@@ -15,7 +15,7 @@ from tacit.text.detect.registry import Candidate, cut
 from tacit.text.lexicon import Knowledge
 from tacit.text.names import APOSTROPHES, BARRED
 from tacit.text.page import Page
-from tacit.text.tokens import tokenise
+from tacit.text.tokens import TOKEN
 
 #: Words of names that are remembered in one document.
 MOST_PARTS = 400
@@ -231,7 +231,7 @@ def is_clipped(short: str, name: str) -> bool:
 @functools.lru_cache(maxsize=4096)
 def name_parts(text: str) -> tuple[str, ...]:
     """Return the words of a name in lower case, without initials and particles."""
-    return tuple(w.lower() for w in tokenise(text).words if w[0].isalpha() and len(w) > 1)
+    return tuple(w.lower() for w in TOKEN.findall(text) if w[0].isalpha() and len(w) > 1)
 
 
 def related_forms(knowledge: Knowledge, part: str) -> tuple[str, ...]:

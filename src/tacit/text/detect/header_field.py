@@ -34,14 +34,10 @@ def find_header_fields(page: Page, i: int) -> Iterator[Candidate]:
     yield from names_in_field(page, j)
 
 
-#: Fields of forms that hold one part of a name.
-PARTS = words("first last middle mi given maiden surname forename initial initials")
-
-
-@detector("form field", m.NUMBER_WORD | m.STATE | m.COMMON | m.HEADER)
+@detector("form field", m.NAME_PART)
 def find_form_fields(page: Page, i: int) -> Iterator[Candidate]:
     """Find what stands after FIRST:, MI: or LAST: in a form."""
-    if page.low(i) not in PARTS or page.low(i + 1) != ":" or not page.together(i, i + 2):
+    if page.low(i + 1) != ":" or not page.together(i, i + 2):
         return
     j = i + 2
     info = page.infos[j]

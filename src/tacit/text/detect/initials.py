@@ -10,11 +10,6 @@ from tacit.text.names import word_end
 from tacit.text.page import Page
 from tacit.text.words import words
 
-#: Words after which initials stand.
-BY = words(
-    "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials"
-)
-
 
 @detector("line of initials", m.LINE)
 def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
@@ -69,28 +64,30 @@ def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, i, word_end(page, j), "name", 0.85, "line of initials", person=True)
 
 
-@detector("surname and initial", m.UPPER | m.LAST)
-def find_surname_and_initial(page: Page, i: int) -> Iterator[Candidate]:
+@detector("surname and initial", m.SHORT)
+def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
     """Find a surname, a comma and an initial that end a field: (LARKIN, E), Moss, J.R."""
-    info = page.infos[i]
-    if page.low(i + 1) != "," or not page.joined(i) or info.shape not in "UCM" or len(info.low) < 3:
+    i = j - 2
+    if page.low(j - 1) != "," or page.infos[j].shape != "I" or not page.together(i, j):
         return
-    j = i + 2
+    info = page.infos[i]
     if (
-        not page.together(i, j)
+        info.shape not in "UCM"
+        or len(info.low) < 3
+        or not page.joined(i)
         or page.gap(i + 1) > 1
-        or page.infos[j].shape != "I"
         or info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.MEDICAL | m.DRUG | m.STATE | m.HEAD)
     ):
         return
     end = page.skip_dot(j + 1)
+    if page.low(j) + page.low(end) in UNMEANT:
+        return
     if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
         end = page.skip_dot(end + 1)
     if page.together(j, end) and (page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2):
         return
     listed = info.last >= 8 and info.index >= 0
-    sure = 0.85 if listed or not info.common else 0.5
-    yield cut(page, i, end, "name", sure, "last, first")
+    yield cut(page, i, end, "name", 0.85 if listed or not info.common else 0.5, "last, first")
 
 
 @detector("initials with full stops", m.SHORT)
@@ -128,10 +125,10 @@ def find_initials_after(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i + 1, end, "name", 0.85, "initials of a writer", person=True)
 
 
-@detector("initials by", m.MEETS | m.PREPOSITION | m.HEADER | m.COMMON)
+@detector("initials by", m.SIGNS)
 def find_initials_by(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials after by, per, signed, checked."""
-    if page.low(i) not in BY or not page.together(i, i + 1) or page.joined(i):
+    if not page.together(i, i + 1) or page.joined(i):
         return
     end, dotted = take_initials(page, i + 1)
     if end > i + 1:

@@ -15,32 +15,22 @@ LINKS = words(
 )
 
 
-#: Words after which somebody does something.
-CLAUSE = words(
-    "says said states stated thinks thought reports reported that whether because when if while until although since "
-    "but so where how before after hopes believes why once as and"
-)
-
-
-@detector("subject of a clause", m.CAPITAL)
+@detector("subject of a clause", m.CLAUSE)
 def find_clause_subjects(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word between says or that and a verb: caller says Pru threw up."""
-    info = page.infos[i]
-    if (
-        info.shape != "C"
-        or len(info.low) < 3
-        or page.low(i - 1) not in CLAUSE
-        or not page.together(i - 1, i + 1)
-        or info.marks & (BARRED | m.MEDICAL | m.DRUG | m.EPONYM | m.PLACE | m.STATE)
-        or page.pack.nouns_capital
+    j = i + 1
+    if not page.together(i, j + 1) or page.infos[j].shape != "C" or page.pack.nouns_capital:
+        return
+    info, after = page.infos[j], page.infos[j + 1]
+    if len(info.low) < 3 or info.marks & (
+        BARRED | m.MEDICAL | m.DRUG | m.EPONYM | m.PLACE | m.STATE
     ):
         return
-    after = page.infos[i + 1]
     if after.shape == "l" and (
         after.marks & m.ACTS or (after.low.endswith("ed") and len(after.low) > 4)
     ):
         sure = info.common < 12 or info.first >= 8
-        yield cut(page, i, i + 1, "name", 0.75 if sure else 0.5, "subject of a clause")
+        yield cut(page, j, j + 1, "name", 0.75 if sure else 0.5, "subject of a clause")
 
 
 @detector("subject of an age", m.AGE)

@@ -175,6 +175,13 @@ CUES = {
         "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
     ),
+    "known as": "known goes likes went answers",
+    "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials",
+    "name part": "first last middle mi given maiden surname forename initial initials",
+    "clause": (
+        "says said states stated thinks thought reports reported that whether because when if while until although since "
+        "but so where how before after hopes believes why once as and"
+    ),
     "meets": (
         "with w seeing discussed told asked informed paged notified saw spoke met seen per by via updated contacted phoned rang emailed visited "
         "advised reassured squeeze loop include invited thanks thank ask tell call inform notify page see"
