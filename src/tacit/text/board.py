@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
+from operator import attrgetter
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
@@ -53,6 +54,7 @@ LARGEST = 64
 REVIEWED = 0.3
 
 
+PLACE = attrgetter("start", "end")
 #: Groups by their first place, with what was accepted of each and what was not.
 Settled = dict[int, tuple[list[Candidate], list[Span], list[Span]]]
 
@@ -101,7 +103,7 @@ def settle(
 def without_overlaps(spans: list[Span]) -> list[Span]:
     """Return spans in order, the later one cut back or left out where two overlap."""
     kept: list[Span] = []
-    for span in sorted(spans):
+    for span in sorted(spans, key=PLACE):
         if kept and span.start < kept[-1].end:
             if span.end <= kept[-1].end:
                 continue
@@ -124,12 +126,15 @@ def settle_group(
         span = Span(c.start, c.end, c.kind, c.evidence, c.source)
         (accepted if c.evidence >= threshold else uncertain).append(span)
         return
-    spans = weigh(page, group)
+    spans = weigh(page, group) if len(group) > 1 else [weigh_alone(page, group[0])]
     taken: list[Span] = []
     for span in spans:
         if span.certainty < threshold or (veto and is_vetoed(page, span)):
             if span.certainty >= REVIEWED:
                 uncertain.append(span)
+            continue
+        if not taken:
+            taken.append(span)
             continue
         inner = [
             t for t in taken if t.kind == span.kind and span.start <= t.start and t.end <= span.end
@@ -145,7 +150,13 @@ def settle_group(
                 piece = trim_piece(page, start, end)
                 if piece:
                     taken.append(Span(piece[0], piece[1], span.kind, span.certainty, span.source))
-    accepted.extend(sorted(taken))
+    accepted.extend(sorted(taken, key=PLACE) if len(taken) > 1 else taken)
+
+
+def weigh_alone(page: Page, c: Candidate) -> Span:
+    """Return the span of a name about which there is one candidate only."""
+    certainty = name_certainty(page, c, [c], {})
+    return Span(c.start, c.end, c.kind, round(certainty, 4), c.source)
 
 
 def weigh(page: Page, group: list[Candidate]) -> list[Span]:

@@ -143,8 +143,8 @@ class Lexicon:
                 m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
             )
         if len(low) < 2:
-            if low not in "asi" or word.shape != "l":
-                word.marks |= m.SHORT
+            if word.shape == "l":
+                word.marks |= m.LETTER
             return
         first = known.first.get(word.low) or known.first.get(low)
         if first:

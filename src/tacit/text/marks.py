@@ -76,5 +76,7 @@ KNOWN_AS = mark("known as")
 SIGNS = mark("signs")
 NAME_PART = mark("name part")
 CLAUSE = mark("clause")
+#: One small letter.
+LETTER = mark("letter")
 #: A word of the lists of names that may be one as it is written.
 NAMED = mark("named")

@@ -37,7 +37,7 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, start, end, "name", sure, "line of initials", person=True)
 
 
-@detector("initials at the end", m.SHORT)
+@detector("initials at the end", m.SHORT | m.LETTER)
 def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials with full stops between a sentence and the end of its line, and those before a name on its own line."""
     if page.low(i + 1) != "." or not page.joined(i):
