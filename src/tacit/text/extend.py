@@ -194,11 +194,12 @@ def could_follow(page: Page, j: int) -> bool:
         return not info.medical or info.last >= 10
     if not (page.plain_case(j) or page.infos[j - 1].shape == "U"):
         return False
-    if not info.common and not info.medical and not info.marks & (NEVER | SELDOM):
+    if info.marks & NEVER:
+        return info.last >= 10 and info.index >= -3 and ends_here(page, j + 1)
+    if not info.common and not info.medical and not info.marks & SELDOM:
         return info.last >= 8 or ends_here(page, j + 1)
-    return info.last >= 8 and (
-        ends_here(page, j + 1) or page.marks(j + 1) & (m.STOP | m.SUFFIX) > 0
-    )
+    after = page.marks(j + 1)
+    return info.last >= 8 and (ends_here(page, j + 1) or bool(after & (m.STOP | m.SUFFIX)))
 
 
 def could_lead(page: Page, k: int, i: int) -> bool:
