@@ -43,7 +43,10 @@ def write_notes(path, records, texts):
 
 def main():
     sizes = [int(a) for a in sys.argv[1:]] or [5_000, 20_000]
-    texts = [f"{d.text[:200].rstrip()}." for d in tacit.examples.letters(2_000, seed=1, families=FAMILIES)]
+    texts = [
+        f"{d.text[:200].rstrip()}."
+        for d in tacit.examples.letters(2_000, seed=1, families=FAMILIES)
+    ]
     scrub = tacit.Scrub()
     scrub.replace(texts[0], key=b"warm")
     begun = time.process_time()
