@@ -268,3 +268,38 @@ def test_any_text_gives_ordered_spans_inside_it(text):
     made = replace_spans(text, found, DEFAULT, b"k")
     outside = text if not found.spans else text[: found.spans[0].start]
     assert made.startswith(outside)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Routed to Priya Koch-Zhou today.", ["Priya Koch-Zhou"]),
+        ("Seen with Virginia Finger today.", ["Virginia Finger"]),
+        ("Caller says Pru threw up twice.", ["Pru"]),
+        ("Fluids given.\nJ.C.\n", ["J.C."]),
+        ("Tube labelled (LARKIN, E) was rejected.", ["LARKIN, E"]),
+        (
+            "Kayleigh Moss came. Kayls was well, said Kayleigh.",
+            ["Kayleigh Moss", "Kayls", "Kayleigh"],
+        ),
+        ("Gwendolyn keen to go home.", ["Gwendolyn"]),
+    ],
+)
+def test_whole_names(text, names):
+    assert [x for x, kind in kinds(text) if kind in ("name", "nickname")] == names
+
+
+def test_numbers_in_words_and_numbers_seen_before():
+    text = "ring five five five, oh one four two on march the ninth"
+    assert kinds(text) == [
+        ("five five five, oh one four two", "phone"),
+        ("march the ninth", "date"),
+    ]
+    text = "MRN 7719034 noted.\nLabelled with 7719034, in two parts."
+    assert texts(text) == ["7719034", "7719034"]
+
+
+def test_a_first_name_after_a_doctor_is_no_state():
+    text = "Dear Dr. Lang, Virginia Townsend was seen."
+    made = replace_spans(text, find_spans(text, Settings()), Settings(), b"key")
+    assert not {"Lang", "Virginia", "Townsend"} & set(made.replace(",", "").split())

@@ -14,7 +14,7 @@ from tacit.text.engine import Settings, find_spans, replace_spans
 from tacit.text.evaluate import evaluate_texts
 
 pytest.importorskip("pycrfsuite")
-HANDWRITTEN = Path(__file__).parents[1] / "fixtures" / "text" / "handwritten.json"
+NOTES = Path(__file__).parents[1] / "fixtures" / "text"
 
 
 def measure(documents, settings, *, replaced=False):
@@ -33,8 +33,8 @@ def unseen():
     return tacit.examples.letters(210, seed=77, split="test").documents
 
 
-def handwritten():
-    notes = json.loads(HANDWRITTEN.read_text(encoding="utf-8"))["documents"]
+def handwritten(name):
+    notes = json.loads((NOTES / name).read_text(encoding="utf-8"))["documents"]
     return [
         Document(
             d["name"],
@@ -48,15 +48,29 @@ def handwritten():
 
 def test_unseen_families(unseen):
     numbers = measure(unseen, Settings(), replaced=True)
-    assert numbers["recall_high"] >= 0.97
-    assert numbers["precision"] >= 0.90
+    assert numbers["recall_low"] >= 0.97
+    assert numbers["precision"] >= 0.95
     assert numbers["share_keep_violated"] <= 0.03
 
 
 def test_reduction_finds_more_and_strict_most(unseen):
     usual = measure(unseen, Settings())["recall"]
     assert measure(unseen, Settings(threshold=0.7, reduction=True))["recall"] >= usual
-    assert measure(unseen, Settings(strict=True))["recall"] >= usual
+    strict = measure(unseen, Settings(strict=True))
+    assert strict["recall_low"] >= 0.985
+    assert strict["recall_high"] >= 0.99
+    assert strict["precision"] >= 0.88
+
+
+def test_strict_leaves_nothing_that_is_found_without_it(unseen):
+    for d in unseen[::7]:
+        hidden = {
+            i
+            for s in find_spans(d.text, Settings(strict=True)).spans
+            for i in range(s.start, s.end)
+        }
+        for s in find_spans(d.text, Settings()).spans:
+            assert hidden.issuperset(range(s.start, s.end))
 
 
 def test_a_search_for_the_record_finds_little(unseen):
@@ -64,27 +78,32 @@ def test_a_search_for_the_record_finds_little(unseen):
     assert evaluate_texts(unseen, found).numbers["recall"] < 0.6
 
 
-def test_notes_written_by_hand():
-    documents = handwritten()
+@pytest.mark.parametrize(
+    ("name", "recall", "strict", "precision"),
+    [("handwritten.json", 0.92, 0.97, 0.90), ("handwritten_2.json", 0.84, 0.95, 0.90)],
+)
+def test_notes_written_by_hand(name, recall, strict, precision):
+    documents = handwritten(name)
     for d in documents:
         assert all(d.text[s.start : s.end].strip() for s in (*d.gold, *d.keep))
     numbers = measure(documents, Settings())
-    assert numbers["recall"] >= 0.85
-    assert numbers["precision"] >= 0.85
+    assert numbers["recall"] >= recall
+    assert numbers["precision"] >= precision
+    assert measure(documents, Settings(strict=True))["recall"] >= strict
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "recall", "precision", "lost"),
     [
-        # Measured: 0.969, 0.980, 0.018; 0.974, 0.976, 0.021; 0.973, 0.962, 0.045. See docs/explain/text_evaluation.md.
-        (Settings(), 0.965, 0.90, 0.025),
-        (Settings(threshold=0.7, reduction=True), 0.97, 0.90, 0.03),
-        (Settings(strict=True), 0.97, 0.90, 0.08),
+        # Measured: 0.981, 0.975, 0.019; 0.983, 0.972, 0.021; 0.996, 0.915, 0.108. See docs/explain/text_evaluation.md.
+        (Settings(), 0.975, 0.95, 0.02),
+        (Settings(threshold=0.7, reduction=True), 0.975, 0.95, 0.025),
+        (Settings(strict=True), 0.99, 0.90, 0.12),
     ],
 )
 def test_many_letters(settings, recall, precision, lost):
-    numbers = measure(tacit.examples.letters(1050, seed=2, split="test").documents, settings)
+    numbers = measure(tacit.examples.letters(1050, seed=3, split="test").documents, settings)
     assert numbers["recall"] >= recall
     assert numbers["precision"] >= precision
     assert numbers["share_keep_violated"] <= lost

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
+from tacit.text.board import PLACE
 from tacit.text.page import Page
 from tacit.text.proper import stops
 
@@ -15,7 +16,7 @@ BETWEEN = frozenset(" ,\n\r\t.;|")
 
 def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
     """Return the spans with neighbouring addresses joined, and towns after a street taken in."""
-    spans = sorted(spans)
+    spans = sorted(spans, key=PLACE)
     joined: list[Span] = []
     for k, span in enumerate(spans):
         if span.kind == "address":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
+from operator import attrgetter
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
@@ -53,6 +54,11 @@ LARGEST = 64
 REVIEWED = 0.3
 
 
+PLACE = attrgetter("start", "end")
+#: Groups by their first place, with what was accepted of each and what was not.
+Settled = dict[int, tuple[list[Candidate], list[Span], list[Span]]]
+
+
 def combine(evidence: Iterable[float]) -> float:
     """Return the noisy-or of independent evidence."""
     rest = 1.0
@@ -76,20 +82,28 @@ def clusters(candidates: list[Candidate]) -> Iterable[list[Candidate]]:
 
 
 def settle(
-    page: Page, candidates: list[Candidate], threshold: float, *, veto: bool
+    page: Page, candidates: list[Candidate], threshold: float, *, veto: bool, settled: Settled
 ) -> tuple[list[Span], list[Span]]:
-    """Return what is accepted at a threshold, without overlaps, and what stayed below it."""
+    """Return what is accepted at a threshold, without overlaps, and what stayed below it.
+
+    Groups that were settled before, as they are, are looked up in ``settled``.
+    """
     accepted: list[Span] = []
     uncertain: list[Span] = []
     for group in clusters(candidates):
-        settle_group(page, group, threshold, veto, accepted, uncertain)
+        known = settled.get(group[0].start)
+        if known is None or known[0] != group:
+            known = settled[group[0].start] = (group, [], [])
+            settle_group(page, group, threshold, veto, known[1], known[2])
+        accepted.extend(known[1])
+        uncertain.extend(known[2])
     return without_overlaps(accepted), uncertain
 
 
 def without_overlaps(spans: list[Span]) -> list[Span]:
     """Return spans in order, the later one cut back or left out where two overlap."""
     kept: list[Span] = []
-    for span in sorted(spans):
+    for span in sorted(spans, key=PLACE):
         if kept and span.start < kept[-1].end:
             if span.end <= kept[-1].end:
                 continue
@@ -112,12 +126,15 @@ def settle_group(
         span = Span(c.start, c.end, c.kind, c.evidence, c.source)
         (accepted if c.evidence >= threshold else uncertain).append(span)
         return
-    spans = weigh(page, group)
+    spans = weigh(page, group) if len(group) > 1 else [weigh_alone(page, group[0])]
     taken: list[Span] = []
     for span in spans:
         if span.certainty < threshold or (veto and is_vetoed(page, span)):
             if span.certainty >= REVIEWED:
                 uncertain.append(span)
+            continue
+        if not taken:
+            taken.append(span)
             continue
         inner = [
             t for t in taken if t.kind == span.kind and span.start <= t.start and t.end <= span.end
@@ -128,11 +145,18 @@ def settle_group(
         for start, end in leftover(span, taken):
             if (start, end) == (span.start, span.end):
                 taken.append(span)
-            elif span.kind in NAMES or span.kind == "address":
+            else:
+                # What is left of it identifies as well: nothing that was accepted stays.
                 piece = trim_piece(page, start, end)
                 if piece:
                     taken.append(Span(piece[0], piece[1], span.kind, span.certainty, span.source))
-    accepted.extend(sorted(taken))
+    accepted.extend(sorted(taken, key=PLACE) if len(taken) > 1 else taken)
+
+
+def weigh_alone(page: Page, c: Candidate) -> Span:
+    """Return the span of a name about which there is one candidate only."""
+    certainty = name_certainty(page, c, [c], {})
+    return Span(c.start, c.end, c.kind, round(certainty, 4), c.source)
 
 
 def weigh(page: Page, group: list[Candidate]) -> list[Span]:

@@ -82,7 +82,7 @@ def gather(tokens: Tokens, tagger: Any, labels: list[str]) -> list[Vote]:
     n = len(tokens.words)
     for i in range(n + 1):
         inside = 1.0 - marginal(OUTSIDE, i) if i < n else 0.0
-        label = max(labels, key=lambda x: marginal(x, i)) if inside >= LEAST else ""  # used at once
+        label = likeliest(marginal, labels, i, inside, current) if inside >= LEAST else ""
         is_sure = inside >= SURE
         if current and (label != current or is_sure != sure):
             add_vote(votes, tokens, begun, i, current, lowest)
@@ -92,6 +92,18 @@ def gather(tokens: Tokens, tagger: Any, labels: list[str]) -> list[Vote]:
         elif label:
             lowest = min(lowest, inside)
     return votes
+
+
+def likeliest(marginal: Any, labels: list[str], i: int, inside: float, guess: str) -> str:
+    """Return the likeliest label of a token that is inside with some probability; the last one is tried first."""
+    best, most = "", -1.0
+    for label in (guess, *labels) if guess else labels:
+        p = marginal(label, i)
+        if p > most:
+            best, most = label, p
+            if p + p > inside:
+                break
+    return best
 
 
 def add_vote(
@@ -104,7 +116,8 @@ def add_vote(
     while j > i and not words[j - 1][0].isalnum() and words[j - 1] not in ").":
         j -= 1
     if j > i and is_plausible(label, words[i:j]):
-        votes.append((tokens.starts[i], tokens.ends[j - 1], KINDS[label], certainty))
+        kind = "url" if label == "E" and "@" not in words[i:j] else KINDS[label]
+        votes.append((tokens.starts[i], tokens.ends[j - 1], kind, certainty))
 
 
 def is_plausible(label: str, words: list[str]) -> bool:
@@ -112,7 +125,7 @@ def is_plausible(label: str, words: list[str]) -> bool:
     if label == "D":
         return has_day(words)
     if label in "IP":
-        return sum(len(w) for w in words if w[0].isdigit()) >= 2
+        return sum(len(w) for w in words if w[0].isdecimal()) >= 2
     if label == "N":
         return any(w[0].isalpha() and w not in ROMAN for w in words)
     return any(w[0].isalnum() for w in words)
@@ -120,13 +133,15 @@ def is_plausible(label: str, words: list[str]) -> bool:
 
 def has_day(words: list[str]) -> bool:
     """Return whether a date names a day: not month and year, a time, or a score such as 25/30."""
-    numbers = [w for w in words if w[0].isdigit()]
+    numbers = [w for w in words if w[0].isdecimal()]
     if any(len(w) >= 3 and w[0].isalpha() for w in words):
         return any(len(w) < 3 for w in numbers) or not numbers
     if len(numbers) == 1:
         return len(numbers[0]) in {6, 8}
     if len(numbers) != 2:
         return bool(numbers)
+    if "." in words and "/" not in words:
+        return False  # 14.2 is a value
     a, b = int(numbers[0]), int(numbers[1])
     return (1 <= a <= 12 and 1 <= b <= 31) or (1 <= b <= 12 and 1 <= a <= 31)
 

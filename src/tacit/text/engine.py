@@ -13,22 +13,21 @@ from typing import Any, Literal
 
 from tacit.data.corpus import Span
 from tacit.text.addresses import join_addresses
-from tacit.text.board import settle
+from tacit.text.board import Settled, settle
 from tacit.text.calibration import calibrate
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.entities import link_entities
+from tacit.text.extend import extend_names
 from tacit.text.lexicon import load_lexicon
 from tacit.text.memory import Memory
 from tacit.text.narrative import find_offices, find_warnings
 from tacit.text.page import Page
 from tacit.text.record import search_record
-from tacit.text.strict import find_unknown
+from tacit.text.strict import add_doubtful
 
 Mode = Literal["substitute", "tag", "mask", "list"]
 #: A site's own tagger: a text in, spans out. Its certainties count as one more voter on the board.
 Tagger = Callable[[str], Iterable[Span]]
-#: When in doubt strict denies: this certainty is enough.
-DOUBT = 0.5
 #: How often accepted spans may feed back.
 PASSES = 3
 #: Texts longer than this are worked through in parts that end at a line or a space.
@@ -117,25 +116,34 @@ def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None
         candidates.extend(search_record(page, record))
     if settings.accepted:
         candidates.extend(search_accepted(page, settings.accepted))
-    if settings.strict:
-        candidates.extend(find_unknown(page))
-    threshold = min(settings.threshold, DOUBT) if settings.strict else settings.threshold
+    votes = [c for c in candidates if c.source == "crf"] if settings.strict else []
+    threshold = settings.threshold
     memory = Memory(page)
+    settled: Settled = {}
     spans: list[Span] = []
     uncertain: list[Span] = []
     for _ in range(PASSES):
-        spans, uncertain = settle(page, candidates, threshold, veto=settings.reduction)
+        spans, uncertain = settle(
+            page, candidates, threshold, veto=settings.reduction, settled=settled
+        )
+        spans = extend_names(page, spans)
         more = memory.recall(spans)
         if not more:
             break
         candidates.extend(more)
     else:
-        spans, uncertain = settle(page, candidates, threshold, veto=settings.reduction)
+        spans, uncertain = settle(
+            page, candidates, threshold, veto=settings.reduction, settled=settled
+        )
+        spans = extend_names(page, spans)
     spans = join_addresses(page, spans)
+    if settings.strict:
+        spans = extend_names(page, add_doubtful(page, spans, uncertain, votes))
     spans = [s for s in spans if wanted(page, s, settings)]
     uncertain = [s for s in uncertain if wanted(page, s, settings) and not covered(s, spans)]
-    uncertain.extend(Span(a, b, "other", 0.5, "public office") for a, b in find_offices(page))
-    return Found(tuple(spans), tuple(sorted(uncertain)), find_warnings(page, spans))
+    offices = find_offices(page)
+    uncertain.extend(Span(a, b, "other", 0.5, "public office") for a, b in offices)
+    return Found(tuple(spans), tuple(sorted(uncertain)), find_warnings(page, spans, offices))
 
 
 def covered(span: Span, spans: list[Span]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text.board import NAMES
@@ -27,7 +26,8 @@ def link_entities(text: str, knowledge: Knowledge, spans: list[Span]) -> list[Sp
             people[entity] = parts
             for part in parts:
                 holders[part].append(entity)
-        linked[k] = replace(spans[k], entity=entity)
+        s = spans[k]
+        linked[k] = Span(s.start, s.end, s.kind, s.certainty, s.source, entity)
     return linked
 
 

@@ -37,6 +37,19 @@ REACH = 4
 REMEMBERED = 100_000
 
 
+class Shaped:
+    """A word together with its shape, which tells more or less by the line it stands in."""
+
+    __slots__ = ("described", "head", "shape", "tail", "whole")
+
+    def __init__(self, shape: bytes, kind: Kind) -> None:
+        self.shape = shape
+        self.described = shape + kind.listed
+        self.whole = b"z=" + self.described
+        self.head = b"j=" + self.described + b"|"
+        self.tail = kind.cue + shape
+
+
 class Kind:
     """One word's own features, and what it says to its neighbours."""
 
@@ -46,12 +59,16 @@ class Kind:
         "before",
         "before2",
         "cue",
+        "cue_head",
         "head",
+        "list_head",
         "listed",
         "own",
         "plain",
+        "plainly",
         "reach",
         "shape",
+        "shaped",
     )
 
     def __init__(self, text: str, word: Word) -> None:
@@ -66,6 +83,11 @@ class Kind:
         self.plain = b"a" if is_word else self.shape
         self.cue = cue.encode()
         self.listed = (listed + cue).encode()
+        # Halves of the features of two words, so that a token costs one join for each.
+        self.cue_head = b"i=" + self.cue + b"|"
+        self.list_head = b"k=" + self.listed + b"|"
+        self.shaped = Shaped(self.shape, self)
+        self.plainly = self.shaped if self.plain == self.shape else Shaped(self.plain, self)
         own = [f"w={low or cue}", f"l={listed}"]
         if is_word and len(word.low) > 1:
             own.append(f"s={word.low[-3:]}")
@@ -129,6 +151,8 @@ class Describer:
         self.lexicon = lexicon
         self.kinds: dict[str, Kind] = {}
         self.edge = Kind("\n", Word("", "p"))
+        self.begin, self.end = Shaped(b"^", self.edge), Shaped(b"$", self.edge)
+        self.triples: dict[tuple[bytes, bytes, bytes], bytes] = {}
 
     def kind(self, text: str) -> Kind:
         """Return what is known of a word."""
@@ -136,6 +160,7 @@ class Describer:
         if found is None:
             if len(self.kinds) > REMEMBERED:
                 self.kinds.clear()
+                self.triples.clear()
             found = self.kinds[text] = Kind(text, self.lexicon(text))
         return found
 
@@ -147,22 +172,27 @@ class Describer:
         lines = line_starts(tokens)
         plain = plain_lines(tokens, lines)
         edge = self.edge
-        shapes = [k.plain if p else k.shape for k, p in zip(kinds, plain, strict=True)]
+        shapes = [k.plainly if p else k.shaped for k, p in zip(kinds, plain, strict=True)]
+        triples = self.triples
         neighbours = zip(
             (edge, edge, *kinds[:-2]), (edge, *kinds[:-1]), kinds, (*kinds[1:], edge), (*kinds[2:], edge, edge),
-            (b"^", *shapes[:-1]), shapes, (*shapes[1:], b"$"), lines, (*lines[1:], True),
+            (self.begin, *shapes[:-1]), shapes, (*shapes[1:], self.end), lines, (*lines[1:], True),
             strict=False,
         )  # fmt: skip
         result = []
         head, since, reach = edge.head, REACH, b""
         for back2, back, own, on, on2, shape_back, shape, shape_on, first, last in neighbours:
-            described = shape + own.listed
+            described = shape.described
+            key = (shape_back.shape, shape.shape, shape_on.shape)
+            triple = triples.get(key)
+            if triple is None:
+                triple = triples[key] = b"y=" + b"|".join(key)
             features = [
-                b"y=" + shape_back + b"|" + shape + b"|" + shape_on,
-                b"z=" + described,
-                b"i=" + back.cue + b"|" + described,
-                b"j=" + described + b"|" + on.cue + shape_on,
-                b"k=" + back.listed + b"|" + own.listed,
+                triple,
+                shape.whole,
+                back.cue_head + described,
+                shape.head + shape_on.tail,
+                back.list_head + own.listed,
                 on2.before2,
                 back2.after2,
                 *own.own,
@@ -172,10 +202,10 @@ class Describer:
             if first:
                 head = own.head
                 since = REACH
-                features.append(b"first" + shape)
+                features.append(b"first" + shape.shape)
             features.append(head)
             if last:
-                features.append(b"last" + shape)
+                features.append(b"last" + shape.shape)
             if since < REACH:
                 features.append(reach)
                 since += 1

@@ -143,6 +143,8 @@ class Lexicon:
                 m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)
             )
         if len(low) < 2:
+            if word.shape == "l":
+                word.marks |= m.LETTER
             return
         first = known.first.get(word.low) or known.first.get(low)
         if first:
@@ -171,6 +173,8 @@ class Lexicon:
         self.look_up_medicine(word, low)
         if word.marks == m.CAPITAL:
             word.marks |= m.STRANGE
+        if (first or last) and (word.shape != "l" or word.index >= 3):
+            word.marks |= m.NAMED
 
     def look_up_medicine(self, word: Word, low: str) -> None:
         """Mark diseases, eponyms and drugs."""
@@ -240,7 +244,7 @@ def mean_odds(low: str, table: dict[str, str]) -> float:
 
 def shape_of(text: str) -> str:
     """Return the shape of a token, in one letter."""
-    if text[0].isdigit():
+    if text[0].isdecimal():
         return "d"
     if not text[0].isalpha():
         return "p"

@@ -71,3 +71,12 @@ NUMBER_WORD = mark("number word")
 MEETS = mark("meets")
 ACTS = mark("acts")
 SLASH = mark("slash")
+#: Words before a nickname, before initials, of a form's fields, and before a clause.
+KNOWN_AS = mark("known as")
+SIGNS = mark("signs")
+NAME_PART = mark("name part")
+CLAUSE = mark("clause")
+#: One small letter.
+LETTER = mark("letter")
+#: A word of the lists of names that may be one as it is written.
+NAMED = mark("named")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tacit.text import marks as m
 from tacit.text.lexicon import Word
 from tacit.text.page import Page
+from tacit.text.words import words
 
 #: Marks of small words after which a name goes on in a sentence.
 NO_NOUN = (
@@ -25,18 +26,28 @@ NO_NOUN = (
     | m.HEADER
 )
 
+#: Nouns after an eponym with 's, however medical they are themselves.
+ALONE = words(
+    "disease syndrome sign palsy procedure tumor tumour lymphoma sarcoma anemia anaemia triad test"
+)
+
 
 def medical_evidence(page: Page, i: int) -> float:
     """Return how strongly token i is medicine rather than a name, from 0 to 1."""
     info = page.infos[i]
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
+    owner = False
     while j < page.size and steps < 5 and page.lines[j] - page.lines[i] <= 1:
         after = page.infos[j]
         if after.low in ("'", "’", "-", "s", "–", "/") and (page.joined(j - 1) or page.joined(j)):
+            owner = owner or after.low == "s"
             j += 1
             steps += 1
             continue
+        if owner and not eponym and after.marks & (m.EPONYM | m.MEDICAL) and after.low not in ALONE:
+            # Moss's Meckel's diverticulum: the disease belongs to a person.
+            return 0.0
         if after.marks & m.HEAD and not (after.marks & m.STREET and after.shape != "l"):
             return 0.95
         if after.marks & m.DOSE and info.marks & (m.MEDICAL | m.DRUG):
@@ -83,15 +94,31 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if sounds_medical(page, info):
         return 0.6
-    if names_a_thing(page, i) and not info.first >= 17:
+    if names_a_thing(page, i) and not is_first_name_only(info):
         return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
     if info.medical:
         return 0.8
+    if info.marks & m.EPONYM and info.last >= 10 and page.marks(i - 1) & m.MEETS:
+        # Notified by Hartmann, d/w Cooper; but closed with Gelpi.
+        return 0.3 if page.low(i - 1) == "with" else 0.1
     if info.marks & m.EPONYM:
         return 0.7 if info.first < 15 and info.last < 16 else 0.05
     return 0.0
+
+
+def is_first_name_only(info: Word) -> bool:
+    """Return True for a word that is a first name and hardly anything else: Gwendolyn keen to go home."""
+    if info.first >= 17:
+        return True
+    surname = info.last > info.first
+    return (
+        info.first >= 8
+        and not surname
+        and not info.common
+        and not info.marks & (m.EPONYM | m.MEDICAL)
+    )
 
 
 def compound(page: Page, i: int) -> bool:

@@ -13,9 +13,9 @@ from tacit.text import marks as m
 from tacit.text.board import NAMES
 from tacit.text.detect.registry import Candidate, cut
 from tacit.text.lexicon import Knowledge
-from tacit.text.names import BARRED
+from tacit.text.names import APOSTROPHES, BARRED
 from tacit.text.page import Page
-from tacit.text.tokens import tokenise
+from tacit.text.tokens import TOKEN
 
 #: Words of names that are remembered in one document.
 MOST_PARTS = 400
@@ -23,6 +23,9 @@ MOST_PARTS = 400
 MOST_WORDS = 5000
 
 
+NUMBERS = frozenset(("id", "phone"))
+#: Numbers that are remembered in one document, and places of each.
+MOST_NUMBERS = 100
 #: A name feeds back from this certainty on.
 SURE = 0.84
 
@@ -41,6 +44,7 @@ class Memory:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.known: set[str] = set()
+        self.numbers: set[str] = set()
         self.places: dict[str, list[int]] = defaultdict(list)
         for i, info in enumerate(page.infos):
             if info.shape in "lCUM":
@@ -48,6 +52,7 @@ class Memory:
         #: Comparisons for misspellings that are left, so that a page of names stays linear.
         self.budget = 200_000
         self.strange: dict[str, list[str]] | None = None
+        self.clips: dict[str, list[str]] | None = None
 
     def recall(self, spans: list[Span]) -> list[Candidate]:
         """Return candidates for words of accepted names that were not known before."""
@@ -57,8 +62,9 @@ class Memory:
                 for part in name_parts(self.page.text[span.start : span.end]):
                     if part not in self.known and self.is_telling(part):
                         fresh[part] = span.kind
+        numbers = self.same_numbers(spans)
         if len(self.known) > MOST_PARTS:
-            return []
+            return numbers
         self.known.update(fresh)
         found: list[Candidate] = []
         for part in fresh:
@@ -66,7 +72,29 @@ class Memory:
             found.extend(self.short_forms(part))
             found.extend(self.misspellings(part))
         taken = {span.start: span.end for span in spans if span.kind in NAMES}
-        return [c for c in found if not within(c, taken, spans)]
+        return [*numbers, *(c for c in found if not within(c, taken, spans))]
+
+    def same_numbers(self, spans: list[Span]) -> list[Candidate]:
+        """Return the other places of numbers that were accepted as identifiers or telephone numbers."""
+        text = self.page.text
+        found: list[Candidate] = []
+        for span in spans:
+            if span.kind not in NUMBERS:
+                continue
+            number = text[span.start : span.end]
+            if number in self.numbers or len(self.numbers) >= MOST_NUMBERS:
+                continue
+            self.numbers.add(number)
+            if len(number) < 5 or sum(c.isdecimal() for c in number) < 4:
+                continue
+            at, places = text.find(number), 0
+            while at >= 0 and places < MOST_NUMBERS:
+                end, places = at + len(number), places + 1
+                whole = not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum()
+                if at != span.start and (whole or at == 0):
+                    found.append(Candidate(at, end, span.kind, 0.9, "prior occurrence"))
+                at = text.find(number, end)
+        return found
 
     def is_telling(self, part: str) -> bool:
         """Return True for a part that can be looked for: no initial, no word of two letters in small print."""
@@ -85,6 +113,8 @@ class Memory:
                 evidence = 0.9 if info.index >= 4 or not info.common else 0.3
                 if info.marks & BARRED:
                     evidence = 0.3
+                if evidence < 0.5 and max(info.first, info.last) >= 7 and self.is_person(i):
+                    evidence = 0.85
             else:
                 evidence = (
                     0.85 if not info.common and not info.marks & (BARRED | m.MEDICAL) else 0.0
@@ -92,6 +122,15 @@ class Memory:
             if evidence:
                 found.append(cut(page, i, i + 1, "name", evidence, "prior occurrence"))
         return found
+
+    def is_person(self, i: int) -> bool:
+        """Return True for a word where a person stands: after told, by and with, before 's."""
+        page = self.page
+        before = page.marks(i - 1) if page.together(i - 1, i) else 0
+        if before & (m.MEETS | m.TITLE | m.RELATION) or page.low(i - 1) in ("about", "for"):
+            return not page.marks(i + 1) & m.HEAD
+        owns = page.low(i + 1) in APOSTROPHES and page.low(i + 2) == "s" and page.joined(i)
+        return owns and not page.marks(i + 3) & m.HEAD
 
     def short_forms(self, part: str) -> list[Candidate]:
         """Return places of diminutives of a first name, and of the name of which it is one."""
@@ -108,7 +147,32 @@ class Memory:
                     found.append(cut(page, i, i + 1, "nickname", 0.8, "diminutive"))
                 elif not page.capital(i) and page.plain_case(i) and info.index >= 6:
                     found.append(cut(page, i, i + 1, "nickname", 0.7, "diminutive"))
+        word = page.lexicon(part)
+        if word.first >= 6 and len(part) > 3:
+            for short in self.clipped().get(part[:3], ()):
+                if short != part and len(short) <= len(part) and is_clipped(short, part):
+                    found.extend(
+                        cut(page, i, i + 1, "nickname", 0.82, "diminutive")
+                        for i in self.places[short]
+                        if page.capital(i) or page.plain_case(i)
+                    )
         return found
+
+    def clipped(self) -> dict[str, list[str]]:
+        """Return words that may be names cut short, by their first three letters."""
+        if self.clips is None:
+            self.clips = defaultdict(list)
+            infos = self.page.infos
+            for word, places in self.places.items():
+                info = infos[places[0]]
+                if (
+                    3 <= len(word) <= 7
+                    and (info.common < 9 or info.index >= 3)
+                    and not info.medical
+                    and not info.marks & (BARRED | m.MEDICAL | m.EPONYM | m.PLACE)
+                ):
+                    self.clips[word[:3]].append(word)
+        return self.clips
 
     def misspellings(self, part: str) -> list[Candidate]:
         """Return places of words within one letter of a name, two for long names."""
@@ -151,10 +215,23 @@ class Memory:
         return self.strange
 
 
+def is_clipped(short: str, name: str) -> bool:
+    """Return True for a name's start, alone or with the ending of a pet name: Ter, Nicky, Kayls for Kayleigh."""
+    stem = short.rstrip("s") if len(short) > 4 else short
+    for end in ("", "y", "ie", "i", "o", "a"):
+        if stem.endswith(end) and len(stem) - len(end) >= 3:
+            root = stem[: len(stem) - len(end)]
+            if name.startswith(root) and len(name) > len(root) + (len(end) == 0):
+                return True
+            if len(root) > 3 and root[-1] == root[-2] and name.startswith(root[:-1]):
+                return True
+    return False
+
+
 @functools.lru_cache(maxsize=4096)
 def name_parts(text: str) -> tuple[str, ...]:
     """Return the words of a name in lower case, without initials and particles."""
-    return tuple(w.lower() for w in tokenise(text).words if w[0].isalpha() and len(w) > 1)
+    return tuple(w.lower() for w in TOKEN.findall(text) if w[0].isalpha() and len(w) > 1)
 
 
 def related_forms(knowledge: Knowledge, part: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ UNIQUE = re.compile(
 )
 
 
-def find_warnings(page: Page, spans: list[Span]) -> tuple[str, ...]:
+def find_warnings(page: Page, spans: list[Span], offices: list[tuple[int, int]]) -> tuple[str, ...]:
     """Return a sentence for each way in which the narrative itself may identify someone."""
     warnings = []
     events = len(AGED.findall(page.text[:1_000_000]))
@@ -30,7 +30,6 @@ def find_warnings(page: Page, spans: list[Span]) -> tuple[str, ...]:
         warnings.append(
             f"{dates} dated events are told: their sequence may identify the person, although the days are gone"
         )
-    offices = find_offices(page)
     warnings.extend(
         f"a public office or unique role is told at characters {a} to {b}: few people ever held it"
         for a, b in offices

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tacit.text import marks as m
 from tacit.text.dates import COMPACT, read_day_month, read_month_day, read_numeric, read_short
 from tacit.text.detect.registry import Candidate, detector
+from tacit.text.lexicon import strip_marks
 from tacit.text.page import Page
 from tacit.text.words import words
 
@@ -157,7 +158,8 @@ def find_month_dates(page: Page, i: int) -> Iterator[Candidate]:
         return
     if i and page.joined(i - 1):
         return
-    written = read_month_day(page.text, page.pack.months[info.low], page.ends[i])
+    month = page.pack.months.get(info.low) or page.pack.months.get(strip_marks(info.low), 0)
+    written = read_month_day(page.text, month, page.ends[i]) if month else None
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
 

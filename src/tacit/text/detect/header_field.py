@@ -34,6 +34,18 @@ def find_header_fields(page: Page, i: int) -> Iterator[Candidate]:
     yield from names_in_field(page, j)
 
 
+@detector("form field", m.NAME_PART)
+def find_form_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find what stands after FIRST:, MI: or LAST: in a form."""
+    if page.low(i + 1) != ":" or not page.together(i, i + 2):
+        return
+    j = i + 2
+    info = page.infos[j]
+    if info.shape in "CUMI" and not info.marks & (m.STOP | m.MEDICAL | m.HEAD):
+        end = j + 1 if info.shape == "I" else max(j + 1, take_name(page, j, cued=True, most=2))
+        yield cut(page, j, end, "name", 0.85, "header field", person=True)
+
+
 def field_end(page: Page, i: int) -> tuple[int, bool]:
     """Return the token after the colon of a field that begins at i, and whether there is one."""
     for j in range(i + 1, min(i + 6, page.size)):
@@ -66,7 +78,11 @@ def names_in_field(page: Page, j: int) -> Iterator[Candidate]:
             j = page.skip_dot(j + 1)
         if (
             j >= page.size
-            or (page.infos[j].common and page.infos[j].index < 5)
+            or (
+                page.infos[j].common
+                and page.infos[j].index < 5
+                and not (page.low(j - 1) == ";" and page.infos[j].shape == "I")
+            )
             or page.marks(j) & (m.RELATION | m.ROLE)
         ):
             return

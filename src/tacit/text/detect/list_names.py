@@ -12,10 +12,13 @@ from tacit.text.page import Page
 from tacit.text.words import words
 
 
-@detector("list name", m.FIRST | m.LAST)
+@detector("list name", m.NAMED)
 def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a word of the lists with a telling capital, or in a text without capitals a word that is a name only."""
     info = page.infos[i]
+    if info.common and info.index < 6 and max(info.first, info.last) >= 7 and is_lone(page, i):
+        evidence = 0.6 if info.marks & BARRED else 0.7 if info.first >= 8 else 0.55
+        yield cut(page, i, i + 1, "name", evidence, "capital")
     if info.marks & (BARRED | m.DRUG) and info.index < 8:
         return
     if not page.capital(i):
@@ -55,14 +58,41 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
     if info.last >= 8:
         sure = not info.common and not place and not page.starts_sentence(i)
         evidence = (0.7 if info.last >= 12 else 0.6) if sure else 0.15 if weak else 0.4
+        if sure and info.last >= 10 and is_told(page, i):
+            evidence = 0.82
         yield cut(page, i, i + 1, "name", evidence, "list surname")
 
 
-@detector("first and last name", m.FIRST)
+#: Marks of words that have a capital letter for other reasons than being a name.
+OTHERWISE = (
+    m.MEDICAL | m.DRUG | m.EPONYM | m.PLACE | m.STATE | m.HEAD | m.MONTH | m.WEEKDAY | m.STOP | m.TITLE
+    | m.SUFFIX | m.DOSE | m.OFFICE | m.HOSPITAL | m.WARD
+)  # fmt: skip
+
+
+def is_lone(page: Page, i: int) -> bool:
+    """Return True for an ordinary word with a capital letter among small ones, as a name only is: told Rich to."""
+    info = page.infos[i]
+    if info.shape != "C" or info.marks & OTHERWISE or page.starts_sentence(i) or page.lower:
+        return False
+    before = page.infos[i - 1]
+    if before.shape != "l" or before.marks & m.HEAD or page.gap(i - 1) != 1:
+        return False
+    after = page.word_at(i + 1)
+    if after is None or page.lines[i + 1] != page.lines[i]:
+        return True
+    if after.shape in "CUMId" or after.low in "-/:" or after.marks & (m.HEAD | m.DOSE):
+        return False
+    return not (
+        after.shape == "l" and after.common and not after.marks & (m.STOP | m.ACTS | m.PREPOSITION)
+    )
+
+
+@detector("first and last name", m.NAMED)
 def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
     info = page.infos[i]
-    if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
+    if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
         return
     if page.capital(i):
         if (
@@ -136,7 +166,7 @@ def odd_surname(page: Page, i: int, j: int) -> bool:
         | m.NUMBER
         | m.BORN
     )
-    if other.marks & m.MONTH and page.low(j + 1).isdigit():
+    if other.marks & m.MONTH and page.low(j + 1).isdecimal():
         return False
     return not other.marks & (barred & ~m.MONTH) and not page.marks(j + 1) & m.HEAD
 
@@ -157,7 +187,7 @@ def next_to(page: Page, j: int) -> bool:
     return (before.shape != "p" or before.low == ".") and page.starts[j] - page.ends[j - 1] < 2
 
 
-@detector("last, first", m.LAST)
+@detector("last, first", m.NAMED)
 def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
     if page.low(i + 1) != "," or not page.together(i, i + 2):
@@ -201,9 +231,14 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.infos[j].shape not in "CM":
         return
     info = page.infos[j]
-    if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4) or not page.joined(i):
+    if not page.joined(i) or info.low in GENERA_ENDS:
         return
-    if info.low in GENERA_ENDS:
+    if (page.low(i - 1) in (":", ";") or page.low(i - 1) in ("by", "per")) and not (
+        info.marks & (m.STOP | m.HEAD | m.DOSE) or (info.marks & m.MEDICAL and info.last < 8)
+    ):
+        yield cut(page, i, word_end(page, j), "name", 0.87, "initial and surname", person=True)
+        return
+    if info.marks & (BARRED | m.MEDICAL) or (info.common and info.index < 4):
         return
     yield cut(
         page,
@@ -223,20 +258,36 @@ GENERA_ENDS = words("coli difficile aureus pneumoniae influenzae pylori albicans
 def find_sounding_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word within a sentence that no list knows and that sounds like a surname."""
     info = page.infos[i]
-    if (
-        info.shape not in "CM"
-        or info.marks & ~(m.CAPITAL | m.STRANGE)
-        or len(info.low) < 4
-        or page.starts_sentence(i)
-    ):
+    if info.shape not in "CM" or info.marks & ~(m.CAPITAL | m.STRANGE) or len(info.low) < 3:
         return
-    if page.plain_case(i) and page.lines[i] in page.caps_lines:
-        return
-    if page.pack.nouns_capital:
+    if page.pack.nouns_capital or (page.plain_case(i) and page.lines[i] in page.caps_lines):
         return
     lexicon = page.lexicon
-    if lexicon.sounds_like_surname(info.low) > 0.15 and lexicon.sounds_medical(info.low) < 0.4:
-        yield cut(page, i, i + 1, "name", 0.4, "surname by its sound")
+    medical = lexicon.sounds_medical(info.low)
+    if page.starts_sentence(i):
+        if medical < 0.3 and page.together(i, i + 1) and page.marks(i + 1) & m.ACTS:
+            yield cut(page, i, i + 1, "name", 0.5, "surname by its sound")
+        return
+    if medical < 0.4 and lexicon.sounds_like_surname(info.low) > 0.15:
+        yield cut(page, i, i + 1, "name", 0.6 if is_told(page, i) else 0.4, "surname by its sound")
+    elif medical < 0.3 and is_told(page, i):
+        yield cut(page, i, i + 1, "name", 0.5, "surname by its sound")
+
+
+def is_told(page: Page, i: int) -> bool:
+    """Return True for a capitalised word within prose, where no thing is named: and Kofi, (Liesl), saw Trude who."""
+    before, after = page.infos[i - 1], page.word_at(i + 1)
+    if not (before.shape == "l" or before.low in (",", "(", "&", "/")):
+        return False
+    if before.marks & m.HEAD or before.low in ("the", "a", "an", "no", "on", "this"):
+        return False
+    if after is None or page.lines[i + 1] != page.lines[i]:
+        return True
+    if after.shape in "CUMd" or after.low in ("-", "®", "™"):
+        return False
+    return after.shape == "p" or bool(
+        after.marks & (m.STOP | m.ACTS | m.PREPOSITION | m.RELATION | m.PHONE | m.AGE)
+    )
 
 
 @detector("SURNAME First", m.UPPER)
@@ -294,7 +345,7 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, end, "name", 0.75, "line of a name")
 
 
-@detector("word before a surname", m.LAST)
+@detector("word before a surname", m.NAMED)
 def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
     info = page.infos[i]

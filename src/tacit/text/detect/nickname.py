@@ -54,7 +54,7 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, j, end, "nickname", 0.85 if sure else 0.6, "nickname", person=True)
 
 
-@detector("known as", m.COMMON)
+@detector("known as", m.KNOWN_AS)
 def find_known_as(page: Page, i: int) -> Iterator[Candidate]:
     """Find a word after known as, goes by."""
     link = LINKS.get(page.low(i))

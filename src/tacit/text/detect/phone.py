@@ -89,7 +89,7 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
 
 def looks_like_year(text: str) -> bool:
     """Return True for four digits that are a year of a lifetime."""
-    return len(text) == 4 and text.isdigit() and 1900 <= int(text) <= 2035
+    return len(text) == 4 and text.isdecimal() and 1900 <= int(text) <= 2035
 
 
 def has_cue(page: Page, i: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.names import BARRED
+from tacit.text.names import BARRED, could_be_name
 from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper
 
@@ -39,6 +39,8 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(k - 1, i):
         return
     start = town_start(page, k)
+    if not found and (is_titled(page, start) or begins_a_name(page, i)):
+        return
     if start == k:
         if found and short:
             yield Candidate(page.starts[j], found.end(), "address", 0.85, "town, state and ZIP")
@@ -71,6 +73,23 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
         and not info.marks & (m.SUFFIX | m.STOP | m.PREPOSITION)
     ):
         yield cut(page, start, i + 1, "address", 0.82, "town and state")
+
+
+def is_titled(page: Page, i: int) -> bool:
+    """Return True for a word after a title, which is a person: Dr. Lang, Virginia."""
+    before = i - 2 if page.low(i - 1) == "." else i - 1
+    return bool(page.marks(before) & m.TITLE) and page.together(before, i)
+
+
+def begins_a_name(page: Page, i: int) -> bool:
+    """Return True for a state that is a first name before another word of a name: Virginia Townsend."""
+    return (
+        page.infos[i].first >= 8
+        and page.together(i, i + 1)
+        and page.gap(i) == 1
+        and page.infos[i + 1].shape in "CIMU"
+        and could_be_name(page, i + 1, True)
+    )
 
 
 def is_place(page: Page, i: int, j: int) -> bool:
@@ -185,8 +204,8 @@ def find_places(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     places = page.lexicon.knowledge.places
-    for size in (3, 2, 1):
-        name = "_".join(page.low(k) for k in range(i, min(i + size, page.size)))
+    for size in range(min(3, page.size - i), 0, -1):
+        name = "_".join(page.low(k) for k in range(i, i + size))
         if name in places:
             last = i + size - 1
             if page.infos[last].shape not in "CM" or page.marks(last + 1) & m.HEAD:

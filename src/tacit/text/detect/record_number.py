@@ -72,7 +72,7 @@ def find_record_numbers(page: Page, i: int) -> Iterator[Candidate]:
 
 def looks_like_year(text: str) -> bool:
     """Return True for four digits that are a year."""
-    return text.isdigit() and 1900 <= int(text) <= 2035
+    return text.isdecimal() and 1900 <= int(text) <= 2035
 
 
 def starts_code(page: Page, j: int) -> bool:

@@ -15,6 +15,24 @@ LINKS = words(
 )
 
 
+@detector("subject of a clause", m.CLAUSE)
+def find_clause_subjects(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a capitalised word between says or that and a verb: caller says Pru threw up."""
+    j = i + 1
+    if not page.together(i, j + 1) or page.infos[j].shape != "C" or page.pack.nouns_capital:
+        return
+    info, after = page.infos[j], page.infos[j + 1]
+    if len(info.low) < 3 or info.marks & (
+        BARRED | m.MEDICAL | m.DRUG | m.EPONYM | m.PLACE | m.STATE
+    ):
+        return
+    if after.shape == "l" and (
+        after.marks & m.ACTS or (after.low.endswith("ed") and len(after.low) > 4)
+    ):
+        sure = info.common < 12 or info.first >= 8
+        yield cut(page, j, j + 1, "name", 0.75 if sure else 0.5, "subject of a clause")
+
+
 @detector("subject of an age", m.AGE)
 def find_subjects(page: Page, i: int) -> Iterator[Candidate]:
     """Find a name, is a, and a number of years."""

@@ -79,7 +79,7 @@ CUES = {
         "psychologist psychiatrist cardiologist oncologist consultant registrar dentist worker caseworker manager resident intern "
         "attending assistant technician technologist paramedic carer student patient client pt teacher principal lawyer solicitor attorney "
         "interpreter chaplain dietitian dietician anesthesiologist anaesthetist neurologist urologist nephrologist gp pcp gentleman lady "
-        "optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
+        "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
     ),
     "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
     "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun",
@@ -175,6 +175,13 @@ CUES = {
         "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
     ),
+    "known as": "known goes likes went answers",
+    "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials",
+    "name part": "first last middle mi given maiden surname forename initial initials",
+    "clause": (
+        "says said states stated thinks thought reports reported that whether because when if while until although since "
+        "but so where how before after hopes believes why once as and"
+    ),
     "meets": (
         "with w seeing discussed told asked informed paged notified saw spoke met seen per by via updated contacted phoned rang emailed visited "
         "advised reassured squeeze loop include invited thanks thank ask tell call inform notify page see"
@@ -184,7 +191,9 @@ CUES = {
         "came comes went goes sits walks slept sleeps takes took keeps asked asks agreed agrees declined declines refused refuses requests requested "
         "returned returns remains will would visited visits visiting brought phoned rang presented presents attends attended underwent tolerated complains complained "
         "reported described describes noted notes told tells likes loves hates enjoys plays works worked wishes hopes cried laughed smiled appears appeared "
-        "seems seemed looks looked needs needed continues continued signed understands understood lives lived saw sees found"
+        "seems seemed looks looked needs needed continues continued signed understands understood lives lived saw sees found "
+        "threw fell ran got made gave left knew drank woke began spoke sat stood hit hurt lost held broke swam drew wrote fought sang "
+        "put kept won heard grew bit bled does can could cannot should must might thought believes arrived replied knows"
     ),
 }
 
@@ -285,6 +294,9 @@ PACK = Pack(
         "ectasis",
         "tomography",
     ),
-    postcode=re.compile(r"[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}(?![A-Za-z0-9])", re.IGNORECASE),
+    postcode=re.compile(
+        r"(?:[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}|[A-Z]\d[A-Z][ ]\d[A-Z]\d)(?![A-Za-z0-9])",
+        re.IGNORECASE,
+    ),
     ninety="90 or older",
 )

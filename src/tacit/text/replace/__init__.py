@@ -11,7 +11,7 @@ from tacit.text.replace.days import shift, to_month
 from tacit.text.replace.invent import Inventor
 from tacit.text.replace.people import People
 from tacit.text.replace.places import replace_address, replace_thing
-from tacit.text.tokens import tokenise
+from tacit.text.tokens import TOKEN
 
 if TYPE_CHECKING:
     from tacit.text.engine import Settings
@@ -53,10 +53,7 @@ class Writer:
         if settings.mode != "substitute":
             return
         present = frozenset(
-            w.lower()
-            for s in spans
-            for w in tokenise(text[s.start : s.end]).words
-            if w[0].isalpha()
+            w.lower() for s in spans for w in TOKEN.findall(text[s.start : s.end]) if w[0].isalpha()
         )
         self.inventor = Inventor(key, self.lexicon.knowledge, present)
         self.people = People(text, spans, self.lexicon, self.inventor)

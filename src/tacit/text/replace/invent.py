@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Iterator
 
@@ -39,7 +38,7 @@ class Inventor:
 
     def digest(self, *parts: str) -> bytes:
         """Return bytes that only the key's owner can compute."""
-        return hmac.new(self.key, "\x1f".join(parts).encode(), hashlib.sha256).digest()
+        return hmac.digest(self.key, "\x1f".join(parts).encode(), "sha256")
 
     def word(self, original: str, use: str) -> str:
         """Return the invented word for an original in lower case, as first name (f, m, u) or last name."""
@@ -59,16 +58,13 @@ class Inventor:
     def is_free(self, word: str, original: str) -> bool:
         """Return True for a word of no list and of no person in this text."""
         known = self.knowledge
-        listed = any(
-            word in table
-            for table in (
-                known.first,
-                known.last,
-                known.common,
-                known.medical,
-                known.drugs,
-                known.places,
-            )
+        listed = (
+            word in known.first
+            or word in known.last
+            or word in known.common
+            or word in known.medical
+            or word in known.drugs
+            or word in known.places
         )
         if listed or word in self.present or self.owners.get(word, original) != original:
             return False

@@ -21,6 +21,7 @@ class People:
         self.lexicon = lexicon
         self.inventor = inventor
         self.uses: dict[str, str] = {}
+        self.done: dict[str, str] = {}
         for span in sorted(spans, key=lambda s: s.start - s.end):
             if span.kind in NAMES:
                 self.learn(
@@ -43,6 +44,13 @@ class People:
 
     def replace(self, text: str) -> str:
         """Return the invented name for a name as it is written."""
+        known = self.done.get(text)
+        if known is None:
+            known = self.done[text] = self.replace_words(text)
+        return known
+
+    def replace_words(self, text: str) -> str:
+        """Return a name word by word."""
         tokens = tokenise(text)
         made, at = [], 0
         for word, start, end in zip(tokens.words, tokens.starts, tokens.ends, strict=True):
@@ -54,7 +62,7 @@ class People:
     def replace_word(self, word: str) -> str:
         """Return what one word of a name becomes."""
         if not word[0].isalpha():
-            return self.inventor.digits(word, "name") if word.isdigit() else word
+            return self.inventor.digits(word, "name") if word.isdecimal() else word
         low = word.lower()
         if len(low) == 1:
             if low == "s":

@@ -60,7 +60,7 @@ def replace_words(text: str, lexicon: Lexicon, inventor: Inventor, kept: int) ->
         made.append(text[at:start])
         at = end
         low = word.lower()
-        if word.isdigit():
+        if word.isdecimal():
             made.append(inventor.digits(word, "house"))
             changed = True
         elif (

@@ -1,0 +1,172 @@
+"""Initials of those who wrote, signed or typed: a line of them, after a slash, after by and per."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import word_end
+from tacit.text.page import Page
+from tacit.text.words import words
+
+
+@detector("line of initials", m.LINE)
+def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
+    line = page.lines[i]
+    j = i
+    while page.low(j) in ("-", "–", "—", "~", "/") and j < i + 3:
+        j += 1
+    groups = []
+    for _ in range(2):
+        end, dotted = take_initials(page, j)
+        if end == j or page.lines[j] != line:
+            return
+        groups.append((j, end, dotted))
+        j = end
+        if page.low(j) in ("/", ":") and page.together(i, j):
+            j += 1
+            continue
+        break
+    if j < page.size and page.lines[j] == line and page.infos[j].shape != "d":
+        return
+    final = j >= page.size or page.lines[j] > line + 1
+    for start, end, dotted in groups:
+        sure = 0.85 if dotted or len(groups) > 1 else 0.6 if final else 0.4
+        yield cut(page, start, end, "name", sure, "line of initials", person=True)
+
+
+@detector("initials at the end", m.SHORT | m.LETTER)
+def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
+    """Find initials with full stops between a sentence and the end of its line, and those before a name on its own line."""
+    if page.low(i + 1) != "." or not page.joined(i):
+        return
+    new = i == 0 or page.lines[i - 1] != page.lines[i]
+    if not new and page.low(i - 1) not in (".", "!", "?", ")"):
+        return
+    end, dotted = take_initials(page, i)
+    if dotted and (end >= page.size or page.lines[end] != page.lines[i]):
+        yield cut(page, i, end, "name", 0.85, "line of initials", person=True)
+    elif new:
+        j = end if dotted else i + 2
+        after = page.word_at(j)
+        if (
+            after is not None
+            and page.together(i, j)
+            and after.shape in "CUMl"
+            and len(after.low) > 2
+            and (after.shape != "l" or page.lower)
+            and not after.marks & (m.HEAD | m.DOSE | m.MEDICAL)
+            and page.gap(j - 1) < 2
+            and ends_name(page, j)
+        ):
+            yield cut(page, i, word_end(page, j), "name", 0.85, "line of initials", person=True)
+
+
+@detector("surname and initial", m.SHORT)
+def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
+    """Find a surname, a comma and an initial that end a field: (LARKIN, E), Moss, J.R."""
+    i = j - 2
+    if page.low(j - 1) != "," or page.infos[j].shape != "I" or not page.together(i, j):
+        return
+    info = page.infos[i]
+    if (
+        info.shape not in "UCM"
+        or len(info.low) < 3
+        or not page.joined(i)
+        or page.gap(i + 1) > 1
+        or info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.MEDICAL | m.DRUG | m.STATE | m.HEAD)
+    ):
+        return
+    end = page.skip_dot(j + 1)
+    if page.low(j) + page.low(end) in UNMEANT:
+        return
+    if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
+        end = page.skip_dot(end + 1)
+    if page.together(j, end) and (page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2):
+        return
+    listed = info.last >= 8 and info.index >= 0
+    yield cut(page, i, end, "name", 0.85 if listed or not info.common else 0.5, "last, first")
+
+
+@detector("initials with full stops", m.SHORT)
+def find_dotted_initials(page: Page, i: int) -> Iterator[Candidate]:
+    """Find capital initials with full stops that do something or stand apart: T.M., a minor; A.D. says."""
+    if page.infos[i].shape != "I" or page.low(i + 1) != "." or (i and page.joined(i - 1)):
+        return
+    end, dotted = take_initials(page, i)
+    if not dotted or page.pack.nouns_capital:
+        return
+    after = page.word_at(end)
+    acts = (
+        after is not None
+        and page.together(i, end)
+        and (after.marks & m.ACTS or after.low in (",", "'", "’", ")"))
+    )
+    yield cut(page, i, end, "name", 0.82 if acts else 0.5, "initials")
+
+
+def ends_name(page: Page, j: int) -> bool:
+    """Return True when after the name at j its line ends, or a number, a degree or a comma follows."""
+    end = word_end(page, j)
+    if not page.together(j, end):
+        return True
+    return page.infos[end].shape == "d" or page.low(end) == "," or bool(page.marks(end) & m.SUFFIX)
+
+
+@detector("initials after a slash", m.SLASH)
+def find_initials_after(page: Page, i: int) -> Iterator[Candidate]:
+    """Find initials with full stops after a slash: moss/j.c."""
+    if page.low(i) != "/":
+        return
+    end, dotted = take_initials(page, i + 1)
+    if dotted and page.together(i, i + 1) and page.joined(i):
+        yield cut(page, i + 1, end, "name", 0.85, "initials of a writer", person=True)
+
+
+@detector("initials by", m.SIGNS)
+def find_initials_by(page: Page, i: int) -> Iterator[Candidate]:
+    """Find initials after by, per, signed, checked."""
+    if not page.together(i, i + 1) or page.joined(i):
+        return
+    end, dotted = take_initials(page, i + 1)
+    if end > i + 1:
+        yield cut(page, i + 1, end, "name", 0.82 if dotted else 0.5, "initials of a writer")
+
+
+def take_initials(page: Page, i: int) -> tuple[int, bool]:
+    """Return the end of two to four initials at i, or i, and whether they have full stops."""
+    j = i
+    while (
+        j + 1 < page.size
+        and j - i < 8
+        and len(page.low(j)) == 1
+        and page.infos[j].shape in "Il"
+        and page.low(j + 1) == "."
+        and page.joined(j)
+        and (j == i or page.starts[j] - page.ends[j - 1] < 2)
+    ):
+        j += 2
+    if 4 <= j - i <= 8 and not (
+        j < page.size and page.joined(j - 1) and page.infos[j].shape in "lCUM"
+    ):
+        return (i, False) if page.low(i) + page.low(i + 2) in UNMEANT else (j, True)
+    info = page.word_at(i)
+    if (
+        info is None
+        or info.shape != "U"
+        or not 2 <= len(info.low) <= 3
+        or info.common >= 10
+        or info.marks
+        & (m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP)
+        or (i + 1 < page.size and page.joined(i) and page.low(i + 1) not in ("/", ":", "."))
+    ):
+        return i, False
+    return i + 1, False
+
+
+#: Letters with full stops that are no initials: e.g., i.e., p.m., M.D.
+UNMEANT = words(
+    "eg ie pm am md do po us uk bi ti qi od qd np er iv im sc bp ph ba bs ma ms dd rn pa st ed ua un ph vs ca vi co"
+)

@@ -1,0 +1,220 @@
+"""Whole names: what is joined to an accepted name, or stands beside it as only a name's part does, is taken in.
+
+Koch-Zhou when Zhou was found, O'Connor, Virginia Finger, D. House, SMITH, ANNA R, malik cooper iii.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+
+from tacit.data.corpus import Span
+from tacit.text import marks as m
+from tacit.text.board import NAMES
+from tacit.text.names import APOSTROPHES, GENERATIONS, HYPHENS
+from tacit.text.page import Page
+
+#: Marks of words that are no part of a name, whatever stands beside them.
+NEVER = m.STOP | m.WEEKDAY | m.PREPOSITION | m.DOSE | m.DRUG | m.PHONE | m.BORN | m.ACTS
+#: Marks of words that are part of a name only where the lists hold them as such.
+SELDOM = (
+    m.TITLE | m.HEADER | m.RELATION | m.ROLE | m.NUMBER | m.HOSPITAL | m.COMPANY | m.CLUB | m.STREET
+    | m.SUFFIX | m.CLOSING | m.GREETING | m.CALLED | m.UNIT | m.WARD | m.AGE | m.LIVES | m.WORKS
+)  # fmt: skip
+#: Tokens that are taken in at most on each side.
+MOST = 4
+NO_PREFIX = frozenset(("of", "e", "y", "do", "st", "la", "le", "al"))
+
+
+def extend_names(page: Page, spans: list[Span]) -> list[Span]:
+    """Return spans in order, names made whole; no span grows into the next."""
+    grown: list[Span] = []
+    for k, span in enumerate(spans):
+        if span.kind in NAMES:
+            low = grown[-1].end if grown else 0
+            high = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
+            span = extend(page, span, low, high)
+        grown.append(span)
+    return grown
+
+
+def extend(page: Page, span: Span, low: int, high: int) -> Span:
+    """Return one name with what belongs to it between two places of the text."""
+    starts, ends = page.starts, page.ends
+    i = bisect_left(starts, span.start)
+    j = bisect_left(starts, span.end)
+    if i >= j or starts[i] != span.start:
+        return span
+    first, last = i, j
+    while last - j < MOST:
+        after = step_on(page, i, last)
+        if after == last or ends[after - 1] > high:
+            break
+        last = after
+    while i - first < MOST:
+        before = step_back(page, first, last)
+        if before == first or starts[before] < low:
+            break
+        first = before
+    if first == i and last == j:
+        return span
+    return replace(span, start=starts[first], end=max(span.end, ends[last - 1]))
+
+
+def step_on(page: Page, i: int, j: int) -> int:
+    """Return the end of the name i to j with one more part, or j."""
+    if j >= page.size or page.lines[j] != page.lines[j - 1]:
+        return j
+    info, infos = page.infos[j], page.infos
+    if info.low in HYPHENS:
+        return j + 2 if is_joined_part(page, j, j + 1) else j
+    if page.starts[j] - page.ends[j - 1] != 1 or infos[j - 1].shape not in "lCUM":
+        return j
+    if info.low in GENERATIONS and j - i > 1 and (info.shape != "l" or page.plain_case(j)):
+        return j + 1
+    if info.shape == "I" and info.low != "i" and ends_here(page, j + 1):
+        return j + 1 if infos[j - 1].first >= 7 or j - i > 2 else j
+    if is_short(page, i, j) and infos[j - 1].first >= 8 and could_follow(page, j):
+        return j + 1
+    return j
+
+
+def step_back(page: Page, i: int, j: int) -> int:
+    """Return the start of the name i to j with one more part before it, or i."""
+    k = i - 1
+    if k < 0 or page.lines[k] != page.lines[i]:
+        return i
+    info = page.infos[k]
+    gap = page.starts[i] - page.ends[k]
+    if info.low == "," and gap == 1 and is_reversed(page, k, i, j):
+        return k - 1
+    if gap == 0 and info.low in HYPHENS:
+        return k - 1 if is_joined_part(page, k, k - 1) else i
+    if gap == 0 and info.low in APOSTROPHES:
+        return k - 1 if is_letter(page, k - 1) and page.joined(k - 1) else i
+    if gap == 0 and info.low == "." and is_letter(page, k - 1) and page.joined(k - 1):
+        return k - 1 if has_no_first(page, i, j) and starts_name(page, k - 1) else i
+    if gap != 1:
+        return i
+    if info.low == "." and page.joined(k - 1) and is_letter(page, k - 1):
+        return k - 1 if has_no_first(page, i, j) and starts_name(page, k - 1) else i
+    if info.low in ("ó", "ní", "mac", "nic", "van", "von", "de", "dos", "del", "bin", "ibn"):
+        return k if info.shape != "l" or info.low != "de" or page.capital(i) else i
+    if info.shape == "I":
+        plain = info.low not in "ia" or page.low(k - 1) in (":", ";", ",", "/", "(")
+        return k if plain and has_no_first(page, i, j) and starts_name(page, k) else i
+    if is_short(page, i, j) and could_lead(page, k, i):
+        return k
+    return i
+
+
+def is_reversed(page: Page, comma: int, i: int, j: int) -> bool:
+    """Return True for the surname before a comma and an accepted first name, at the start of a line, field or column."""
+    k = comma - 1
+    if k < 0 or not page.joined(k) or page.lines[k] != page.lines[i] or not is_short(page, i, j):
+        return False
+    info, name = page.infos[k], page.infos[i]
+    if info.shape not in "CUMl" or name.first < 7 or len(info.low) < 2:
+        return False
+    opens = (
+        k == 0
+        or page.lines[k - 1] != page.lines[k]
+        or page.starts[k] - page.ends[k - 1] > 1
+        or page.low(k - 1) in (":", '"', "“", "-", ")", "|", "re")
+        or page.marks(k - 1) & m.HEADER > 0
+    )
+    if not opens or (info.shape == "l" and not page.lower):
+        return False
+    if info.marks & (NEVER | SELDOM) or info.common >= 12:
+        return info.shape == "U" and (info.last >= 6 or not info.common)
+    return True
+
+
+def is_joined_part(page: Page, sign: int, part: int) -> bool:
+    """Return True for the other half of a name with a hyphen."""
+    if not 0 <= part < page.size or not page.joined(min(sign, part)):
+        return False
+    if not page.joined(min(sign, part) - (1 if part > sign else -1)):
+        return False
+    info = page.infos[part]
+    if info.shape not in "CUMl" or info.marks & (m.HEAD | m.DRUG | m.PREPOSITION):
+        return False
+    if info.shape == "l" and not page.plain_case(part):
+        # Hye-won, but not Smith-like.
+        return part > sign and (not info.common or info.first >= 6)
+    return not (info.marks & m.MEDICAL and not (info.first or info.last))
+
+
+def is_letter(page: Page, i: int) -> bool:
+    """Return True for one letter."""
+    return i >= 0 and len(page.low(i)) == 1 and page.infos[i].shape in "Il"
+
+
+def is_short(page: Page, i: int, j: int) -> bool:
+    """Return True for a name of one word, initials aside: its other half may be beside it."""
+    words = sum(1 for k in range(i, j) if page.infos[k].shape in "lCUM" and len(page.low(k)) > 1)
+    return words == 1 or (words == 2 and any(page.low(k) in HYPHENS for k in range(i, j)))
+
+
+def has_no_first(page: Page, i: int, j: int) -> bool:
+    """Return True when an initial may stand before the name: it does not begin with one."""
+    return page.infos[i].shape in "CUMl" and len(page.low(i)) > 1 and j > i
+
+
+def starts_name(page: Page, k: int) -> bool:
+    """Return True when the initial at k does not end what stands before it: vitamin B. Moss came."""
+    if k == 0 or page.lines[k - 1] != page.lines[k]:
+        return True
+    before = page.infos[k - 1]
+    return before.shape == "p" or not (before.marks & (m.MEDICAL | m.HEAD) or before.shape == "d")
+
+
+def ends_here(page: Page, j: int) -> bool:
+    """Return True at the end of a line, of a column, or before a mark."""
+    return (
+        j >= page.size
+        or page.lines[j] != page.lines[j - 1]
+        or page.starts[j] - page.ends[j - 1] > 1
+        or (page.infos[j].shape == "p" and page.low(j) not in APOSTROPHES and page.low(j) != "/")
+    )
+
+
+def could_follow(page: Page, j: int) -> bool:
+    """Return True for a word that can be the surname after a first name, be it an ordinary word."""
+    info = page.infos[j]
+    if info.shape not in "CUMl" or page.marks(j + 1) & m.HEAD or len(info.low) < 2:
+        return False
+    if info.marks & m.MONTH and page.infos[min(j + 1, page.size - 1)].shape == "d":
+        return False
+    if page.capital(j) and info.shape != "U":
+        if page.pack.nouns_capital:
+            return info.last >= 12 and not info.marks & (NEVER | SELDOM)
+        if info.marks & (NEVER | SELDOM):
+            return info.last >= 8 and (ends_here(page, j + 1) or page.marks(j + 1) & m.SUFFIX > 0)
+        return not info.medical or info.last >= 10
+    if not (page.plain_case(j) or page.infos[j - 1].shape == "U"):
+        return False
+    if info.marks & NEVER:
+        return info.last >= 10 and info.index >= -3 and ends_here(page, j + 1)
+    if not info.common and not info.medical and not info.marks & SELDOM:
+        return info.last >= 8 or ends_here(page, j + 1)
+    after = page.marks(j + 1)
+    return info.last >= 8 and (ends_here(page, j + 1) or bool(after & (m.STOP | m.SUFFIX)))
+
+
+def could_lead(page: Page, k: int, i: int) -> bool:
+    """Return True for a word that can be the first name before a surname, be it an ordinary word."""
+    info, name = page.infos[k], page.infos[i]
+    if info.first < 6 or name.first > name.last + 2 or len(info.low) < 3:
+        return False
+    if info.marks & (m.STOP | m.TITLE | m.DRUG) and info.first < 12:
+        return False
+    if page.capital(k) and info.shape != "U":
+        return info.index >= 0 or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
+    if not (page.plain_case(k) or name.shape == "U"):
+        return False
+    if info.shape == "l" and not page.lower:
+        return False
+    return not info.marks & NEVER and (
+        info.first >= 8 and (info.index >= -3 or page.starts_sentence(k) or k == 0)
+    )
