@@ -323,35 +323,6 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
             "so are not counted."
         ),
     ),
-    "zcdp": (
-        "Protected by noise",
-        lambda c: (
-            f"Noise on {join_column_names(c.columns)} hides whether any one {c.parameters['unit']} is in the data: "
-            f"zero-concentrated differential privacy with rho = {format_number(c.parameters['rho'])}."
-        ),
-    ),
-    "k-map": (
-        "{k}-map",
-        lambda c: (
-            f"Every record agrees on {join_column_names(c.columns)} with at least {c.parameters['k']} people of the "
-            "population register."
-        ),
-    ),
-    "delta-presence": (
-        "Presence between {delta_min} and {delta_max}",
-        lambda c: (
-            f"Whoever knows {join_column_names(c.columns)} of a person in the register believes that they are in the file "
-            f"with a probability between {format_number(c.parameters['delta_min'])} and "
-            f"{format_number(c.parameters['delta_max'])}."
-        ),
-    ),
-    "regression-output": (
-        "A fit and no records",
-        lambda c: (
-            f"The fit has at least {format_number(c.parameters['residual_df'])} residual degrees of freedom, and its "
-            "standard errors follow from its covariance."
-        ),
-    ),
     "zcdp-margins": (
         "Drawn from noisy margins",
         lambda c: (
