@@ -79,7 +79,7 @@ def steps_section(view: View) -> Section | None:
         "Steps, in order, with their public parameters",
     )
     told = describe_techniques(action.kind for action in view.release.history)
-    blocks = (table, *(Paragraph(sentence) for sentence in told))
+    blocks: tuple[Block, ...] = (table, *(Paragraph(sentence) for sentence in told))
     return Section("What was done", blocks, "done") if rows else None
 
 

@@ -6,8 +6,8 @@ import math
 
 from tacit.claims.claim import Claim
 from tacit.claims.classes import Frame
+from tacit.claims.outputs.zcdp import spent_by
 from tacit.claims.registry import check_for
-from tacit.claims.zcdp import spent_by
 
 
 @check_for("zcdp-margins")

@@ -222,6 +222,7 @@ def check_sizes(settings: SumSettings, model: Any, newton: Newton) -> Role[int]:
 def count_categories(model: Any) -> tuple[Floats, Floats]:
     """Return, for every column of the design and of the response, whether it holds only 0 and 1 at this party, and its ones."""
     response = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
-    columns = np.column_stack([model.x, response])
+    columns: Floats = np.column_stack([model.x, np.asarray(response)])
     marked = np.isin(columns, (0.0, 1.0)).all(axis=0)
-    return marked.astype(np.float64), np.where(marked, columns.sum(axis=0), 0.0)
+    ones: Floats = np.where(marked, columns.sum(axis=0), 0.0)
+    return np.asarray(marked, np.float64), ones

@@ -346,7 +346,8 @@ class Chain:
         tidy = Values(drawn.codes, self.variables[step.column].tidy(drawn.numbers))
         wrong = outside(tidy, step.limits)
         if last:
-            return Values(drawn.codes, np.clip(tidy.numbers, *step.limits)), np.zeros_like(wrong)  # type: ignore[type-var]
+            assert tidy.numbers is not None
+            return Values(drawn.codes, np.clip(tidy.numbers, *step.limits)), np.zeros_like(wrong)
         return tidy, wrong
 
     # -- rules -------------------------------------------------------------------------------------
