@@ -175,9 +175,7 @@ def compare_costs(
     ((along, values),) = lists.items()
     fixed = {a: v for a, v in asked.items() if isinstance(v, int)}
     costs = tuple(
-        real_cost(scheme, **{**fixed, along: v}, k=k, s=s)  # type: ignore[arg-type]
-        for scheme in schemes
-        for v in values
+        real_cost(scheme, **{**fixed, along: v}, k=k, s=s) for scheme in schemes for v in values
     )
     best = min(costs, key=lambda c: c.total)
     return CostCurves(
