@@ -234,5 +234,5 @@ def count_categories(model: Any) -> tuple[Floats, Floats]:
     """Return, for every column of the design and of the response, whether it holds only 0 and 1 at this party, and its ones."""
     response: Any = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
     columns: Floats = np.column_stack([model.x, response]).astype(np.float64)
-    marked: Floats = np.isin(columns, (0.0, 1.0)).all(axis=0).astype(np.float64)
+    marked: Floats = np.asarray(np.isin(columns, (0.0, 1.0)).all(axis=0), np.float64)
     return marked, np.asarray(columns.sum(axis=0) * marked)
