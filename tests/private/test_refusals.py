@@ -202,7 +202,7 @@ def test_a_single_case_among_the_others_ends_the_run():
     """X'y less one's own part would be the record of that case."""
     rng = np.random.default_rng(3)
     files = {"a": owner(rng, 50), "b": owner(rng, 50, 1), "c": owner(rng, 50, 0)}
-    with pytest.raises(DisclosureRefused, match="a category holds so few"):
+    with pytest.raises(DisclosureRefused, match="a category"):
         regression.logistic(files, "y ~ x")
     assert regression.logistic(files, "y ~ x", threshold=0).n_records == 150
 
@@ -212,7 +212,7 @@ def test_a_category_that_one_owner_has_only_is_counted():
     files = {p: {**owner(rng, 40), "g": np.zeros(40)} for p in "abc"}
     files["a"]["g"] = np.ones(40)
     files["b"]["g"][:2] = 1
-    with pytest.raises(DisclosureRefused, match="a category"):
+    with pytest.raises(DisclosureRefused, match=r"a category \(g\) holds"):
         regression.linear(files, "y ~ x + g")
 
 

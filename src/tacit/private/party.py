@@ -20,7 +20,7 @@ from tacit.private.parties.network import Member, Played, play_role
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, digest_terms
 from tacit.private.settings import Agreement, PartySettings, addresses, names_in_order, read_party
-from tacit.result import Result
+from tacit.result import Result, format_number
 
 #: The engine takes one call at a time; parties that run in threads of one process read one after the other.
 READING = threading.Lock()
@@ -254,9 +254,27 @@ def page(result: Result) -> str:
             for row in result.frame.rows()
         )
         table = f"<table><tr>{head}</tr>{body}</table>"
-    style = "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto}table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}th:first-child,td:first-child{text-align:left}"
+    style = (
+        "body{font:16px/1.55 system-ui,sans-serif;color:#1f2933;max-width:52em;margin:2.5em auto;padding:0 1em}"
+        "h1{font-size:1.5em;line-height:1.25;overflow-wrap:anywhere}h2{font-size:1.1em;margin-top:2em}"
+        "table{border-collapse:collapse;margin:1em 0;font-variant-numeric:tabular-nums}"
+        "td,th{padding:.3em .9em;border-bottom:1px solid #d9dee3;text-align:right;font-weight:normal}"
+        "tr:first-child th{border-bottom:2px solid #8a94a0}th:first-child,td:first-child{text-align:left}"
+        "svg{max-width:100%;height:auto}p{max-width:46em}"
+    )
+    numbers = "".join(
+        f"<tr><td>{html.escape(str(k))}</td><td>{html.escape(format_number(v))}</td></tr>"
+        for k, v in result.numbers.items()
+    )
     chart = result.plot().svg()
+    parts = [
+        f"<h1>{html.escape(result.title)}</h1>",
+        f"<h2>Coefficients</h2>{table}" if table else "",
+        chart,
+        f"<h2>The run</h2><table>{numbers}</table>",
+        f"<h2>What was learnt, and by whom</h2><p>{html.escape(result.explanation)}</p>",
+    ]
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(result.title)}</title><style>{style}</style>'
-        f"<body>{result._repr_html_()}{table}{chart}</body></html>"
+        f"<body>{''.join(parts)}</body></html>"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +63,8 @@ def play_fit(
     """Play one owner in a joint fit."""
     terms = {**settings.terms(), **newton.terms(), "coding": coding, "model": type(model).__name__}
     yield from agree(settings.me, settings.parties, terms)
-    n = yield from check_sizes(settings, model, newton)
+    names = coding.get("columns", [])
+    n = yield from check_sizes(settings, model, newton, names)
     beta = yield from start_at(settings, model, newton)
     history: list[Floats] = [beta]
     best, previous, halved, settled = -np.inf, beta, 0, False
@@ -75,7 +77,7 @@ def play_fit(
             tail = list((yield from add_securely(settings, model.fit_statistics(beta))))
         if settings.included != members:
             # A party has gone: what is fitted from here on are the records of the others.
-            n = yield from check_sizes(settings, model, newton)
+            n = yield from check_sizes(settings, model, newton, names)
             members, best, settled = settings.included, -np.inf, False
             continue
         if settled:
@@ -91,7 +93,9 @@ def play_fit(
         step = yield from next_step(settings, model, newton, beta, sums)
         beta = beta + step
         history.append(beta)
-        settled = bool(np.abs(step).max(initial=0.0) < newton.tol) or (
+        # Against the coefficient or its standard error, whichever is larger: a column in other units settles as early.
+        size = np.maximum(np.abs(beta), 1 / np.sqrt(np.diag(sums.information)))
+        settled = bool((np.abs(step) / size).max(initial=0.0) < newton.tol) or (
             isinstance(model, Linear) and not newton.ridge
         )
         if not settled and len(history) > newton.max_iter:
@@ -192,7 +196,9 @@ def invert(information: Floats) -> Floats:
     return np.asarray(np.linalg.inv(square) * np.outer(scale, scale))
 
 
-def check_sizes(settings: SumSettings, model: Any, newton: Newton) -> Role[int]:
+def check_sizes(
+    settings: SumSettings, model: Any, newton: Newton, names: Sequence[str] = ()
+) -> Role[int]:
     """Refuse to go on where totals would tell too much about the other parties.
 
     A party that subtracts its own part must be left with more records than coefficients, and with enough records in every category of
@@ -211,9 +217,14 @@ def check_sizes(settings: SumSettings, model: Any, newton: Newton) -> Role[int]:
     rest = ones - own[1]
     left = (n - n_own) - rest
     small = ((rest > 0) & (rest < newton.threshold)) | ((left > 0) & (left < newton.threshold))
-    if ((marked == len(settings.included)) & small).any():
+    found = np.flatnonzero((marked == len(settings.included)) & small)
+    if len(found):
+        # The names of columns and levels are part of the agreement.
+        p = model.x.shape[1]
+        known = names[len(names) - p :] if len(names) >= p else ()
+        where = f" ({known[found[0]]})" if found[0] < len(known) else ""
         raise DisclosureRefused(
-            f"{settings.me!r} ends the run: a category holds so few records of the other parties that totals would give "
+            f"{settings.me!r} ends the run: a category{where} holds so few records of the other parties that totals would give "
             "them away. Merge categories."
         )
     return n
@@ -221,8 +232,15 @@ def check_sizes(settings: SumSettings, model: Any, newton: Newton) -> Role[int]:
 
 def count_categories(model: Any) -> tuple[Floats, Floats]:
     """Return, for every column of the design and of the response, whether it holds only 0 and 1 at this party, and its ones."""
+<<<<<<< HEAD
     response = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
     columns: Floats = np.column_stack([model.x, np.asarray(response)])
     marked = np.isin(columns, (0.0, 1.0)).all(axis=0)
     ones: Floats = np.where(marked, columns.sum(axis=0), 0.0)
     return np.asarray(marked, np.float64), ones
+=======
+    response: Any = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
+    columns: Floats = np.column_stack([model.x, response]).astype(np.float64)
+    marked: Floats = np.asarray(np.isin(columns, (0.0, 1.0)).all(axis=0), np.float64)
+    return marked, np.asarray(columns.sum(axis=0) * marked)
+>>>>>>> retrieval
