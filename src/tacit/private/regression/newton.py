@@ -232,15 +232,8 @@ def check_sizes(
 
 def count_categories(model: Any) -> tuple[Floats, Floats]:
     """Return, for every column of the design and of the response, whether it holds only 0 and 1 at this party, and its ones."""
-<<<<<<< HEAD
     response = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
     columns: Floats = np.column_stack([model.x, np.asarray(response)])
     marked = np.isin(columns, (0.0, 1.0)).all(axis=0)
     ones: Floats = np.where(marked, columns.sum(axis=0), 0.0)
     return np.asarray(marked, np.float64), ones
-=======
-    response: Any = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
-    columns: Floats = np.column_stack([model.x, response]).astype(np.float64)
-    marked: Floats = np.asarray(np.isin(columns, (0.0, 1.0)).all(axis=0), np.float64)
-    return marked, np.asarray(columns.sum(axis=0) * marked)
->>>>>>> retrieval
