@@ -170,3 +170,17 @@ def test_seeds_of_steps_do_not_depend_on_other_steps():
     one, two = Context.start(7, step=1), Context.start(7, step=2)
     assert one.rng.random() == Context.start(7, step=1).rng.random()
     assert two.rng.random() != Context.start(7, step=1).rng.random()
+
+
+def test_the_public_plan_does_not_name_the_register():
+    given = {
+        "source": "survey.csv",
+        "register": {"path": "secret/patients_clinic_b.parquet"},
+        "roles": {"keys": ["a"]},
+        "steps": [{"kind": "suppress", "columns": ["a"]}],
+    }
+    plan = tacit.Plan.from_dict(given)
+    assert plan.to_dict()["register"]["path"].endswith("patients_clinic_b.parquet")
+    told = plan.to_dict(public=True)
+    assert told["register"]["path"] == "register.parquet"
+    assert "clinic" not in str(told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -217,8 +217,10 @@ class Plan(BaseModel):
             "tacit": VERSION,
             "title": self.title,
             "source": section_to_dict(self.source, public=public),
-            "register": section_to_dict(self.population, public=public),
-            "control": section_to_dict(self.control, public=public),
+            "register": unnamed(
+                section_to_dict(self.population, public=public), "register", public
+            ),
+            "control": unnamed(section_to_dict(self.control, public=public), "control", public),
             "roles": self.roles.to_dict(),
             "hierarchies": rules,
             "table": self.table_to_dict(public=public),
@@ -517,3 +519,10 @@ def plain_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
 def replace_steps(plan: Plan, steps: Sequence[Method[Any]]) -> Plan:
     """Return the plan with other steps."""
     return plan.with_(steps=tuple(steps))
+
+
+def unnamed(section: Any, name: str, public: bool) -> Any:
+    """Return a section whose file the public sees under a plain name: whose register was compared may tell of its people."""
+    if not public or not isinstance(section, dict) or not isinstance(section.get("path"), str):
+        return section
+    return {**section, "path": name + PurePath(section["path"]).suffix}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from pydantic import Field, model_validator
 
@@ -17,7 +16,7 @@ from tacit.fields import PositiveFloat, Probability, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import SIZE_BINS, columns
 from tacit.registry import register
-from tacit.result import Result
+from tacit.risk.classes.class_result import ClassPart, ClassResult
 from tacit.risk.classes.class_values import (
     ClassValues,
     Floats,
@@ -179,7 +178,7 @@ class LDiversity(Measure):
 
 
 @dataclass(frozen=True)
-class Diversity:
+class Diversity(ClassPart):
     """Diversity by class of one sensitive column on one quasi-identifier.
 
     ``smallest`` is the diversity of the least diverse class (0 when there are no records);
@@ -187,52 +186,31 @@ class Diversity:
     of one value in any class.
     """
 
-    quasi: str
-    column: str
-    keys: tuple[str, ...]
-    sizes: Ints
     diversity: Floats
     smallest: float
-    violations: int
     largest_share: float
-    frame: nw.DataFrame[Any]
 
     @property
-    def records(self) -> int:
-        """Return the records looked at."""
-        return int(self.sizes.sum())
+    def extreme(self) -> float:
+        """Return the diversity of the least diverse class."""
+        return self.smallest
 
 
 @dataclass(frozen=True, repr=False)
-class LDiversityResult(Result):
+class LDiversityResult(ClassResult[Diversity]):
     """Diversity by quasi-identifier and sensitive column."""
 
-    parts: tuple[Diversity, ...] = ()
     requested: float = 2
+    smaller_is_worse = True
 
     @property
     def l(self) -> float:  # noqa: E743 - the literature's letter
         """Return the smallest diversity over classes, sensitive columns and quasi-identifiers."""
-        return min(part.smallest for part in self.parts)
-
-    @property
-    def violations(self) -> int:
-        """Return the records in classes below the requested l, for the worst column."""
-        return max(part.violations for part in self.parts)
-
-    @property
-    def by_column(self) -> Mapping[str, float]:
-        """Return the smallest diversity of each sensitive column."""
-        columns = dict.fromkeys(part.column for part in self.parts)
-        return {c: min(p.smallest for p in self.parts if p.column == c) for c in columns}
-
-    def plot(self) -> Chart:
-        """Return records by the diversity of their class, for the least diverse column."""
-        return next(iter(self.charts()))
+        return self.extreme
 
     def charts(self) -> Iterable[Chart]:
         """Return one chart per column and quasi-identifier, least diverse first."""
-        for part in sorted(self.parts, key=lambda p: p.smallest):
+        for part in self.worst_first():
             yield columns(
                 diversity_bins(part.diversity, part.sizes, self.requested),
                 title=f"Records by diversity of {part.column}",

@@ -14,19 +14,14 @@ from tacit.context import Context
 from tacit.data.microdata import Microdata
 from tacit.engine.codes import Cells, cells, dense_ids
 from tacit.engine.subsets import all_subsets
-from tacit.errors import SdcError
-from tacit.fields import ClassSize, PositiveInt, Probability, SensitiveColumns
+from tacit.fields import ClassSize, PositiveInt, Probability
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
-from tacit.risk.classes.class_values import (
-    Ints,
-    Missing,
-    columns_of_interest,
-    sensitive_faults,
-)
-from tacit.spec import Companions, Measure, Role
+from tacit.risk.classes.class_values import Ints, columns_of_interest
+from tacit.risk.classes.value_measure import SensitiveMeasure
+from tacit.spec import Companions
 from tacit.stats import class_models
 
 #: Sets of keys shown in the chart.
@@ -34,7 +29,7 @@ SHOWN = 20
 
 
 @register
-class Lkc(Measure):
+class Lkc(SensitiveMeasure):
     r"""Records that an intruder who knows at most L of the keys could single out, or learn a value of.
 
     Data are LKC-private when on every set of at most L keys each class has at least K records, and no sensitive value
@@ -56,29 +51,8 @@ class Lkc(Measure):
     confidence: Probability = Field(
         default=0.5, description="C: the largest share that a sensitive value may have in a class"
     )
-    sensitive: SensitiveColumns = Field(
-        default=None,
-        description="the column or columns to look at; by default every sensitive column",
-    )
-    quasi: str | None = Field(
-        default=None, description="one named quasi-identifier; by default every one"
-    )
-    missing: Missing = Field(
-        default="category",
-        description="a missing sensitive value is a value that could be too frequent, or not",
-    )
 
-    on_household = "unused"
-    on_weight = "unused"
-    on_stratum = "unused"
-    on_links = "unused"
-    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     runs_on: ClassVar[Literal["engine", "cells", "records"]] = "cells"
-    axis: ClassVar[str] = "share of records that violate"
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: no sensitive column."""
-        return [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
 
     def _measure(self, data: Microdata, other: Companions, ctx: Context) -> LkcResult:
         del other

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -19,7 +19,7 @@ from tacit.fields import Probability, SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
 from tacit.registry import register
-from tacit.result import Result
+from tacit.risk.classes.class_result import ClassPart, ClassResult
 from tacit.risk.classes.class_values import (
     ClassValues,
     Floats,
@@ -191,21 +191,15 @@ class TCloseness(Measure):
 
 
 @dataclass(frozen=True)
-class Closeness:
+class Closeness(ClassPart):
     """Distances by class of one sensitive column on one quasi-identifier."""
 
-    quasi: str
-    column: str
-    keys: tuple[str, ...]
-    sizes: Ints
     distances: Floats
-    violations: int
-    frame: nw.DataFrame[Any]
 
     @property
-    def records(self) -> int:
-        """Return the records looked at."""
-        return int(self.sizes.sum())
+    def extreme(self) -> float:
+        """Return the distance of the farthest class."""
+        return self.largest
 
     @property
     def largest(self) -> float:
@@ -219,35 +213,19 @@ class Closeness:
 
 
 @dataclass(frozen=True, repr=False)
-class TClosenessResult(Result):
+class TClosenessResult(ClassResult[Closeness]):
     """Distances by quasi-identifier and sensitive column."""
 
-    parts: tuple[Closeness, ...] = ()
     requested: float = 0.2
 
     @property
     def t(self) -> float:
         """Return the largest distance over classes, sensitive columns and quasi-identifiers."""
-        return max(part.largest for part in self.parts)
-
-    @property
-    def violations(self) -> int:
-        """Return the records in classes farther away than t, for the worst column."""
-        return max(part.violations for part in self.parts)
-
-    @property
-    def by_column(self) -> Mapping[str, float]:
-        """Return the largest distance of each sensitive column."""
-        columns = dict.fromkeys(part.column for part in self.parts)
-        return {c: max(p.largest for p in self.parts if p.column == c) for c in columns}
-
-    def plot(self) -> Chart:
-        """Return records by the distance of their class, for the farthest column."""
-        return next(iter(self.charts()))
+        return self.extreme
 
     def charts(self) -> Iterable[Chart]:
         """Return one chart per column and quasi-identifier, farthest first."""
-        for part in sorted(self.parts, key=lambda p: -p.largest):
+        for part in self.worst_first():
             yield columns(
                 distance_bins(part.distances, part.sizes, self.requested),
                 title=f"Records by distance of {part.column} from the whole",

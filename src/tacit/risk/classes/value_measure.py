@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field
@@ -18,7 +17,7 @@ from tacit.errors import SdcError
 from tacit.fields import SensitiveColumns
 from tacit.plot.chart import Chart
 from tacit.plot.families import columns
-from tacit.result import Result
+from tacit.risk.classes.class_result import ClassPart, ClassResult
 from tacit.risk.classes.class_values import (
     ClassValues,
     Floats,
@@ -35,8 +34,8 @@ from tacit.spec import Companions, Measure, Role
 Flags = npt.NDArray[np.bool_]
 
 
-class ValueMeasure(Measure):
-    """Base of measures that give each class one number, larger when its sensitive values tell more."""
+class SensitiveMeasure(Measure):
+    """Base of measures of sensitive values within classes."""
 
     sensitive: SensitiveColumns = Field(
         default=None,
@@ -56,6 +55,15 @@ class ValueMeasure(Measure):
     on_links = "unused"
     needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
     axis: ClassVar[str] = "share of records that violate"
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: no sensitive column."""
+        return [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
+
+
+class ValueMeasure(SensitiveMeasure):
+    """Base of measures that give each class one number, larger when its sensitive values tell more."""
+
     #: The field that holds the limit, and what the number of a class is called.
     limit_field: ClassVar[str] = ""
     figure: ClassVar[str] = ""
@@ -64,10 +72,6 @@ class ValueMeasure(Measure):
     def limit(self) -> float:
         """Return the limit that was asked for."""
         return float(getattr(self, self.limit_field))
-
-    def faults(self, data: Microdata) -> list[SdcError]:
-        """Add: no sensitive column."""
-        return [*super().faults(data), *sensitive_faults(data, self.sensitive, self.kind)]
 
     def count(self, data: Microdata, keys: Sequence[str], column: str) -> ClassValues:
         """Return how often each value occurs in each class."""
@@ -137,55 +141,32 @@ class ValueMeasure(Measure):
 
 
 @dataclass(frozen=True)
-class ValuePart:
+class ValuePart(ClassPart):
     """One number a class, for one sensitive column on one quasi-identifier."""
 
-    quasi: str
-    column: str
-    keys: tuple[str, ...]
-    sizes: Ints
     figures: Floats
     largest: float
-    violations: int
-    frame: nw.DataFrame[Any]
 
     @property
-    def records(self) -> int:
-        """Return the records looked at."""
-        return int(self.sizes.sum())
+    def extreme(self) -> float:
+        """Return the largest number."""
+        return self.largest
 
 
 @dataclass(frozen=True, repr=False)
-class ValueResult(Result):
+class ValueResult(ClassResult[ValuePart]):
     """Numbers by class, for each quasi-identifier and sensitive column."""
 
-    parts: tuple[ValuePart, ...] = ()
-    requested: float = 0.0
     figure: str = ""
 
     @property
     def largest(self) -> float:
         """Return the largest number over classes, sensitive columns and quasi-identifiers."""
-        return max(part.largest for part in self.parts)
-
-    @property
-    def violations(self) -> int:
-        """Return the records in classes that violate the limit, for the worst column."""
-        return max(part.violations for part in self.parts)
-
-    @property
-    def by_column(self) -> Mapping[str, float]:
-        """Return the largest number of each sensitive column."""
-        names = dict.fromkeys(part.column for part in self.parts)
-        return {c: max(p.largest for p in self.parts if p.column == c) for c in names}
-
-    def plot(self) -> Chart:
-        """Return records by the number of their class, for the worst column."""
-        return next(iter(self.charts()))
+        return self.extreme
 
     def charts(self) -> Iterable[Chart]:
         """Return one chart per column and quasi-identifier, worst first."""
-        for part in sorted(self.parts, key=lambda p: -p.largest):
+        for part in self.worst_first():
             yield columns(
                 limit_bins(part.figures, part.sizes, self.requested),
                 title=f"Records by {self.figure} of {part.column}",
