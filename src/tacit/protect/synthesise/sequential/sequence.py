@@ -343,10 +343,11 @@ class Chain:
         """Return numbers in the decimals of the column, and which lie outside its range; the last are cut off."""
         if drawn.numbers is None:
             return drawn, np.zeros(len(drawn), dtype=bool)
-        tidy = Values(drawn.codes, self.variables[step.column].tidy(drawn.numbers))
+        numbers = self.variables[step.column].tidy(drawn.numbers)
+        tidy = Values(drawn.codes, numbers)
         wrong = outside(tidy, step.limits)
         if last:
-            return Values(drawn.codes, np.clip(tidy.numbers, *step.limits)), np.zeros_like(wrong)  # type: ignore[type-var]
+            return Values(drawn.codes, np.clip(numbers, *step.limits)), np.zeros_like(wrong)
         return tidy, wrong
 
     # -- rules -------------------------------------------------------------------------------------
