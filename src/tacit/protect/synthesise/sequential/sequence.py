@@ -347,7 +347,9 @@ class Chain:
         tidy = Values(drawn.codes, numbers)
         wrong = outside(tidy, step.limits)
         if last:
-            return Values(drawn.codes, np.clip(numbers, *step.limits)), np.zeros_like(wrong)
+            low, high = step.limits
+            least, most = -np.inf if low is None else low, np.inf if high is None else high
+            return Values(drawn.codes, np.clip(numbers, least, most)), np.zeros_like(wrong)
         return tidy, wrong
 
     # -- rules -------------------------------------------------------------------------------------
