@@ -656,3 +656,16 @@ def test_threads_change_nothing(monkeypatch):
     alone = spec.apply(data, seed=1).to_arrow()
     monkeypatch.setattr(sequence, "LONG", 10)
     assert spec.apply(data, seed=1).to_arrow().equals(alone)
+
+
+def test_smoothed_leaves_keep_mean_variance_and_ends():
+    rng = np.random.default_rng(9)
+    income = np.round(rng.gamma(1.0, 1000.0, 4000), 2)
+    data = tacit.read({"school": rng.integers(0, 30, 4000), "income": income})
+    made = tacit.Synthesise(columns=["income"], copies=4).apply(data, seed=1)
+    new = np.array(made.column("income").to_pylist())
+    assert new.mean() == pytest.approx(income.mean(), rel=0.03)
+    assert new.std() == pytest.approx(income.std(), rel=0.05)
+    assert income.min() <= new.min()
+    assert new.max() <= income.max()
+    assert np.isin(new, income).mean() < 0.1

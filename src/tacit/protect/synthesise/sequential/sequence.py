@@ -343,11 +343,13 @@ class Chain:
         """Return numbers in the decimals of the column, and which lie outside its range; the last are cut off."""
         if drawn.numbers is None:
             return drawn, np.zeros(len(drawn), dtype=bool)
-        tidy = Values(drawn.codes, self.variables[step.column].tidy(drawn.numbers))
+        numbers = self.variables[step.column].tidy(drawn.numbers)
+        tidy = Values(drawn.codes, numbers)
         wrong = outside(tidy, step.limits)
         if last:
-            assert tidy.numbers is not None
-            return Values(drawn.codes, np.clip(tidy.numbers, *step.limits)), np.zeros_like(wrong)
+            low, high = step.limits
+            least, most = -np.inf if low is None else low, np.inf if high is None else high
+            return Values(drawn.codes, np.clip(numbers, least, most)), np.zeros_like(wrong)
         return tidy, wrong
 
     # -- rules -------------------------------------------------------------------------------------

@@ -64,7 +64,11 @@ class Leaves:
         if self.spread is None or drawn.numbers is None:
             return drawn
         middle, share = self.middle[leaf], self.shrink[leaf]
-        noise = rng.standard_normal(len(leaf)) * self.spread[leaf]
+        spread = self.spread[leaf]
+        if self.ends[0] >= 0:
+            # Amounts crowd at 0, from where reflected noise would drive their mean up.
+            spread = np.minimum(spread, drawn.numbers / 2)
+        noise = rng.standard_normal(len(leaf)) * spread
         moved = reflect(middle + share * (drawn.numbers - middle + noise), *self.ends)
         return Values(drawn.codes, np.where(self.atom[at], drawn.numbers, moved))
 
