@@ -41,7 +41,7 @@ def name_metric(name: str) -> Callable[[Metric], Metric]:
 
 
 def neighbourhood(
-    varied: int, c: int, d: float | None, steps: Sequence[float] = (), metric: str = "sum"
+    varied: int, c: float, d: float | None, steps: Sequence[float] = (), metric: str = "sum"
 ) -> Ints:
     """Return the offsets with no coordinate longer than c and, if d is given, a distance of at most d.
 
