@@ -177,7 +177,7 @@ def test_the_public_plan_does_not_name_the_register():
         "source": "survey.csv",
         "register": {"path": "secret/patients_clinic_b.parquet"},
         "roles": {"keys": ["a"]},
-        "steps": [{"kind": "suppress", "columns": ["a"]}],
+        "steps": [{"kind": "local_suppression", "k": 2}],
     }
     plan = tacit.Plan.from_dict(given)
     assert plan.to_dict()["register"]["path"].endswith("patients_clinic_b.parquet")
