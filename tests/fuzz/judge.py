@@ -5,8 +5,11 @@ table also the truth as it was drawn, and which cells are unsafe by how much.
 """
 
 import csv
+import hashlib
+import hmac
 import itertools
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -1129,3 +1132,163 @@ def zcdp_margins(columns, claim):
     moved_at_most = sum(1.0 + 1.0 for _ in range(p["margins"]))
     spent = moved_at_most / (2 * p["sigma"] ** 2)
     return spent <= p["rho"] * (1 + NEAR) and set(columns) <= {*claim["columns"], "_copy"}
+
+
+# -- rules, repeated records and texts ------------------------------------------------------------------------
+
+
+class Cell:
+    """A value of a record as a rule sees it: a comparison with a missing one does not hold."""
+
+    def __init__(self, text):
+        self.value = number(text)
+
+    def order(self, other, compare):
+        other = other.value if isinstance(other, Cell) else other
+        try:
+            return self.value is not None and other is not None and compare(self.value, other)
+        except TypeError:
+            return False
+
+    def __lt__(self, other):
+        return self.order(other, lambda a, b: a < b)
+
+    def __le__(self, other):
+        return self.order(other, lambda a, b: a <= b)
+
+    def __gt__(self, other):
+        return self.order(other, lambda a, b: a > b)
+
+    def __ge__(self, other):
+        return self.order(other, lambda a, b: a >= b)
+
+    def __eq__(self, other):
+        other = other.value if isinstance(other, Cell) else other
+        return self.value == other or (other is not None and plain(self.value) == plain(other))
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __bool__(self):
+        return self == True  # noqa: E712 - a column of truth values
+
+
+def number(text):
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+@judges("rules-kept")
+def rules_kept(columns, claim):
+    """Every rule is read by Python itself, record by record."""
+    p = claim["parameters"]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def holds(rule, row):
+        names = {}
+
+        def stand_in(found):
+            if found.group(1) is None:
+                return found.group(0)
+            names[f"named_{len(names)}"] = found.group(1).replace("``", "`")
+            return f"named_{len(names) - 1}"
+
+        quoted = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`((?:[^`]|``)+)`"""
+        text = re.sub(quoted, stand_in, rule)
+        known = {n: Cell(row.get(names.get(n, n))) for n in {*names, *row}}
+        return bool(eval(text, {"__builtins__": {}}, known))
+
+    for row in rows:
+        if any(holds(rule, row) for rule in p["forbid"]):
+            return False
+        for setting in p["settings"]:
+            if holds(setting["when"], row) and not all(
+                Cell(row[c]) == v for c, v in setting["set"].items()
+            ):
+                return False
+        for total, parts in p["sums"].items():
+            known = [float(row[c]) for c in parts if row[c] is not None]
+            told = None if row[total] is None else float(row[total])
+            if (told is None) != (not known):
+                return False
+            if known and abs(told - sum(known)) > NEAR * (sum(map(abs, known)) + 1):
+                return False
+    return True
+
+
+@judges("no-replicated-uniques")
+def no_replicated_uniques(columns, claim):
+    """The numbers of the released records, with every value as a number where it is one, and as a text."""
+    sought = {int(text, 16) for text in claim["parameters"]["uniques"]}
+
+    def mark(text):
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+    def of_record(values, *, as_numbers):
+        found = 0
+        for value in values:
+            read = number(value) if as_numbers else value
+            text = "\0" if value is None else repr(read) if isinstance(read, float) else value
+            found = ((found ^ mark(text)) * 0x9E3779B97F4A7C15) % 2**64
+            found ^= found >> 29
+        return found
+
+    rows = list(zip(*(columns[c] for c in claim["columns"]), strict=True))
+    return not any(
+        of_record(row, as_numbers=way) in sought for row in rows for way in (True, False)
+    )
+
+
+@judges("no-known-values")
+def no_known_values(columns, claim):
+    """No value of several words, or of five digits or more, of the record stands in its own text."""
+    known = [c for c in claim["parameters"]["known"] if c in columns]
+    for column in claim["columns"]:
+        for i, text in enumerate(columns[column]):
+            words = f" {' '.join(re.findall(r'[a-z0-9]+', (text or '').lower()))} "
+            for c in known:
+                parts = re.findall(r"[a-z0-9]+", (columns[c][i] or "").lower())
+                long = len(parts) > 1 or (len("".join(parts)) >= 5 and "".join(parts).isdigit())
+                if long and f" {' '.join(parts)} " in words:
+                    return False
+    return True
+
+
+@judges("no-formatted-identifiers")
+def no_formatted_identifiers(columns, claim):
+    """Word by word: signs of an address, and the lengths of numbers between separators."""
+
+    def shape(word):
+        parts = re.split(r"[-./]", word.strip("()[],;:.!?"))
+        return tuple(len(x) for x in parts) if parts and all(x.isdigit() for x in parts) else ()
+
+    shapes = {
+        "ssn": lambda w: shape(w) == (3, 2, 4) and w.count("-") == 2,
+        "phone": lambda w: shape(w) == (3, 3, 4) and "/" not in w,
+        "date": lambda w: shape(w)[2:] == (4,) and "/" in w and max(shape(w)[:2]) < 3 and w.split("/")[2][:2] in ("19", "20"),
+        "email": lambda w: re.fullmatch(r"[\w.%+-]+@[\w-]+\.[a-zA-Z]\S*", w) is not None,
+        "url": lambda w: w.lower().startswith(("http://", "https://", "ftp://")),
+    }  # fmt: skip
+    words = [w for c in claim["columns"] for text in columns[c] if text for w in text.split()]
+    return not any(shapes[form](w) for form in claim["parameters"]["forms"] for w in words)
+
+
+@judges("no-original-identifiers")
+def no_original_identifiers(view, claim):
+    """No word of a document, as it stands or by its digits alone, is one whose digest the ledger keeps."""
+    kept = claim["parameters"]["digests"]
+    salt = bytes.fromhex(kept["salt"])
+    for document in view.documents:
+        words = [w.strip(".:!?'<>\"(),;").lower() for w in document.text.split()]
+        runs = [re.sub(r"\D", "", m) for m in re.findall(r"\(?\d[\d().\- ]{8,}\d", document.text)]
+        marks = {
+            hmac.new(salt, w.encode(), "sha256").hexdigest()[:20] for w in [*words, *runs] if w
+        }
+        if marks & set(kept["documents"].get(document.name, ())):
+            return False
+    return True
