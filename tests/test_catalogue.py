@@ -41,3 +41,12 @@ def test_reading_it_imports_no_spec():
     loaded = shown.stdout.split()
     assert "tacit.spec" not in loaded
     assert "pydantic" not in loaded
+
+
+def test_no_spec_hides_behind_a_file_of_the_same_name():
+    """Whatever registers a Spec is found by its kind, also where another file carries its name."""
+    from tacit import registry
+
+    for kind, cls in registry.specs().items():
+        if cls.__module__.startswith("tacit."):
+            assert registry.modules()[kind] == cls.__module__

@@ -122,6 +122,7 @@ from tacit.protect.synthesise.add_tuples import AddTuples as AddTuples
 from tacit.protect.synthesise.impute import Impute as Impute
 from tacit.protect.synthesise.ipso import Ipso as Ipso
 from tacit.protect.synthesise.latin_hypercube import LatinHypercube as LatinHypercube
+from tacit.protect.synthesise.sample import Sample as Sample
 from tacit.protect.synthesise.simulate_bounded import SimulateBounded as SimulateBounded
 from tacit.protect.synthesise.synthesise import Synthesise as Synthesise
 from tacit.protect.weights.calibrate import Calibrate as Calibrate

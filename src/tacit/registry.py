@@ -107,14 +107,26 @@ def snake(name: str) -> str:
 
 @functools.cache
 def modules() -> dict[str, str]:
-    """Return the module path of every file in the topic folders, by file name."""
+    """Return the module path of every file in the topic folders, by file name; the shallowest where names meet.
+
+    A Spec lies higher than the algorithms behind it, which may carry the name of their idea.
+    """
     found: dict[str, str] = {}
-    for topic in TOPICS:
-        package = importlib.import_module(f"tacit.{topic}")
-        for info in pkgutil.walk_packages(package.__path__, f"tacit.{topic}."):
-            if not info.ispkg:
-                found.setdefault(info.name.rsplit(".", 1)[1], info.name)
+    for path in sorted(module_paths(), key=lambda p: p.count(".")):
+        found.setdefault(path.rsplit(".", 1)[1], path)
     return found
+
+
+def module_paths() -> list[str]:
+    """Return the path of every module in the topic folders."""
+    return [
+        info.name
+        for topic in TOPICS
+        for info in pkgutil.walk_packages(
+            importlib.import_module(f"tacit.{topic}").__path__, f"tacit.{topic}."
+        )
+        if not info.ispkg
+    ]
 
 
 @functools.cache
@@ -127,6 +139,6 @@ def load_third_parties() -> None:
 @functools.cache
 def discover() -> None:
     """Import every Spec, once."""
-    for path in modules().values():
+    for path in module_paths():
         importlib.import_module(path)
     load_third_parties()

@@ -12,7 +12,7 @@ from tacit.claims import Claim
 from tacit.claims.models.population_uniques import estimate
 from tacit.errors import InputError, InvalidParameter, RoleMissing
 from tacit.protect.anonymise.models.registry import View
-from tacit.protect.anonymise.models.sample import FewPopulationUniques
+from tacit.protect.anonymise.models.sampling import FewPopulationUniques
 from tacit.stats.population_uniques import (
     Estimate,
     SizeCounts,

@@ -14,7 +14,7 @@ from tacit.errors import InputError, RoleMissing, SdcError
 from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
 from tacit.protect.anonymise.class_values import Aggregate, aggregate_classes
 from tacit.protect.anonymise.evaluate import Task
-from tacit.protect.anonymise.models import register, sample  # noqa: F401 - they register models
+from tacit.protect.anonymise.models import register, sampling  # noqa: F401 - they register models
 from tacit.protect.anonymise.models.registry import (
     Setting,
     claims_of,
