@@ -48,7 +48,7 @@ def test_from_a_file_to_a_release(folder, capsys):
 
 def test_mistakes_get_one_sentence(folder, capsys):
     asked = [*ASKED, "--cap", "0.05"]
-    unfit = ["--cap", "0.05", "--risk", "datafly", "--utility", "precision"]
+    unfit = ["--cap", "0.05", "--risk", "{kind: datafly, k: 2}", "--utility", "precision"]
     assert main(["recommend", "people.csv", *ROLES, *unfit]) == 2
     assert "--risk: give a measure" in said(capsys)
     misspelt = ["--cap", "0.05", "--risk", "k-anonymity", "--utility", "precison"]

@@ -18,7 +18,10 @@ IMPORT = re.compile(
     r"^\s*from (tacit[a-z_.]*) import (.+)$|^\s*import (tacit\.[a-z_.]+)", re.MULTILINE
 )
 #: Packages whose own name is two parts deep, with a short name in ``tacit``.
-DEEP = set(tacit._MODULES.values())
+DEEP = {
+    *tacit._MODULES.values(),
+    *(f"tacit.private.{part}" for part in ("retrieval", "union", "regression")),
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)

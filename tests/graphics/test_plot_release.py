@@ -139,6 +139,7 @@ def test_the_shell_measures_releases_and_shows_the_budget(source, tmp_path, caps
     assert main(["budget", "--limit", "4"]) == 2
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.LowUtility")
 def test_hostile_names_are_drawn():
     for name in ('a"b', "a.b", "a[0]", "é\\n", "select", "<b>x</b>", "datum['x']"):
         data = tacit.read({name: np.arange(100.0), "u": np.arange(100.0)})

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tacit.graphics import accounting, attacks, curves, efficiency, kde
+from tacit.graphics import attacks, curves, efficiency, kde
 from tacit.plot.outlines import classify
+from tacit.stats import concentrated as accounting
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd13-jackknife-plots"
 

@@ -14,6 +14,7 @@ from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import roll_up
 from tacit.errors import WeakProtection
 from tacit.kernels import REGISTERED, Kernels, run_kernels
+from tacit.private.retrieval.simple import multiply_many
 from tacit.protect.anonymise.grouping import add_prices, merge_classes
 from tacit.protect.generalise import clusters_greedy, clusters_local
 from tacit.protect.generalise.clusters_space import build
@@ -273,7 +274,14 @@ def local_counts():
 
 
 #: What drives the kernels of each module.
+def retrieved():
+    rng = np.random.default_rng(1)
+    matrix = rng.integers(0, 256, (5, 40), dtype=np.uint8)
+    return multiply_many(matrix, rng.integers(0, 2**32, (5, 40), dtype=np.uint32))
+
+
 ALGORITHMS = {
+    "private retrieval": retrieved,
     "hypercube": lambda: tacit.SuppressHypercube().apply(judged((6, 4, 3)), seed=1).hidden,
     "hypercube, by subtables": by_subtables,
     "network": lambda: tacit.SuppressNetwork().apply(judged(), seed=1).hidden,

@@ -122,6 +122,6 @@ def test_charts_are_built_in_plot_alone():
         str(f.relative_to(SOURCE))
         for f in SOURCE.rglob("*.py")
         if f.parent.name != "plot"
-        and ("Chart(\n" in f.read_text() or '"encoding":' in f.read_text())
+        and ("Chart(\n" in f.read_text() or '"encoding": {' in f.read_text())
     ]
     assert elsewhere == []

@@ -154,5 +154,5 @@ def test_refusals():
         tacit.SwapHouseholds(columns=["a"]).apply(tacit.read({"a": [1]}), seed=1)
     with pytest.raises(RoleMissing, match="targeted"):
         tacit.SwapHouseholds(columns=["area"], targeted=True).apply(data, seed=1)
-    with pytest.raises(InvalidParameter, match="within and match"):
+    with pytest.raises(InvalidParameter, match="within, match and near"):
         tacit.SwapHouseholds(columns=["area"], match=["area"])

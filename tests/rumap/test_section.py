@@ -97,7 +97,7 @@ def test_the_command_writes_the_map_and_prints_the_choice(folder, capsys):
     [
         (("relative", "relativ"), "Did you mean 'relative'?"),
         (("  risk: {kind: k_anonymity, k: 20}\n", ""), "risk is missing"),
-        (("kind: k_anonymity, k: 20", "kind: datafly"), "datafly is not a risk measure"),
+        (("kind: k_anonymity, k: 20", "kind: datafly, k: 2"), "datafly is not a risk measure"),
         (("max_risk: 0.1", "max_risc: 0.1"), "Did you mean 'max_risk'?"),
         (("max_risk: 0.1", "max_risk: low"), "max_risk must be a number"),
         (("max_risk: 0.1", "replicates: 0"), "replicates must be at least 1"),
