@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tacit.claims.text.no_known_values import GENERIC
 from tacit.data.corpus import Span
 
 #: What stands in place of what was caught.
@@ -44,62 +45,6 @@ NUMBER = re.compile(r"[0-9](?:[-./ ()]?[0-9])*")
 ISO = re.compile(r"((?:19|20)\d\d)-(\d\d?)-(\d\d?)(?:[T ].*)?$")
 SLASHED = re.compile(r"(\d\d?)/(\d\d?)/((?:19|20)\d\d)$")
 MONTHS = [f"{dt.date(2000, m, 1):%B}" for m in range(1, 13)]
-#: Words of names and addresses that tell nothing by themselves.
-GENERIC = frozenset(
-    [
-        "mrs",
-        "miss",
-        "prof",
-        "dame",
-        "lord",
-        "lady",
-        "von",
-        "van",
-        "der",
-        "den",
-        "del",
-        "dos",
-        "the",
-        "and",
-        "for",
-        "saint",
-        "sir",
-        "jun",
-        "sen",
-        "street",
-        "road",
-        "avenue",
-        "lane",
-        "drive",
-        "place",
-        "court",
-        "square",
-        "house",
-        "hospital",
-        "clinic",
-        "centre",
-        "center",
-        "infirmary",
-        "surgery",
-        "university",
-        "college",
-        "school",
-        "department",
-        "ward",
-        "company",
-        "limited",
-        "north",
-        "south",
-        "east",
-        "west",
-        "upper",
-        "lower",
-        "county",
-        "city",
-        "town",
-        "general",
-    ]
-)
 
 
 def guard_text(
