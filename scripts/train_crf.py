@@ -12,17 +12,29 @@ import argparse
 import json
 import lzma
 import random
+import re
 import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pycrfsuite
 
 import tacit.examples
+from tacit.examples.writing.names import (
+    DIMINUTIVES,
+    MEN,
+    PET_NAMES,
+    WOMEN,
+    WORD_MEN,
+    WORD_WOMEN,
+    vocabulary,
+)
 from tacit.examples.writing.page import same_length
 from tacit.text import crf
 from tacit.text.features import load_describer
+from tacit.text.lists import read_list
 from tacit.text.tokens import tokenise
 
 SEED = 20_260
@@ -35,6 +47,20 @@ ROUNDS = 80
 HIDDEN = 0.3
 #: Steps of the calibration that are kept, and spans below which a kind is not calibrated by itself.
 KNOTS, ENOUGH = 24, 200
+#: A word of a name that may become another.
+NAME_WORD = re.compile(r"[^\W\d_]{3,}")
+GIVEN = {
+    w.lower()
+    for names in (
+        WOMEN,
+        MEN,
+        WORD_WOMEN,
+        WORD_MEN,
+        PET_NAMES,
+        *map(str.split, DIMINUTIVES.values()),
+    )
+    for w in names
+}
 
 
 def label_tokens(document, tokens):
@@ -57,9 +83,65 @@ def training_letters(n):
     """
     more = tacit.examples.letters(n // 3, SEED + 1, families=["fragments"]).documents
     letters = (*tacit.examples.letters(n - len(more), SEED, split="train").documents, *more)
+    rng = random.Random(SEED)
+    letters = [vary_names(d, rng) if i % 2 else d for i, d in enumerate(letters)]
     small = [in_case(d, str.lower) for d in letters[::6]]
     large = [in_case(d, str.upper) for d in letters[1::9]]
     return (*letters, *small, *large)
+
+
+def vary_names(document, rng):
+    """Return a document whose names, word by word, are others of the bundled lists, the rare ones too.
+
+    What the generator knows are some hundred names; what the lists say of a name is learnt from all of them.
+    """
+    given, family = name_pools()
+    drawn = {}
+    parts, spans, at, moved = [], [], 0, 0
+    for span in sorted((*document.gold, *document.keep)):
+        text = document.text[span.start : span.end]
+        if span.kind in ("name", "nickname"):
+            text = NAME_WORD.sub(lambda m: other_name(m.group(), given, family, drawn, rng), text)
+        parts += [document.text[at : span.start], text]
+        start = span.start + moved
+        moved += len(text) - (span.end - span.start)
+        spans.append(replace(span, start=start, end=start + len(text)))
+        at = span.end
+    text = "".join([*parts, document.text[at:]])
+    n = len(document.gold)
+    gold = {(s.start, s.end) for s in document.gold}
+    kinds = [(s.start, s.end) in gold for s in sorted((*document.gold, *document.keep))]
+    assert sum(kinds) == n
+    return replace(
+        document,
+        text=text,
+        gold=tuple(s for s, is_gold in zip(spans, kinds, strict=True) if is_gold),
+        keep=tuple(s for s, is_gold in zip(spans, kinds, strict=True) if not is_gold),
+    )
+
+
+def other_name(word, given, family, drawn, rng):
+    """Return another name in the same letters, small or large, and the same one for the same word."""
+    low = word.lower()
+    if low not in drawn:
+        pool = given if low in GIVEN else family
+        drawn[low] = rng.choice(pool[rng.random() < 0.5]) if rng.random() < 0.85 else low
+    found = drawn[low]
+    return found.upper() if word.isupper() else found if word.islower() else found.capitalize()
+
+
+@cache
+def name_pools():
+    """Return first names and surnames, all and the usual ones, without those of the other splits."""
+    pools = []
+    for name in ("first_names", "last_names"):
+        listed = {
+            w: int(score.lstrip("fmu"))
+            for w, score in read_list(name).items()
+            if len(w) > 2 and vocabulary(w.capitalize()) == "train"
+        }
+        pools.append((sorted(listed), sorted(w for w, score in listed.items() if score >= 12)))
+    return pools
 
 
 def in_case(document, change):

@@ -91,6 +91,9 @@ class Kind:
         own = [f"w={low or cue}", f"l={listed}"]
         if is_word and len(word.low) > 1:
             own.append(f"s={word.low[-3:]}")
+        path = word.cluster
+        if path:
+            own += [f"c={path & 1023}", f"C={path & 63}"]
         self.own = [f.encode() for f in own]
         near = low or cue + listed + ("" if is_word else shape)
         self.before = [f"+1{near}".encode()]
@@ -98,6 +101,9 @@ class Kind:
         if low and cue:
             self.before.append(f"+C{cue}".encode())
             self.after.append(f"-C{cue}".encode())
+        if path:
+            self.before.append(f"+c{path & 1023}".encode())
+            self.after.append(f"-c{path & 1023}".encode())
         self.before2 = f"+2{low or cue or shape}".encode()
         self.after2 = f"-2{low or cue or shape}".encode()
         self.reach = f"r={cue}".encode() if word.marks & REACHING else b""

@@ -23,7 +23,18 @@ WEB = ("http", "https", "ftp", "www", "com", "org", "net", "edu", "gov", "uk", "
 class Word:
     """One word as it is written: its form in lower case, its shape, marks and scores."""
 
-    __slots__ = ("common", "first", "index", "last", "low", "marks", "medical", "sex", "shape")
+    __slots__ = (
+        "cluster",
+        "common",
+        "first",
+        "index",
+        "last",
+        "low",
+        "marks",
+        "medical",
+        "sex",
+        "shape",
+    )
 
     def __init__(self, low: str, shape: str) -> None:
         self.low = low
@@ -37,6 +48,8 @@ class Word:
         self.sex = ""
         #: How much rather a name than an ordinary word, in powers of two.
         self.index = 0
+        #: Path in the tree of words that stand in like places, as bits, the first the lowest; 0 for none.
+        self.cluster = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,7 @@ class Knowledge:
     formal: dict[str, tuple[str, ...]]
     surname_sounds: dict[str, str]
     medical_sounds: dict[str, str]
+    clusters: dict[str, str]
 
 
 @functools.lru_cache(maxsize=8)
@@ -92,6 +106,7 @@ def load_knowledge(language: str, folder: str = "") -> Knowledge:
         read_pairs("diminutives", folder) if "diminutives" in pack.lists else {},
         listed("surname_sounds"),
         listed("medical_sounds"),
+        listed("clusters"),
     )
 
 
@@ -138,6 +153,7 @@ class Lexicon:
         known = self.knowledge
         low = word.low if word.low.isascii() else strip_marks(word.low)
         word.marks = known.cues.get(word.low, 0) or known.cues.get(low, 0)
+        word.cluster = int(known.clusters.get(word.low) or known.clusters.get(low, 0))
         if word.shape in "CMUI":
             word.marks |= (
                 m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)

@@ -124,7 +124,9 @@ DIMINUTIVES = {
 }  # fmt: skip
 PET_NAMES = words("""
 Buddy Sis Bubba Skip Chip Bunny Ace Red Tiny Junior Sonny Duke Nana Pop Mimi Gigi Bibi Dodo Kiki Coco Bo Zee Tex
-Mac
+Mac Mags Trev Shaz Baz Gaz Daz Kev Tel Del Jez Lou Jojo Bev Val Babs Nell Peg Dilly Moll Fitz Smithy Jonesy Sully Murph
+Tink Pip Roo Bear Bean Boo Birdie Teddy Fizz Spud Ginge Lofty Doc Chalky Dusty Nobby Taff Paddy Jock Lefty Slim Stretch Shorty
+Tito Chuy Nando Beto Pepe Nena Chela Mina Lulu Zuzu Fifi Dede Tata Kuku Babu Chintu Pinky Guddu Ollie Archie Alfie Izzy Lottie
 """)
 
 ONSETS = words("""
@@ -139,6 +141,9 @@ b ck d f g l ll m n nd ng nt p r rd rk rn rt s sk st t th v x z
 ENDINGS = words("""
 er ley ton son sen ski ska ov ova ez es ini elli ault eau wick ham worth by man mann stein berg dottir idis akis
 enko yan ani awa ura uchi wala oglu ulu eke ani
+""")
+FIRST_ENDINGS = words("""
+a ie y o e ah elle ine ika isha ola umi iya ey ian iel ert win wyn esh it an on us ek ka na ra
 """)
 
 #: Relative sizes of the three vocabularies in sixteenths: training, calibration, test.
@@ -168,3 +173,11 @@ def invent_surname(rng: Random) -> str:
     if rng.random() < 0.35:
         name += rng.choice(VOWELS[:5]) + rng.choice(CODAS[:8])
     return name + (rng.choice(ENDINGS) if rng.random() < 0.75 else rng.choice(VOWELS[:5]))
+
+
+def invent_first(rng: Random) -> str:
+    """Return a pronounceable first name that is in no list."""
+    name = rng.choice(ONSETS) + rng.choice(VOWELS[:5]) + rng.choice(CODAS[:8])
+    if rng.random() < 0.5:
+        name += rng.choice(VOWELS[:5]) + rng.choice(CODAS[:8])
+    return name + rng.choice(FIRST_ENDINGS)

@@ -19,10 +19,40 @@ Januar Februar März April Mai Juni Juli August September Oktober November Dezem
 """)
 
 #: Forms of a full date, by the habit of the country.
-US_DATES = ("mdy4", "mdy4", "mdy2", "MDY", "MDY", "MdY", "iso", "mdash", "WMDY", "mdy0")
-UK_DATES = ("dmy4", "dmy4", "dmy2", "DMY", "DMY", "dMY", "DthMY", "iso", "dots", "WDMY")
+US_DATES = (
+    "mdy4",
+    "mdy4",
+    "mdy2",
+    "MDY",
+    "MDY",
+    "MdY",
+    "iso",
+    "mdash",
+    "WMDY",
+    "mdy0",
+    "dMony",
+    "iso0",
+)
+UK_DATES = (
+    "dmy4",
+    "dmy4",
+    "dmy2",
+    "DMY",
+    "DMY",
+    "dMY",
+    "DthMY",
+    "iso",
+    "dots",
+    "WDMY",
+    "dMony",
+    "DofM",
+)
 DE_DATES = ("dots4", "dots4", "dots2", "D.MY", "D.MY", "iso", "WD.MY")
-SHORT_DATES = {"us": ("md", "Md", "Mdth"), "uk": ("dm", "dM", "dthM"), "de": ("d.m.", "d.M")}
+SHORT_DATES = {
+    "us": ("md", "md", "Md", "Md", "Mdth", "Mthed", "Wth"),
+    "uk": ("dm", "dm", "dM", "dM", "dthM", "dthM", "thedth", "Wth", "Wdm"),
+    "de": ("d.m.", "d.M"),
+}
 
 
 def ordinal(day: int) -> str:
@@ -51,6 +81,13 @@ def write_date(d: date, form: str, rng: Random) -> str:
         "dMY": lambda: f"{d.day:02d} {short} {d.year}" if comma else f"{d.day}-{short}-{d.year}",
         "DthMY": lambda: f"{ordinal(d.day)} {month} {d.year}" if comma else f"{ordinal(d.day)} of {month}, {d.year}",
         "WDMY": lambda: f"{weekday} {d.day} {month} {d.year}" if comma else f"{weekday[:3]} {d.day} {short} {y2}",
+        "dMony": lambda: f"{d.day:02d}{short.upper()}{d.year}" if comma else f"{d.day:02d}-{short}-{y2}",
+        "iso0": lambda: f"{d.year}.{d.month:02d}.{d.day:02d}" if comma else f"{d.year}{d.month:02d}{d.day:02d}",
+        "DofM": lambda: f"the {ordinal(d.day)} of {month} {d.year}" if comma else f"{month} the {ordinal(d.day)}, {d.year}",
+        "Mthed": lambda: f"{month} the {ordinal(d.day)}",
+        "thedth": lambda: f"the {ordinal(d.day)} of {month}",
+        "Wth": lambda: f"{weekday[:4] if weekday[0] == 'T' else weekday[:3]} {ordinal(d.day)}" if comma else f"{weekday} the {ordinal(d.day)}",
+        "Wdm": lambda: f"{weekday[:3]} {d.day}/{d.month}",
         "md": lambda: f"{d.month}/{d.day}",
         "Md": lambda: f"{month} {d.day}" if comma else f"{short} {d.day}",
         "Mdth": lambda: f"{month} {ordinal(d.day)}",
@@ -113,7 +150,8 @@ def draw_phone(rng: Random, country: str) -> str:
     return rng.choice(
         (f"020 {digits(rng, 4)} {digits(rng, 4)}", f"01{digits(rng, 3)} {digits(rng, 6)}", f"07{digits(rng, 3)} {digits(rng, 6)}",
          f"0{digits(rng, 4)} {digits(rng, 3)} {digits(rng, 3)}", f"+44 7{digits(rng, 3)} {digits(rng, 6)}", f"(01{digits(rng, 3)}) {digits(rng, 6)}",
-         f"07{digits(rng, 9)}", f"0117 {digits(rng, 3)} {digits(rng, 4)}", f"+44 (0)20 {digits(rng, 4)} {digits(rng, 4)}")
+         f"07{digits(rng, 3)} {digits(rng, 3)} {digits(rng, 3)}", f"08{digits(rng, 1)} {digits(rng, 3)} {digits(rng, 4)}", f"04{digits(rng, 2)} {digits(rng, 3)} {digits(rng, 3)}",
+         f"(0{digits(rng, 1)}) {digits(rng, 4)} {digits(rng, 4)}", f"+91 {digits(rng, 5)} {digits(rng, 5)}", f"+353 {digits(rng, 2)} {digits(rng, 3)} {digits(rng, 4)}", f"07{digits(rng, 9)}", f"0117 {digits(rng, 3)} {digits(rng, 4)}", f"+44 (0)20 {digits(rng, 4)} {digits(rng, 4)}")
     )  # fmt: skip
 
 
@@ -131,6 +169,10 @@ def draw_record(rng: Random) -> str:
          lambda: f"{letters_of(rng, 2)}-{digits(rng, 2)}-{digits(rng, 5)}", lambda: f"{letters_of(rng, 3)}{digits(rng, 4)}{letters_of(rng, 1)}",
          lambda: f"{digits(rng, 2)}-{letters_of(rng, 1)}-{digits(rng, 4)}", lambda: f"{digits(rng, 4)}/{digits(rng, 2)}",
          lambda: f"{letters_of(rng, 1)}{rng.randrange(10, 25)}-{digits(rng, 5)}", lambda: f"{digits(rng, 3)} {digits(rng, 3)} {digits(rng, 3)}",
+         lambda: f"{letters_of(rng, 3)}-{rng.randrange(2010, 2025)}-{digits(rng, 5)}", lambda: f"{letters_of(rng, 1)}/{digits(rng, 4)}/{rng.randrange(10, 25)}",
+         lambda: f"{letters_of(rng, 2)}{digits(rng, 4)}", lambda: f"{digits(rng, 2)}.{digits(rng, 4)}.{digits(rng, 1)}", lambda: f"{rng.randrange(10, 25)}{letters_of(rng, 2)}{digits(rng, 5)}",
+         lambda: f"{digits(rng, 1)}{letters_of(rng, 2)}{digits(rng, 1)}-{letters_of(rng, 2)}{digits(rng, 1)}-{letters_of(rng, 2)}{digits(rng, 2)}",
+         lambda: f"{letters_of(rng, 3)} {digits(rng, 3)} {digits(rng, 3)}", lambda: digits(rng, 5), lambda: digits(rng, 10), lambda: f"{letters_of(rng, 2)}-{digits(rng, 4)}-{letters_of(rng, 1)}",
          lambda: f"{letters_of(rng, 2)} {digits(rng, 6)}", lambda: f"{digits(rng, 4)}-{digits(rng, 4)}")
     )()  # fmt: skip
 

@@ -48,8 +48,11 @@ def draw_person(rng: Random, split: str, entity: str, last: str = "") -> Person:
     pool = pools(split)
     sex: Sex = "F" if rng.random() < 0.52 else "M"
     style = ""
-    if rng.random() < 0.11:
+    u = rng.random()
+    if u < 0.11:
         first, style = rng.choice(pool[f"{sex} word"]), "ordinary word"
+    elif u < 0.15:
+        first, style = names.invent_first(rng), "rare"
     else:
         first = rng.choice(pool[sex])
         if rng.random() < 0.03:
@@ -128,6 +131,8 @@ def say(person: Person, form: str, rng: Random) -> tuple[str, str]:
         case "plain":
             return f"{first} {last}", style
         case "first":
+            if rng.random() < 0.03:
+                return f"{first} {last[0].upper()}{rng.choice(('.', ''))}", "initial"
             return first, style
         case "last":
             return last, style
@@ -143,10 +148,8 @@ def say(person: Person, form: str, rng: Random) -> tuple[str, str]:
         case "LISTED":
             return f"{last}, {first} {p.middle[0]}".upper(), "surname first"
         case "UKlisted":
-            return (
-                f"{last.upper()} {first}" if rng.random() < 0.5 else f"{last.upper()}, {first}",
-                "surname first",
-            )
+            tail = rng.choice((f" {first}", f", {first}", f" {first[0]}", f", {first[0]}."))
+            return last.upper() + tail, "surname first"
         case "init":
             u = rng.random()
             if u < 0.5:
@@ -158,7 +161,11 @@ def say(person: Person, form: str, rng: Random) -> tuple[str, str]:
             u = rng.random()
             if u < 0.6:
                 return f"{first[0]}{p.middle[0]}{last[0]}".upper(), "initials"
-            return f"{first[0]}.{last[0]}.".upper(), "initials"
+            if u < 0.75:
+                return f"{first[0]}{last[0]}".upper(), "initials"
+            if u < 0.9:
+                return f"{first[0]}.{last[0]}.".upper(), "initials"
+            return f"{first[0]}.{p.middle[0]}.{last[0]}.".upper(), "initials"
         case "nick":
             return p.nick, "nickname"
     raise KeyError(form)
