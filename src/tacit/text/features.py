@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from tacit.text import marks as m
 from tacit.text.lexicon import Lexicon, Word, load_lexicon
+from tacit.text.phrases import cover_phrases
 from tacit.text.tokens import Tokens
 
 #: Marks by the letter that stands for them in a word's class of cues.
@@ -62,9 +63,11 @@ class Kind:
         "cue_head",
         "head",
         "list_head",
+        "low",
         "listed",
         "own",
         "plain",
+        "phrase",
         "plainly",
         "reach",
         "shape",
@@ -78,6 +81,8 @@ class Kind:
         shape = word.shape if is_word else text if word.shape == "p" else number_shape(text)
         # A word by itself counts where it is ordinary; a name counts by what the lists say of it.
         low = word.low if is_word and (word.common >= 6 or cue) and word.index < 5 else ""
+        self.low = word.low
+        self.phrase = bool(word.marks & m.PHRASE)
         self.shape = shape.encode()
         #: The shape where capital letters tell nothing.
         self.plain = b"a" if is_word else self.shape
@@ -104,8 +109,9 @@ class Kind:
         if path:
             self.before.append(f"+c{path & 1023}".encode())
             self.after.append(f"-c{path & 1023}".encode())
-        self.before2 = f"+2{low or cue or shape}".encode()
-        self.after2 = f"-2{low or cue or shape}".encode()
+        far = cue or (f"#{path & 255}" if path else low or shape)
+        self.before2 = f"+2{far}".encode()
+        self.after2 = f"-2{far}".encode()
         self.reach = f"r={cue}".encode() if word.marks & REACHING else b""
         self.head = f"h={low or cue}".encode()
 
@@ -185,6 +191,8 @@ class Describer:
             (self.begin, *shapes[:-1]), shapes, (*shapes[1:], self.end), lines, (*lines[1:], True),
             strict=False,
         )  # fmt: skip
+        starts = [i for i, k in enumerate(kinds) if k.phrase]
+        known = cover_phrases([k.low for k in kinds], starts, self.lexicon.knowledge.phrases)
         result = []
         head, since, reach = edge.head, REACH, b""
         for back2, back, own, on, on2, shape_back, shape, shape_on, first, last in neighbours:
@@ -218,6 +226,8 @@ class Describer:
             if own.reach:
                 since, reach = 0, own.reach
             result.append(features)
+        for i in known:
+            result[i].append(b"phrase")
         return result
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tacit.text import marks as m
 from tacit.text.lists import read_list, read_pairs
 from tacit.text.packs import Pack, load_pack
+from tacit.text.phrases import Phrase, sort_phrases
 
 #: Words kept in memory; beyond that the memory starts anew.
 REMEMBERED = 200_000
@@ -69,6 +70,8 @@ class Knowledge:
     surname_sounds: dict[str, str]
     medical_sounds: dict[str, str]
     clusters: dict[str, str]
+    #: Medical expressions of several words, the longest first, by their first word.
+    phrases: dict[str, tuple[Phrase, ...]]
 
 
 @functools.lru_cache(maxsize=8)
@@ -89,6 +92,7 @@ def load_knowledge(language: str, folder: str = "") -> Knowledge:
     for word in pack.months:
         cues[word] = cues.get(word, 0) | m.MONTH
     places = listed("places")
+    clinical = listed("clinical")
     return Knowledge(
         pack,
         cues,
@@ -96,6 +100,7 @@ def load_knowledge(language: str, folder: str = "") -> Knowledge:
         {**listed("last_names"), **dict.fromkeys(pack.last_names.split(), "16")},
         {**listed("words"), **dict.fromkeys(pack.words.split(), "14")},
         {
+            **{word: score for word, score in clinical.items() if score != "p"},
             **listed("medical"),
             **dict.fromkeys(pack.medical.split(), "m"),
             **dict.fromkeys(pack.eponyms.split(), "e"),
@@ -107,6 +112,7 @@ def load_knowledge(language: str, folder: str = "") -> Knowledge:
         listed("surname_sounds"),
         listed("medical_sounds"),
         listed("clusters"),
+        sort_phrases(word for word, score in clinical.items() if score == "p"),
     )
 
 
@@ -195,9 +201,15 @@ class Lexicon:
     def look_up_medicine(self, word: Word, low: str) -> None:
         """Mark diseases, eponyms and drugs."""
         known = self.knowledge
+        if low in known.phrases:
+            word.marks |= m.PHRASE
         medical = known.medical.get(word.low) or known.medical.get(low)
         if medical == "m" and word.common >= 13:
             medical = None  # the titles of diseases hold "from" and "other" too
+        if medical == "a" and word.shape not in "UM":
+            medical = None  # an abbreviation is written in capitals
+        if medical in ("a", "t") and word.index >= 4:
+            medical = None  # Sara is a name, though Sara Stedy is none
         if medical == "e":
             word.marks |= m.EPONYM
         elif (

@@ -80,3 +80,5 @@ CLAUSE = mark("clause")
 LETTER = mark("letter")
 #: A word of the lists of names that may be one as it is written.
 NAMED = mark("named")
+#: The first word of a medical expression of several words.
+PHRASE = mark("phrase")

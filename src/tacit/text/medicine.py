@@ -34,6 +34,8 @@ ALONE = words(
 
 def medical_evidence(page: Page, i: int) -> float:
     """Return how strongly token i is medicine rather than a name, from 0 to 1."""
+    if i in page.known:
+        return 0.95
     info = page.infos[i]
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tacit.text import marks as m
 from tacit.text.lexicon import Lexicon, Word
 from tacit.text.packs import Pack
+from tacit.text.phrases import cover_phrases
 from tacit.text.tokens import tokenise
 
 #: Marks that end a sentence.
@@ -27,9 +28,17 @@ class Page:
         self.tokens = tokens
         self.size = len(tokens.words)
         self.infos: list[Word] = [lexicon(w) for w in tokens.words]
+        self.known = self.find_phrases()
         self.lines = self.count_lines()
         self.caps_lines = self.find_caps_lines()
         self.lower = self.is_lower()
+
+    def find_phrases(self) -> frozenset[int]:
+        """Return the tokens of medical expressions of several words."""
+        starts = [i for i, w in enumerate(self.infos) if w.marks & m.PHRASE]
+        if not starts:
+            return frozenset()
+        return cover_phrases([w.low for w in self.infos], starts, self.lexicon.knowledge.phrases)
 
     def count_lines(self) -> list[int]:
         """Return the line of each token."""

@@ -227,6 +227,7 @@ PACK = Pack(
     medical=MEDICAL,
     eponyms=EPONYMS,
     lists=(
+        "clinical",
         "clusters",
         "first_names",
         "last_names",
