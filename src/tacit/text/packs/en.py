@@ -82,7 +82,7 @@ CUES = {
         "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
     ),
     "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
-    "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun",
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed weds thu thur thurs fri sat sun",
     "born": "dob born birth birthdate birthday d.o.b bd",
     "street": (
         "street st road rd avenue ave av lane ln drive dr court ct place pl boulevard blvd way terrace ter close crescent "
@@ -175,6 +175,7 @@ CUES = {
         "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
     ),
+    "ordinal": "st nd rd th",
     "known as": "known goes likes went answers",
     "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials",
     "name part": "first last middle mi given maiden surname forename initial initials",
