@@ -176,6 +176,17 @@ CUES = {
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
     ),
     "ordinal": "st nd rd th",
+    "label": (
+        "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad prn batch lot "
+        "receipt voucher ticket payroll barcode tracking abn tfn vin imei sn ser donor card inmate prisoner booking offender doc "
+        "veh vehicle parcel consignment candidate roll warrant exhibit seal slide cassette enrolment enrollment ending "
+        "n c xxx xxxx xx xxxxx xxxxxx patientid pid uid mpi hn opd ipd ip op aadhaar pan voter dva ndis ihi bsb iban sortcode "
+        "iccid callsign reference refs quote quoting screening randomisation randomization isolate accn requisition tag"
+    ),
+    "pager": (
+        "bleeped bleeping bleeps paged paging beeped beep dect vocera aircall switchboard helpline whatsapp sms textphone "
+        "minicom cellphone cellular handset extn pgr rang texted text voip tele phones nos"
+    ),
     "known as": "known goes likes went answers",
     "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials",
     "name part": "first last middle mi given maiden surname forename initial initials",
