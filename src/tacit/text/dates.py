@@ -28,7 +28,7 @@ MONTH_FIRST = re.compile(
     re.IGNORECASE,
 )
 DAY_FIRST = re.compile(
-    r"(\d{1,2})(?:st|nd|rd|th|\.)?(?:[ ]?(?:-|–|to|and|&|/|\+)[ ]?(\d{1,2})(?:st|nd|rd|th|\.)?)?[ ]{0,2}(?:of[ ]|[-/])?[ ]?([^\W\d_]{3,9})\.?(?![^\W\d_])(?:(?:[ ]?,[ ]{0,2}|[ ]{1,2}|[-/])?(\d{4}|'\d{2}|(?<=[-/ ])\d{2})(?![\d:/]))?",
+    r"(\d{1,2})(?:st|nd|rd|th|\.)?(?:[ ]?(?:-|–|to|and|&|/|\+)[ ]?(\d{1,2})(?:st|nd|rd|th|\.)?)?[ ]{0,2}(?:of[ ]|[-/])?[ ]?([^\W\d_]{3,9})\.?(?![^\W\d_])(?:(?:[ ]?,[ ]{0,2}|[ ]{1,2}|[-/])?(\d{4}|'\d{2}|(?<=[-/ ])\d{2})(?![\d/]|:\d))?",
     re.IGNORECASE,
 )
 
@@ -64,6 +64,17 @@ def near_month(low: str, names: tuple[str, ...]) -> int:
         ):
             return number
     return 0
+
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+@functools.lru_cache(maxsize=4096)
+def is_near_weekday(low: str) -> bool:
+    """Return True for a weekday misspelt by a letter: thrusday, wensday."""
+    return 5 <= len(low) <= 10 and any(
+        day[0] == low[0] and OSA.distance(low, day, score_cutoff=1) <= 1 for day in WEEKDAYS
+    )
 
 
 def full_year(text: str, now: int = 2040) -> int:

@@ -9,6 +9,7 @@ from tacit.text import marks as m
 from tacit.text.dates import (
     COMPACT,
     Written,
+    is_near_weekday,
     near_month,
     read_day_month,
     read_month_day,
@@ -33,7 +34,7 @@ EVENTS = words(
     "vaccine vaccinated booked rebooked collected taken sent received given expires exp expiry signed edd edc start stopped "
     "ended tx delivered delivery sched scheduled rescheduled cancelled canceled postponed triaged closed opened removed "
     "done reported report rpt repeat collect called rang phoned attended dna event incident fall fell onset doi dos doa dod "
-    "wc week post posted filed transferred arrived meeting mtg hearing trial court cpa mdt round updated faxed emailed "
+    "wc post posted filed transferred arrived meeting mtg hearing trial court cpa mdt round updated faxed emailed "
     "mailed referred referral rx script dispensed written swab swabs sample samples culture cultures drawn tested infusion "
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
     "tomorrow tmrw through and to & tue"
@@ -99,7 +100,8 @@ def scanned(page: Page, i: int, start: int) -> Iterator[Candidate]:
     written = read_scanned(page.text, start)
     if written:
         dated = is_cued(page, i) or is_event(page, i)
-        evidence = 0.9 if written.year else 0.85 if dated else 0.6
+        padded = written.end - start == len("30/06")
+        evidence = 0.9 if written.year else 0.85 if dated else 0.8 if padded else 0.6
         yield Candidate(start, written.end, "date", evidence, "date")
 
 
@@ -119,7 +121,9 @@ def slashed(page: Page, i: int, end: int) -> float:
     weekday = is_weekday(page, i)
     if weekday or is_cued(page, i):
         return 0.9 if weekday else 0.85
-    if (first, second) in FRACTIONS or (second in (7, 12, 24, 52) and page.low(i - 1) in DURATIONS):
+    if page.low(i - 2) == "day" and page.infos[i - 1].shape == "d":
+        return 0.85
+    if (first, second) in FRACTIONS or is_duration(page, i):
         return 0.0
     if TIME.match(page.text, end):
         return 0.88
@@ -127,6 +131,11 @@ def slashed(page: Page, i: int, end: int) -> float:
         return 0.83
     if begins_entry(page, i, end):
         return 0.82 if page.words[i][0] == "0" or second > 10 or first > 10 else 0.7
+    if ends_heading(page, i) and page.lines[i] == 0:
+        return 0.82
+    if second <= 12 < first and first != 20:
+        # No score is higher than its highest.
+        return 0.85
     if after_score(page, i) or is_vision(first, second):
         return 0.0
     if first <= 12 < second:
@@ -208,6 +217,12 @@ def is_event(page: Page, i: int) -> bool:
     if page.low(k) in (":", "(", "-", "–", ",", "@", "for", "again") and page.together(k, i):
         k -= 1
     return page.low(k) in EVENTS and page.together(k, i)
+
+
+def is_duration(page: Page, i: int) -> bool:
+    """Return True for so many days, weeks, months or hours as British notes write them: for 5/7, six weeks, 3/12."""
+    k = i - 2 if page.low(i - 1) in (",", "then", "(") else i - 1
+    return page.low(i + 2) in ("7", "12", "24", "52") and page.low(k) in DURATIONS
 
 
 def is_vision(first: int, second: int) -> bool:
@@ -322,6 +337,8 @@ def begin(page: Page, i: int) -> int:
     k = i - 1
     while k >= 0 and page.low(k) in (",", ".", "the", "den", "der") and i - k < 4:
         k -= 1
-    if k >= 0 and page.marks(k) & m.WEEKDAY and page.together(k, i):
-        return page.starts[k]
+    if k >= 0 and page.together(k, i):
+        info = page.infos[k]
+        if info.marks & m.WEEKDAY or (not info.common and is_near_weekday(info.low)):
+            return page.starts[k]
     return page.starts[i]

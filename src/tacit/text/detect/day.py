@@ -80,8 +80,12 @@ def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
         start = k - 1 if article else k
         yield cut(page, start, end + 1, "date", 0.92, "day by its ordinal")
         return
+    if page.low(end) == "day" and page.low(end + 1) == "of" and page.marks(end + 2) & m.MONTH:
+        stop = end + 4 if page.marks(end + 3) & m.FEW and page.together(k, end + 3) else end + 3
+        yield cut(page, k - 1 if article else k, stop, "date", 0.95, "day by its ordinal")
+        return
     if of_month(page, end):
-        yield cut(page, k, end, "date", 0.88, "day by its ordinal")
+        yield cut(page, k - 1 if article else k, end, "date", 0.88, "day by its ordinal")
         return
     if before >= 0 and page.low(before) in (",", "."):
         before -= 1
@@ -89,7 +93,8 @@ def day_at(page: Page, k: int, end: int) -> Iterator[Candidate]:
     if together and page.marks(before) & m.WEEKDAY:
         yield cut(page, before, end, "date", 0.92, "day by its ordinal")
     elif together and page.low(before) in BEFORE and closes(page, end) and not ranks(page, end):
-        yield cut(page, k, end, "date", 0.85 if article else 0.6, "day by its ordinal")
+        start = k - 1 if article else k
+        yield cut(page, start, end, "date", 0.85 if article else 0.6, "day by its ordinal")
     elif (
         (k == 0 or page.lines[k - 1] != page.lines[k])
         and page.low(end) in (":", "-", "–", "—")

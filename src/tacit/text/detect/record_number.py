@@ -262,7 +262,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(start, found.end(), "id", 0.8, "code")
         elif page.low(i + 1) == "-" and PADDED.match(text, start):
             # 07-0019 is no range; the trained voter may know it for the number of a file.
-            yield cut(page, i, i + 3, "id", 0.65, "long number")
+            sure = size <= 3 and page.words[i + 2][0] == "0" and len(page.words[i + 2]) >= 4
+            yield cut(page, i, i + 3, "id", 0.8 if sure else 0.65, "long number")
         return
     if DOSES.match(text, end) or text[end : end + 2] in (
         ".0",
