@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
 
 from tacit.text.packs import Pack
 
 NUMERIC = re.compile(r"(\d{1,2})([/.\-])(\d{1,2})\2(\d{4}|'?\d{2})(?![\d/])(?!\.\d)")
 SPACED = re.compile(r"(\d{1,2})([/.\-]) ?(\d{1,2})\2 ?(\d{4}|\d{2})(?![\d/])(?!\.\d)")
+WIDE = re.compile(r"(\d{1,2}) ?(/) ?(\d{1,2}) ?/ ?(\d{4}|\d{2})(?![\d/])(?!\.\d)")
+#: Digits that a scanner took for letters: l2/O5/1949.
+SCANNED = re.compile(
+    r"([\dOolI]{1,2})([/.\-])([\dOolI]{1,2})(?:\2([\dOolI]{4}|[\dOolI]{2}))?(?![\w/])"
+)
+LETTERS = str.maketrans("OolI", "0011")
 ISO = re.compile(
     r"(\d{4})([/.\-])(\d{1,2})\2(\d{1,2})(?!\d)(?:T\d\d:\d\d(?::\d\d)?(?:\.\d{1,6})?Z?)?"
 )
@@ -19,9 +28,13 @@ MONTH_FIRST = re.compile(
     re.IGNORECASE,
 )
 DAY_FIRST = re.compile(
-    r"(\d{1,2})(?:st|nd|rd|th|\.)?(?:[ ]?(?:-|–|to|and|&|/|\+)[ ]?(\d{1,2})(?:st|nd|rd|th|\.)?)?[ ]{0,2}(?:of[ ]|[-/])?[ ]?([^\W\d_]{3,9})\.?(?![^\W\d_])(?:(?:[ ]?,[ ]{0,2}|[ ]{1,2}|[-/])?(\d{4}|'\d{2}|(?<=[-/ ])\d{2})(?![\d:/]))?",
+    r"(\d{1,2})(?:st|nd|rd|th|\.)?(?:[ ]?(?:-|–|to|and|&|/|\+)[ ]?(\d{1,2})(?:st|nd|rd|th|\.)?)?[ ]{0,2}(?:of[ ]|[-/])?[ ]?([^\W\d_]{3,9})\.?(?![^\W\d_])(?:(?:[ ]?,[ ]{0,2}|[ ]{1,2}|[-/])?(\d{4}|'\d{2}|(?<=[-/ ])\d{2})(?![\d/]|:\d))?",
     re.IGNORECASE,
 )
+
+
+#: Words one letter from a month's name.
+NO_MONTHS = frozenset(("match", "marsh", "starch", "larch", "parch", "marcy", "juli", "juni"))
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,33 @@ class Written:
     form: str
     #: The year as written: "1994", "94", "'94".
     year_text: str = ""
+
+
+@functools.lru_cache(maxsize=4096)
+def near_month(low: str, names: tuple[str, ...]) -> int:
+    """Return the month whose name is misspelt by a letter, 0 for none: novmber, Aguust."""
+    if not 5 <= len(low) <= 10:
+        return 0
+    for number, name in enumerate(names, start=1):
+        if (
+            len(name) > 4
+            and name[0].lower() == low[0]
+            and OSA.distance(low, name.lower(), score_cutoff=1) <= 1
+            and low not in NO_MONTHS
+        ):
+            return number
+    return 0
+
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+@functools.lru_cache(maxsize=4096)
+def is_near_weekday(low: str) -> bool:
+    """Return True for a weekday misspelt by a letter: thrusday, wensday."""
+    return 5 <= len(low) <= 10 and any(
+        day[0] == low[0] and OSA.distance(low, day, score_cutoff=1) <= 1 for day in WEEKDAYS
+    )
 
 
 def full_year(text: str, now: int = 2040) -> int:
@@ -56,7 +96,7 @@ def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
         if 1 <= int(month) <= 12 and 1 <= int(day) <= 31 and 1850 <= int(year) <= 2100:
             return Written(found.end(), int(day), int(month), int(year), "iso", year)
         return None
-    found = NUMERIC.match(text, at) or SPACED.match(text, at)
+    found = NUMERIC.match(text, at) or SPACED.match(text, at) or WIDE.match(text, at)
     if not found:
         return None
     a, sign, b, year = int(found[1]), found[2], int(found[3]), found[4]
@@ -80,12 +120,27 @@ def read_short(text: str, at: int) -> Written | None:
     return Written(found.end(), b if a <= 12 else a, a if a <= 12 else b, 0, f"short{found[2]}")
 
 
+def read_scanned(text: str, at: int) -> Written | None:
+    """Read a date in whose digits a scanner saw letters: O for 0, l for 1."""
+    found = SCANNED.match(text, at)
+    if not found or found[0].replace(found[2], "").isdecimal():
+        return None
+    if sum(c.isdecimal() for c in found[0]) < (3 if found[4] else 2):
+        return None
+    a, b = (int(found[k].translate(LETTERS)) for k in (1, 3))
+    if not (min(a, b) >= 1 and max(a, b) <= 31 and min(a, b) <= 12):
+        return None
+    year = (found[4] or "").translate(LETTERS)
+    day, month = (b, a) if b > 12 else (a, b)
+    return Written(found.end(), day, month, full_year(year), f"numeric{found[2]}", year)
+
+
 def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
     """Read 4 May 1971, 4th of May, 4-May-71."""
     found = DAY_FIRST.match(text, at)
     if not found:
         return None
-    month = pack.months.get(found[3].lower(), 0)
+    month = pack.months.get(found[3].lower(), 0) or near_month(found[3].lower(), pack.month_names)
     if not month or not 1 <= int(found[1]) <= 31:
         return None
     if (
@@ -96,9 +151,17 @@ def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
         and not text[at - 1 : at].isspace()
     ):
         return None
-    return Written(
-        found.end(), int(found[1]), month, full_year(found[4] or ""), "text", found[4] or ""
-    )
+    end, year = with_year(found, 4)
+    return Written(end, int(found[1]), month, full_year(year), "text", year)
+
+
+def with_year(found: re.Match[str], group: int) -> tuple[int, str]:
+    """Return where a date ends and its year; four digits that are a time of day are no year: 30 Aug 0745."""
+    year = found[group] or ""
+    if len(year) == 4 and not 1850 <= int(year.strip("'")) <= 2100:
+        end = found.start(group)
+        return found.start() + len(found.string[found.start() : end].rstrip(" ,-/")), ""
+    return found.end(), year
 
 
 def read_month_day(text: str, month: int, after: int) -> Written | None:
@@ -108,6 +171,5 @@ def read_month_day(text: str, month: int, after: int) -> Written | None:
         return None
     if found[0].startswith(("-", "/")) and not found[3]:
         return None
-    return Written(
-        found.end(), int(found[1]), month, full_year(found[3] or ""), "text", found[3] or ""
-    )
+    end, year = with_year(found, 3)
+    return Written(end, int(found[1]), month, full_year(year), "text", year)

@@ -6,7 +6,50 @@ from collections.abc import Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import could_be_name
 from tacit.text.page import Page
+from tacit.text.words import words
+
+#: Nobody is older than this without a word for years beside the number.
+OLDEST = 112
+YEARS = words(
+    "yo yof yom y yr yrs year years yrd jahre jahren jährige jähriger jährigen jaehrige jaehriger"
+)
+AGED = words("age aged turned turning turns alter aetat aet ageing aging")
+SEXES = words("f m")
+SEX_WORDS = words(
+    "female male lady gentleman woman man widow widower resident pensioner girl boy fem grandmother "
+    "grandfather f m"
+)
+#: Who may be so old, beside names and relatives.
+PERSONS = words("he she who pt patient i they resident client deceased lady gentleman him her")
+IS = words("is was be im am turns turned being were are")
+FILLERS = words("now only just almost nearly already about approx over past actually still all of")
+#: Words before which a number counts a life: lived to be 97, reached 97, died at 97.
+LIFE = words(
+    "lived living died death dead passed deceased alive well reached survived celebrated fit until "
+    "birthday turned demise buried healthy widowed"
+)
+TOWARDS = words("to at be till until of reached reaches celebrated nearing approaching pushing")
+#: What stands after a number that is a value, a count or part of something longer.
+NO_YEARS = words(
+    "% / days day minutes minute min mins hours hour hrs weeks week months month wk wks degrees deg ° ℃ "
+    "over out on times x pounds lbs lb stone feet ft inches points pts patients cases people "
+    "miles metres meters yards steps cells beats per units cl cigarettes pack packs dollars pence c º"
+)
+#: Words that carry a value such as a pulse or a temperature.
+VALUES = words(
+    "t temp temperature tmax fever febrile pyrexia pulse hr rr bp map sats sat spo saturation saturations o2 glucose sugar sugars bm "
+    "bsl bs cbg weight wt kg hb hgb sodium na cl chloride creatinine creat platelets plt score scored level rate "
+    "systolic diastolic pressure iq map fio pao height ht bmi psa alt ast crp egfr bed room rm page ward dose grade "
+    "wbc mcv ldl hdl cholesterol inr peak flow pefr fev fhr fh grip angle flexion flex abd extension ext volume ml qtc qrs "
+    "pr number no item line code bay unit cm mm percent route highway box apt flat pain scale index test value bpm sat "
+    "osmolality iron ferritin urea potassium ef uo output urine bnp mews news po2 pco2 age-adjusted"
+)
+#: Words after an age that no list of small words holds.
+GOES_ON = words("next this when today tomorrow living lives retired frail mobile deaf hoh")
+#: Relatives who are never so old.
+YOUNG = words("child children baby infant grandchild kids twins twin grandson granddaughter")
 
 
 @detector("age over 89", m.AGED)
@@ -15,42 +58,100 @@ def find_great_ages(page: Page, i: int) -> Iterator[Candidate]:
     word = page.words[i]
     if len(word) > 3 or not word.isascii() or not 90 <= int(word) <= 125:
         return
-    if i and page.joined(i - 1) and page.low(i - 1) in "./-":
+    if i and page.joined(i - 1) and page.low(i - 1) in "./-" and not sex_before(page, i):
         return
-    if (
-        counts_years(page, i + 1)
-        or page.low(i - 1) in ("age", "aged", "turned", "alter")
-        or (page.low(i - 1) in (":", "of") and page.low(i - 2) in ("age", "alter"))
-    ):
-        if page.low(i + 1) in (
-            "%",
-            "/",
-            "mg",
-            "days",
-            "minutes",
-            "hours",
-            "weeks",
-            "months",
-            "day",
-        ):
-            return
-        yield cut(page, i, i + 1, "age", 0.95, "age over 89")
+    evidence = age_evidence(page, i, i + 1, int(word) <= OLDEST)
+    if evidence:
+        yield cut(page, i, i + 1, "age", evidence, "age over 89")
 
 
 @detector("age over 89 in words", m.NUMBER_WORD)
 def find_worded_ages(page: Page, i: int) -> Iterator[Candidate]:
     """Ninety-three years old, in words."""
-    if page.low(i) != "ninety":
-        return
     j = i + 1
-    if page.low(j) == "-":
+    if page.low(i) == "ninety":
+        if page.low(j) == "-":
+            j += 1
+        j = j + 1 if page.marks(j) & m.NUMBER_WORD and page.together(i, j) else i + 1
+    elif page.low(i) == "one" and page.low(j) == "hundred":
         j += 1
-    if page.marks(j) & m.NUMBER_WORD:
-        j += 1
+        if page.low(j) == "and" and page.marks(j + 1) & m.NUMBER_WORD:
+            j += 2
     else:
-        j = i + 1
-    if counts_years(page, j):
-        yield cut(page, i, j, "age", 0.9, "age over 89")
+        return
+    evidence = age_evidence(page, i, j, True)
+    if evidence:
+        yield cut(page, i, j, "age", min(evidence, 0.9), "age over 89")
+
+
+def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
+    """Return how certainly tokens i up to, without, j count the years of somebody; 0 for a value of another sort."""
+    if is_birthday(page, j):
+        return 0.92
+    before, after = page.low(i - 1), page.low(j)
+    if sex_after(page, i, j) or (sex_before(page, i) and not measured(page, j)):
+        return 0.9 if not has_value(page, i) else 0.0
+    if measured(page, j):
+        return 0.0
+    if (
+        counts_years(page, j)
+        or before in AGED
+        or (before in (":", "of", "-", ")") and age_field(page, i))
+    ):
+        return 0.95
+    if not likely or page.infos[i - 1].shape == "d" or not ends_clause(page, j):
+        return 0.0
+    if has_value(page, i):
+        return 0.0
+    if before == "(" and after == ")":
+        return 0.88 if is_person(page, i - 2) or is_birth_year(page, i - 2) else 0.0
+    k = i - 2 if before in FILLERS else i - 1
+    if page.low(k) in (",", "-", "–", "—") and is_person(page, k - 1):
+        return 0.85
+    if page.marks(k) & m.RELATION and page.low(k) not in YOUNG and page.together(k, i):
+        return 0.85
+    return 0.88 if tells_life(page, i) else 0.0
+
+
+def measured(page: Page, j: int) -> bool:
+    """Return True when token j makes the number before it a measurement, a share or a part of another number."""
+    after = page.word_at(j)
+    if after is None or not page.together(j - 1, j):
+        return False
+    if after.low in NO_YEARS or (after.marks & m.DOSE and after.low != "m"):
+        return True
+    return after.low in ".,-:–" and page.joined(j - 1) and page.joined(j) and is_number(page, j + 1)
+
+
+def is_number(page: Page, j: int) -> bool:
+    """Return True for a token of digits."""
+    return j < page.size and page.infos[j].shape == "d"
+
+
+def sex_after(page: Page, i: int, j: int) -> bool:
+    """Return True for 94F, 94/F, 94 F and | 94 | F |: a letter of sex that nothing continues."""
+    k = j
+    while page.low(k) in ("/", "|", ",", "-") and k < j + 1:
+        k += 1
+    if not page.together(i, k) or page.low(k) not in SEXES or page.joined(k):
+        return False
+    if page.infos[k].shape == "l" and (page.low(k) == "m" or not page.lower) and k == j:
+        # 100m is a distance, unless a person stands before it.
+        return is_person(page, i - 1) or is_person(page, i - 2)
+    if page.starts[k] - page.ends[j - 1] > 3 and k == j:
+        return False
+    close = page.starts[k] == page.ends[i] or k > j
+    return close or page.starts_sentence(i) or is_person(page, i - 1) or page.low(i - 1) in ",(|"
+
+
+def sex_before(page: Page, i: int) -> bool:
+    """Return True for F/94, F 94, (F, 94): a letter of sex that stands by itself before the number."""
+    k = i - 1
+    while page.low(k) in ("/", "|", ",", "-") and k > i - 3:
+        k -= 1
+    if page.low(k) not in SEXES or not page.together(k, i) or page.infos[k].shape != "I":
+        return False
+    return not (k and page.joined(k - 1) and page.infos[k - 1].shape != "p")
 
 
 def counts_years(page: Page, j: int) -> bool:
@@ -58,8 +159,93 @@ def counts_years(page: Page, j: int) -> bool:
     if page.low(j) == "-":
         j += 1
     low = page.low(j)
-    if low in ("yo", "yof", "yom", "jährige", "jähriger", "jährigen", "jaehrige", "jaehriger"):
-        return True
-    if low in ("y", "yr", "yrs", "year", "years", "jahre", "jahren"):
-        return low != "y" or page.low(j + 1) in (".", "/", "o", "-") or True
+    if low in YEARS:
+        return not (low in ("years", "year", "yr", "yrs") and page.low(j + 1) in ("ago", "later"))
     return bool(low == "m" and page.low(j + 1) == "," and page.joined(j - 1))
+
+
+def age_field(page: Page, i: int) -> bool:
+    """Return True after the field of a form: Age: 94, Age/Sex: 94, Age (yrs) 94, at an age of 94."""
+    return any(
+        page.low(k) in ("age", "alter") and page.together(k, i) for k in range(max(0, i - 5), i - 1)
+    )
+
+
+def is_birthday(page: Page, j: int) -> bool:
+    """Return True for 94th birthday."""
+    if page.low(j) in ("th", "st", "nd", "rd") and page.joined(j - 1):
+        j += 1
+    return page.low(j) == "birthday" or (page.low(j) == "year" and page.low(j - 1) == "th")
+
+
+def ends_clause(page: Page, j: int) -> bool:
+    """Return True when nothing after a number is counted by it."""
+    after = page.word_at(j)
+    if after is None or not page.together(j - 1, j) or page.starts[j] - page.ends[j - 1] > 2:
+        return True
+    if page.joined(j - 1) and after.shape != "p":
+        return False
+    return after.shape == "p" or bool(
+        after.low in GOES_ON
+        or after.marks & (m.STOP | m.ACTS | m.PREPOSITION | m.CLAUSE | m.SIGNS | m.SUFFIX)
+    )
+
+
+def has_value(page: Page, i: int) -> bool:
+    """Return True when a word that carries values stands shortly before token i in its sentence."""
+    for k in range(i - 1, max(-1, i - 5), -1):
+        if not page.together(k, i) or page.low(k) in (".", ";"):
+            return False
+        info = page.infos[k]
+        if info.low in VALUES or info.marks & (m.DOSE | m.HEAD | m.DRUG | m.UNIT):
+            return info.index < 6
+        if info.medical and k >= i - 2 and not info.marks & m.RELATION:
+            return True
+    return False
+
+
+def is_person(page: Page, k: int) -> bool:
+    """Return True when token k can end the name of a person, or stands for one."""
+    if k < 0 or page.lines[k] != page.lines[min(k + 2, page.size - 1)]:
+        return False
+    info = page.infos[k]
+    if info.marks & (m.RELATION | m.ROLE) or info.low in PERSONS or info.low in SEX_WORDS:
+        return True
+    if info.marks & m.PLACE and info.first < 8 and info.last < 12:
+        return False
+    if info.shape in "dp" or info.marks & (m.STREET | m.HOSPITAL | m.COMPANY | m.CLUB):
+        return False
+    if page.capital(k) and info.shape != "U":
+        return could_be_name(page, k, True) and not info.medical and info.common < 13
+    return info.index >= 5 or (
+        not info.common and page.together(k - 1, k) and page.infos[max(0, k - 1)].first >= 9
+    )
+
+
+def is_birth_year(page: Page, k: int) -> bool:
+    """Return True for a year in which somebody of that age was born: 12/03/1928 (94)."""
+    return k >= 0 and page.words[k].isdecimal() and 1880 <= int(page.words[k]) <= 1950
+
+
+def tells_life(page: Page, i: int) -> bool:
+    """Return True for she is 92, lived to be 97, died at 94, a lady of 95."""
+    k = i - 1
+    while page.low(k) in FILLERS and k > i - 4:
+        if page.low(k) == "of" and page.low(k - 1) in SEX_WORDS:
+            return True
+        k -= 1
+    if not page.together(k, i):
+        return False
+    if page.low(k) in IS or (page.low(k) in "sm" and page.low(k - 1) in "'’"):
+        who = k - 1 if page.low(k) in IS else k - 2
+        while page.low(who) in ("will", "would", "to", "soon", "himself", "herself", "'", "’"):
+            who -= 1
+        return is_person(page, who) or page.low(who) in ("that", "and") or is_lived(page, who + 1)
+    if page.low(k) in ("reached", "reaches", "celebrated", "nearing", "approaching", "pushing"):
+        return True
+    return page.low(k) in TOWARDS and is_lived(page, k)
+
+
+def is_lived(page: Page, k: int) -> bool:
+    """Return True when a word of living or dying stands shortly before token k."""
+    return any(page.low(n) in LIFE for n in range(max(0, k - 5), k) if page.together(n, k))

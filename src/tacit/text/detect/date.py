@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tacit.text import marks as m
-from tacit.text.dates import COMPACT, read_day_month, read_month_day, read_numeric, read_short
+from tacit.text.dates import (
+    COMPACT,
+    Written,
+    is_near_weekday,
+    near_month,
+    read_day_month,
+    read_month_day,
+    read_numeric,
+    read_scanned,
+    read_short,
+)
 from tacit.text.detect.registry import Candidate, detector
 from tacit.text.lexicon import strip_marks
 from tacit.text.page import Page
@@ -15,6 +26,28 @@ from tacit.text.words import words
 SHORT_CUES = words(
     "on held out off since dated date until till by due from seen admitted discharged started begun between "
     "through thru am vom seit bis dob lmp dc d/c adm last next"
+)
+#: What is dated, done or planned on a day: clinic 10/11, bloods 3/4, triaged 8/23.
+EVENTS = words(
+    "clinic appt appointment appts review reviewed rv visit visited visits follow fu followup bloods scan scanned mri ct xr xray cxr "
+    "echo ultrasound uss us biopsy bx surgery op operation procedure theatre admission admit discharge dcd injection "
+    "vaccine vaccinated booked rebooked collected taken sent received given expires exp expiry signed edd edc start stopped "
+    "ended tx delivered delivery sched scheduled rescheduled cancelled canceled postponed triaged closed opened removed "
+    "done reported report rpt repeat collect called rang phoned attended dna event incident fall fell onset doi dos doa dod "
+    "wc post posted filed transferred arrived meeting mtg hearing trial court cpa mdt round updated faxed emailed "
+    "mailed referred referral rx script dispensed written swab swabs sample samples culture cultures drawn tested infusion "
+    "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
+    "tomorrow tmrw through and to & tue"
+)
+#: Shares of a tablet, and what British notes write for days, weeks and months.
+FRACTIONS = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
+DURATIONS = words("for in x every after over within another last past weeks months days week month")
+TIME = re.compile(r"[ ]{0,3}(?:@|at\b)?[ ]{0,2}(?:\d{1,2}[:.]\d\d(?!\d)|\d{1,2} ?[ap]\.?m\b|\d{4} ?(?:h|hrs|hours)\b)", re.IGNORECASE)  # fmt: skip
+NO_DATES = re.compile(
+    r" ?(?:(?:mg|ml|mcg|mm|cm|kg|g|of|out|yrs?|years?|wks?|weeks?|days?|months?|hours?|hrs?|hpf|x|with|without|"
+    r"tabs?|tablets?|doses?|caps?|pain|strength|power|positive|points?|murmur|systolic|inch|inches|in|stitches|st|"
+    r"packs?|ppd|units?|cycles?|ribs?|times|nodes?|lobes?|cores?|weekly|daily|nightly|headache)(?![a-z])|[%<>=+])",
+    re.IGNORECASE,
 )
 
 
@@ -34,6 +67,8 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     ):
         return
     if i and page.joined(i - 1) and page.infos[i - 1].shape != "p":
+        if page.infos[i - 1].low in "lio" and not (i > 1 and page.joined(i - 2)):
+            yield from scanned(page, i, start - 1)
         return
     text = page.text
     if size == 8:
@@ -50,60 +85,181 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
         if written:
             yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
             return
+        yield from misspelt_month(page, i)
         short = read_short(text, start)
         if short:
-            yield from short_date(page, i, short.end, short.form)
+            yield from short_date(page, i, short)
+        elif page.joined(i):
+            yield from scanned(page, i, start)
 
 
-def short_date(page: Page, i: int, end: int, form: str) -> Iterator[Candidate]:
+def scanned(page: Page, i: int, start: int) -> Iterator[Candidate]:
+    """Yield a date in which a scanner took digits for letters."""
+    if not any(page.low(k) in ("/", "-", ".") for k in (i + 1, i + 2)):
+        return
+    written = read_scanned(page.text, start)
+    if written:
+        dated = is_cued(page, i) or is_event(page, i)
+        padded = written.end - start == len("30/06")
+        evidence = 0.9 if written.year else 0.85 if dated else 0.8 if padded else 0.6
+        yield Candidate(start, written.end, "date", evidence, "date")
+
+
+def short_date(page: Page, i: int, short: Written) -> Iterator[Candidate]:
     """Yield a day and month where a cue says that it is one."""
+    text, end = page.text, short.end
+    if NO_DATES.match(text, end):
+        return
+    evidence = {"short/": slashed, "short-": dashed, "short.": dotted}[short.form](page, i, end)
+    if evidence:
+        yield Candidate(begin(page, i), end, "date", evidence, "date")
+
+
+def slashed(page: Page, i: int, end: int) -> float:
+    """Return how certainly 4/10 is a day and month: by a cue, a time after it, its place, or as no score has it."""
+    first, second = parts_of(page, i)
+    weekday = is_weekday(page, i)
+    if weekday or is_cued(page, i):
+        return 0.9 if weekday else 0.85
+    if page.low(i - 2) == "day" and page.infos[i - 1].shape == "d":
+        return 0.85
+    if (first, second) in FRACTIONS or is_duration(page, i):
+        return 0.0
+    if TIME.match(page.text, end):
+        return 0.88
+    if is_event(page, i) and not is_vision(first, second):
+        return 0.83
+    if begins_entry(page, i, end):
+        return 0.82 if page.words[i][0] == "0" or second > 10 or first > 10 else 0.7
+    if ends_heading(page, i) and page.lines[i] == 0:
+        return 0.82
+    if second <= 12 < first and first != 20:
+        # No score is higher than its highest.
+        return 0.85
+    if after_score(page, i) or is_vision(first, second):
+        return 0.0
+    if first <= 12 < second:
+        return 0.85
+    if ends_heading(page, i):
+        return 0.8 if second > 5 else 0.6
+    if page.words[i][0] == "0" or (page.text[end - 2] == "0" and page.text[end - 1].isdecimal()):
+        return 0.72
+    return 0.0
+
+
+def dashed(page: Page, i: int, end: int) -> float:
+    """Return how certainly 8-14 is a day and month rather than a range."""
+    if is_weekday(page, i):
+        return 0.9
+    first, second = parts_of(page, i)
+    padded = page.words[i][0] == "0" or page.text[end - 2] == "0"
+    ends = closes(page, i + 3)
+    if not (first <= 12 < second or padded) or not ends:
+        return 0.0
+    if TIME.match(page.text, end) and is_cued(page, i):
+        return 0.88
+    if padded and page.low(i - 1) in SHORT_CUES:
+        return 0.85
+    # I put one in 8-14 and 8-20: two ranges of the same start are none.
+    twin = page.low(i + 3) in ("and", "&", ",", "or") and page.low(i + 5) == "-"
+    if twin and page.low(i + 4) == page.low(i) and closes(page, i + 7):
+        return 0.82
+    back = page.low(i - 1) in ("and", "&", ",", "or") and page.low(i - 3) == "-"
+    if back and page.low(i - 4) == page.low(i):
+        return 0.82
+    return 0.82 if page.low(i - 1) in ("on", "dated", "since") else 0.0
+
+
+def dotted(page: Page, i: int, end: int) -> float:
+    """Return how certainly 28.04 is a day and month rather than a value."""
     text = page.text
-    rest = text[end : end + 12].lstrip(" ")
-    if form == "short." and not page.pack.day_first:
-        return
-    if form == "short.":
+    if page.pack.day_first:
         if text[end : end + 1] == ".":
-            yield Candidate(
-                page.starts[i], end, "date", 0.85 if page.low(i - 1) in SHORT_CUES else 0.6, "date"
-            )
-        return
-    cue = page.low(i - 1) in SHORT_CUES or page.marks(i - 1) & m.WEEKDAY
-    cue = (
-        cue
-        or (page.low(i - 1) == "," and page.marks(i - 2) & m.WEEKDAY)
-        or (page.low(i - 1) in "(:" and page.low(i - 2) in SHORT_CUES)
+            return 0.85 if page.low(i - 1) in SHORT_CUES else 0.6
+        return 0.0
+    first, second = parts_of(page, i)
+    size = end - page.starts[i]
+    if size != 5 or second > 12 or not first:
+        return 0.0
+    if is_weekday(page, i):
+        return 0.85
+    k = i - 1
+    while k > i - 9 and page.low(k) in (".", ":", "|", "_") and page.together(k, i):
+        k -= 1
+    dated = page.low(k) in ("date", "dated", "collected", "received", "reported", "dob", "seen", "taken", "lmp", "edd")  # fmt: skip
+    if dated and page.together(k, i):
+        return 0.85
+    return 0.8 if page.low(k) == "on" and closes(page, i + 3) and second else 0.0
+
+
+def parts_of(page: Page, i: int) -> tuple[int, int]:
+    """Return the two numbers of a day and month in digits."""
+    return int(page.words[i]), int(page.words[i + 2])
+
+
+def is_weekday(page: Page, i: int) -> bool:
+    """Return True after a weekday, perhaps with a comma."""
+    k = i - 2 if page.low(i - 1) in (",", ".", "the") else i - 1
+    return bool(page.marks(k) & m.WEEKDAY) and page.together(k, i)
+
+
+def is_cued(page: Page, i: int) -> bool:
+    """Return True after a word that leads to a day: on, dated, since, (from."""
+    k = i - 1
+    if page.low(k) in ("(", ":", "~", "?") and page.together(k, i):
+        k -= 1
+    return page.low(k) in SHORT_CUES and page.together(k, i)
+
+
+def is_event(page: Page, i: int) -> bool:
+    """Return True after something that has a day, perhaps with a mark or a small word between: clinic - 10/11."""
+    k = i - 1
+    if page.low(k) in (":", "(", "-", "–", ",", "@", "for", "again") and page.together(k, i):
+        k -= 1
+    return page.low(k) in EVENTS and page.together(k, i)
+
+
+def is_duration(page: Page, i: int) -> bool:
+    """Return True for so many days, weeks, months or hours as British notes write them: for 5/7, six weeks, 3/12."""
+    k = i - 2 if page.low(i - 1) in (",", "then", "(") else i - 1
+    return page.low(i + 2) in ("7", "12", "24", "52") and page.low(k) in DURATIONS
+
+
+def is_vision(first: int, second: int) -> bool:
+    """Return True for the acuity of an eye, and for the usual scores out of five and ten."""
+    return (first == 6 and second in (5, 6, 7, 9, 12, 18, 24)) or (second in (5, 10) and first <= second)  # fmt: skip
+
+
+def begins_entry(page: Page, i: int, end: int) -> bool:
+    """Return True for what begins a line of a log and is followed by words: 08/06 DNA."""
+    if i and page.lines[i - 1] == page.lines[i]:
+        return False
+    j = i + 3
+    if j >= page.size or page.lines[j] != page.lines[i]:
+        return i == 0 or page.lines[i - 1] < page.lines[i]
+    return page.starts[j] > end and (
+        page.infos[j].shape in "CUM" or page.infos[j].low in "-–—:|" or page.lower
     )
-    first, second = (int(x) for x in text[page.starts[i] : end].replace("-", "/").split("/"))
-    if form == "short/" and first <= 12 < second and not after_score(page, i):
-        cue = cue or True
-    if not cue or (form == "short-" and not page.marks(i - 1) & m.WEEKDAY):
-        if (
-            form == "short/"
-            and page.starts_sentence(i)
-            and i
-            and page.lines[i] != page.lines[i - 1]
-            and rest[:1] in (":", "-", "")
-        ):
-            yield Candidate(page.starts[i], end, "date", 0.7, "date")
-        return
-    if rest[:2].lower() in (
-        "mg",
-        "ml",
-        "pa",
-        "of",
-        "mm",
-        "ye",
-        "cm",
-        "in",
-        "st",
-        "yr",
-        "wk",
-        "he",
-        "x ",
-        "wi",
-    ):
-        return
-    yield Candidate(begin(page, i), end, "date", 0.85, "date")
+
+
+def ends_heading(page: Page, i: int) -> bool:
+    """Return True for what ends a line after a wide space or a dash: WR Dr Moss   4/10."""
+    j = i + 3
+    if j < page.size and page.lines[j] == page.lines[i]:
+        return False
+    if not i or page.lines[i - 1] != page.lines[i]:
+        return False
+    return page.starts[i] - page.ends[i - 1] >= 2 or page.low(i - 1) in ("-", "–", "—", "|")
+
+
+def closes(page: Page, j: int) -> bool:
+    """Return True when a clause ends at token j or goes on with a small word."""
+    after = page.word_at(j)
+    if after is None or not page.together(j - 1, j):
+        return True
+    if after.shape == "p":
+        return after.low not in "-–%/+°" or not page.joined(j - 1)
+    return bool(after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE | m.SIGNS))
 
 
 def after_score(page: Page, i: int) -> bool:
@@ -164,11 +320,25 @@ def find_month_dates(page: Page, i: int) -> Iterator[Candidate]:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
 
 
+def misspelt_month(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield a day after a month's name that is misspelt by a letter: Janurary 4th."""
+    k = i - 1
+    before = page.word_at(k)
+    if before is None or before.shape not in "lCU" or len(before.low) < 5 or before.common:
+        return
+    month = near_month(before.low, page.pack.month_names) if page.together(k, i) else 0
+    written = read_month_day(page.text, month, page.ends[k]) if month else None
+    if written:
+        yield Candidate(begin(page, k), written.end, "date", 0.9, "date")
+
+
 def begin(page: Page, i: int) -> int:
     """Return where a date starts: at its weekday, if one stands before it."""
     k = i - 1
     while k >= 0 and page.low(k) in (",", ".", "the", "den", "der") and i - k < 4:
         k -= 1
-    if k >= 0 and page.marks(k) & m.WEEKDAY and page.together(k, i):
-        return page.starts[k]
+    if k >= 0 and page.together(k, i):
+        info = page.infos[k]
+        if info.marks & m.WEEKDAY or (not info.common and is_near_weekday(info.low)):
+            return page.starts[k]
     return page.starts[i]

@@ -15,7 +15,7 @@ CODE = re.compile(
 )
 FILLERS = words(
     "# : . no number num id nr is of ) ( the record file card account - – ° º nos code policy "
-    "plate license licence certificate medical"
+    "plate license licence certificate medical ref = | reads says was"
 )
 #: Words that are numbers' cues only when # or no follows, or a colon.
 WEAK = words(
@@ -24,11 +24,24 @@ WEAK = words(
     "employee sample specimen plate protocol group"
 )
 LETTERED = re.compile(
-    r"[A-Z]{1,5}[-/]?\d{2,}[A-Z\d]*(?:[-/][A-Z\d]+){0,4}(?![\w])|[A-Z]{1,4}(?:[-/][A-Z]{0,3}\d{2,8}){2,4}(?!\w)"
+    r"[A-Z]{1,5}[-/]?\d{2,}[A-Z\d]*(?:[-/][A-Z\d]+){0,4}(?![\w])|[A-Z]{1,4}(?:[-/][A-Z]{0,3}\d{2,8}){2,4}(?!\w)|"
+    r"[A-Z]{1,5}(?:[-/][A-Z]{1,5}){1,2}(?:[-/]\d{1,8}){1,4}(?!\w)"
+)
+#: Letters and digits with marks between them, as they stand after a label: RN.308817-NP, AK/sd/7719.
+COMPOUND = re.compile(r"[A-Za-z\d]{1,20}(?:[-/._][A-Za-z\d]{1,20}){0,6}(?!\w)")
+MASKED = re.compile(r"[xX*•]{2,12}(?:[- ][xX*•]{2,12}){0,3}[- ]?\d{2,6}(?!\w)")
+#: The day of a log of the police: 0417 of 22/9.
+OF_DAY = re.compile(r" of \d{1,2}(?:/\d{1,2}){1,2}(?!\d)")
+LABEL = m.mark("label")
+PLATES = words("plate plates reg registration rego")
+#: Codes of procedures, diseases and prices, which many share.
+SHARED = words(
+    "cpt icd hcpcs loinc snomed opcs drg item items code codes ndc atc mbs pbs tariff rrid"
 )
 MIXED = re.compile(r"\d{1,6}[-/]?[A-Z]{1,4}[-/]?\d{2,8}(?!\w)")
 GROUPED = re.compile(r"\d{2,4}(?:-\d{2,6}){2,4}(?![\d-])")
 TAIL = re.compile(r"(?:[-/]\d{1,6}){1,3}(?!\d)|[A-Z]{1,2}(?!\w)")
+PADDED = re.compile(r"\d{2,4}-0\d{2,5}(?![\w-])|0\d{1,3}-\d{3,6}(?![\w-])")
 PLATE = re.compile(r"[A-Z]{2}\d{2}[ ]?[A-Z]{3}(?!\w)")
 SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
 FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
@@ -55,19 +68,102 @@ def find_record_numbers(page: Page, i: int) -> Iterator[Candidate]:
         j += 1
     if not page.together(i, j) or j > i + 6:
         return
+    if page.low(i) in ("unit", "room", "rm"):
+        sign = any(page.low(k) in ("no", "number", "#") for k in range(i + 1, j))
+        if not sign:
+            return
+    if page.low(i) == "no" and page.low(i + 1) in (".", ":", "#") and i and page.together(i - 1, i):
+        # Rec. No. 471-B: an abbreviation before it says of what.
+        sign = sign or page.infos[i - 1].shape in "CU" or page.low(i - 1) == "."
     found = CODE.match(page.text, page.starts[j])
+    if not found or page.text[found.end() : found.end() + 1].isalnum():
+        yield from compound_number(page, j, weak and not sign)
+        return
     if not found or (j and page.joined(j - 1) and page.infos[j - 1].shape != "p"):
         return
     if page.infos[j].shape != "d" and page.infos[j].shape not in "UI" and not page.plain_case(j):
         return
     digits = sum(c.isdigit() for c in found[0])
     body = trim(found[0])
-    if digits < 3 + (1 if weak else 0) or DOSES.match(page.text, found.end()):
+    if page.low(i) in PLATES and digits >= 2 and any(c.isupper() for c in body):
+        yield Candidate(found.start(), found.start() + len(body), "id", 0.86, "record number")
+        return
+    if page.text[found.end() : found.end() + 1] in "-/._" and digits < 3:
+        yield from compound_number(page, j, weak and not sign)
+        return
+    if digits < 3 + (1 if weak and not sign else 0) or DOSES.match(page.text, found.end()):
         return
     evidence = 0.93 if not weak or sign else 0.82
     if (digits < 5 and not sign and weak) or (digits == 4 and not sign and looks_like_year(body)):
         evidence = 0.5
     yield Candidate(found.start(), found.start() + len(body), "id", evidence, "record number")
+
+
+def compound_number(page: Page, j: int, weak: bool) -> Iterator[Candidate]:
+    """Yield letters and digits with marks between them, or a number of which most is masked, after a label."""
+    text, start = page.text, page.starts[j]
+    masked = MASKED.match(text, start)
+    if masked:
+        yield Candidate(start, masked.end(), "id", 0.92, "record number")
+        return
+    found = COMPOUND.match(text, start)
+    if not found or (j and page.joined(j - 1) and page.infos[j - 1].shape != "p"):
+        return
+    digits = sum(c.isdecimal() for c in found[0])
+    if digits < 3 or DOSES.match(text, found.end()):
+        return
+    yield Candidate(start, found.end(), "id", 0.6 if weak else 0.88, "record number")
+
+
+@detector("labelled number", LABEL, languages=("en",))
+def find_labelled_numbers(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a number after a word that may be its label: participant SD-118, bib K-117, s/n 77-104, log 0417 of 22/9."""
+    low = page.low(i)
+    if low in ("n", "c") and not (
+        page.low(i - 1) == "/" and page.low(i - 2) == ("s" if low == "n" else "a")
+    ):
+        return
+    if low[0] == "x":
+        masked = MASKED.match(page.text, page.starts[i])
+        if masked and not (i and page.joined(i - 1)):
+            yield Candidate(masked.start(), masked.end(), "id", 0.88, "labelled number")
+        return
+    j, sign = i + 1, False
+    while j < i + 5 and (page.low(j) in FILLERS or page.low(j) in ("in", "four", "with")):
+        sign = sign or page.low(j) in ("no", "number", "#", ":", "id", "ref", "nr")
+        if starts_code(page, j):
+            break
+        j += 1
+    if not page.together(i, j) or (j == i + 1 and page.joined(i)):
+        return
+    yield from code_after_label(page, i, j, sign)
+
+
+def code_after_label(page: Page, i: int, j: int, sign: bool) -> Iterator[Candidate]:
+    """Yield the code at token j; without a sign of a number it needs a letter, a mark or many digits."""
+    text, start = page.text, page.starts[j]
+    found = CODE.match(text, start)
+    if not found or text[found.end() : found.end() + 1].isalnum():
+        found = COMPOUND.match(text, start)
+    if not found or page.infos[j].shape == "p":
+        return
+    body = trim(found[0])
+    end = start + len(body)
+    digits = sum(c.isdecimal() for c in body)
+    if digits < 2 or DOSES.match(text, end) or text[end : end + 1] in ("%", ":"):
+        return
+    if page.infos[j].shape == "l" and not page.lower and not sign:
+        return
+    mixed = any(c.isupper() for c in body) and len(body) >= 4
+    day = OF_DAY.match(text, end)
+    if day and digits >= 2:
+        yield Candidate(start, day.end(), "id", 0.88, "labelled number")
+    elif sign or mixed or digits >= 5 or (digits == 4 and page.low(i) == "ending"):
+        evidence = 0.6 if looks_like_year(body) and not sign else 0.86
+        yield Candidate(start, end, "id", evidence, "labelled number")
+    elif digits >= 3:
+        evidence = 0.82 if body[0] == "0" else 0.6
+        yield Candidate(start, end, "id", evidence, "labelled number")
 
 
 def looks_like_year(text: str) -> bool:
@@ -108,6 +204,8 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
         return
     if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
         return
+    if is_shared(page, i):
+        return
     start = page.starts[i]
     found = PLATE.match(page.text, start)
     if found:
@@ -118,6 +216,14 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
         digits = sum(c.isdigit() for c in found[0])
         if digits >= 4:
             yield Candidate(start, found.end(), "id", 0.87 if digits >= 5 else 0.82, "code")
+
+
+def is_shared(page: Page, i: int) -> bool:
+    """Return True for a code of a procedure, a disease or a price, which many share: CPT 22633."""
+    k = i - 1
+    while k > i - 5 and page.low(k) in (":", "#", "-", ".", "no", "code", "10", "9", "("):
+        k -= 1
+    return k >= 0 and page.low(k) in SHARED and page.together(k, i)
 
 
 @detector("long number", m.DIGIT)
@@ -139,6 +245,9 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     attached = i > 0 and page.joined(i - 1) and page.infos[i - 1].low not in "#(:\"'"
     if attached and (size < 5 or page.infos[i - 1].shape == "p"):
         return
+    if size >= 4 and page.low(i - 1) == "#" and page.joined(i - 1) and not is_shared(page, i - 1):
+        yield cut(page, i, i + 1, "id", 0.85, "long number")
+        return
     if size < 5:
         if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
             yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
@@ -151,6 +260,10 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(start, start + 11, "id", 0.7, "long number")
         elif found and sum(c.isdigit() for c in found[0]) >= 6:
             yield Candidate(start, found.end(), "id", 0.8, "code")
+        elif page.low(i + 1) == "-" and PADDED.match(text, start):
+            # 07-0019 is no range; the trained voter may know it for the number of a file.
+            sure = size <= 3 and page.words[i + 2][0] == "0" and len(page.words[i + 2]) >= 4
+            yield cut(page, i, i + 3, "id", 0.8 if sure else 0.65, "long number")
         return
     if DOSES.match(text, end) or text[end : end + 2] in (
         ".0",
@@ -174,6 +287,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
         i + 1 >= page.size or page.lines[i + 1] != page.lines[i] or page.low(i + 1) in ".,;"
     ):
         yield cut(page, i, i + 1, "id", 0.9, "provider number")
+    elif is_shared(page, i):
+        return
     elif size >= 7:
         stop = end
         found = TAIL.match(text, end)

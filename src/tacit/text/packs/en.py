@@ -82,7 +82,7 @@ CUES = {
         "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
     ),
     "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
-    "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun",
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed weds thu thur thurs fri sat sun",
     "born": "dob born birth birthdate birthday d.o.b bd",
     "street": (
         "street st road rd avenue ave av lane ln drive dr court ct place pl boulevard blvd way terrace ter close crescent "
@@ -174,6 +174,18 @@ CUES = {
         "came went comes goes returned presented arrived called drove brought told lives works takes took sees saw feels felt wants plans came visits visited "
         "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
+    ),
+    "ordinal": "st nd rd th",
+    "label": (
+        "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad prn batch lot "
+        "receipt voucher ticket payroll barcode tracking abn tfn vin imei sn ser donor card inmate prisoner booking offender doc "
+        "veh vehicle parcel consignment candidate roll warrant exhibit seal slide cassette enrolment enrollment ending "
+        "n c xxx xxxx xx xxxxx xxxxxx patientid pid uid mpi hn opd ipd ip op aadhaar pan voter dva ndis ihi bsb iban sortcode "
+        "iccid reference refs quote quoting screening randomisation randomization isolate accn requisition tag"
+    ),
+    "pager": (
+        "bleeped bleeping bleeps paged paging beeped beep dect vocera aircall switchboard helpline whatsapp sms textphone "
+        "minicom cellphone cellular handset extn pgr rang texted text voip tele phones nos"
     ),
     "known as": "known goes likes went answers",
     "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials",

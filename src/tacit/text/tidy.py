@@ -1,0 +1,275 @@
+"""Tidying what the trained voter found alone: labels, columns and scores that it took along are given back.
+
+The voter looks at words, not at what they say: it takes VAS 2/10 for a date, the word before a number for part of it, and two
+columns of a table for one thing. Spans of which a rule is the strongest evidence are left as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from tacit.data.corpus import Span
+from tacit.text import marks as m
+from tacit.text.detect.date import (
+    after_score,
+    find_dates,
+    find_month_dates,
+    is_duration,
+    is_event,
+    is_weekday,
+)
+from tacit.text.detect.day import find_ordinal_days, find_weekdays
+from tacit.text.detect.email import find_emails
+from tacit.text.detect.record_number import LABEL, is_shared
+from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
+from tacit.text.page import Page
+from tacit.text.proper import GENERIC, SMALL
+
+#: White space as wide as this lies between columns.
+COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
+DATES = (find_dates, find_month_dates, find_ordinal_days, find_weekdays, find_spoken_dates)
+#: Evidence from which a reader of dates is believed where the voter saw one.
+LEAST = 0.5
+#: Marks of words that no number holds.
+LABELS = m.NUMBER | m.PHONE | m.STOP | m.HEADER | m.PREPOSITION | LABEL
+
+
+def tidy_spans(page: Page, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the spans, those of the trained voter alone cut to what they can be, or left out."""
+    for span in spans:
+        tidy = RULES.get(span.kind) if span.source == "crf" else None
+        if tidy is None:
+            yield span
+        else:
+            yield from tidy(page, span)
+
+
+def tokens_of(page: Page, span: Span) -> range:
+    """Return the tokens of a span."""
+    return range(bisect_left(page.starts, span.start), bisect_left(page.starts, span.end))
+
+
+def columns_of(page: Page, span: Span) -> Iterator[Span]:
+    """Yield the parts of a span that wide spaces and line ends separate."""
+    start = span.start
+    for gap in COLUMN.finditer(page.text, span.start, span.end):
+        if gap.start() > start:
+            yield replace(span, start=start, end=gap.start())
+        start = gap.end()
+    if start < span.end:
+        yield replace(span, start=start)
+
+
+def tidy_date(page: Page, span: Span) -> Iterator[Span]:
+    """Yield the dates within a span; what holds none is a score, a value or a weekday alone."""
+    at = span.start
+    for i in tokens_of(page, span):
+        if page.starts[i] < at:
+            continue
+        found = [c for f in DATES for c in f(page, i) if c.start >= at and c.evidence >= LEAST]
+        if not found:
+            continue
+        start, end = min(c.start for c in found), max(c.end for c in found)
+        if at == span.start and start > at:
+            yield from before_date(page, span, start)
+        if page.text[at:start].lower().endswith("the "):
+            start -= 4
+        start, end = with_weekday(page, span, max(at, start), end)
+        yield replace(span, start=start, end=end)
+        at = end
+    if at == span.start and could_be_date(page, span):
+        yield span
+
+
+def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int]:
+    """Return the ends of a date with a weekday that the voter saw near it: Friday night 12 May, 12 May (Fri)."""
+    i, j = bisect_left(page.starts, start), bisect_left(page.starts, end)
+    for k in range(i - 1, i - 4, -1):
+        if k >= 0 and page.starts[k] >= span.start and page.marks(k) & m.WEEKDAY:
+            start = page.starts[k]
+    for k in range(j, j + 3):
+        if k < page.size and page.ends[k] <= span.end and page.marks(k) & m.WEEKDAY:
+            end = page.ends[k]
+    return start, end
+
+
+def before_date(page: Page, span: Span, start: int) -> Iterator[Span]:
+    """Yield the end of a number that stands before a date: SD-118 Feb 8."""
+    if (
+        page.text[span.start - 1 : span.start] in ("-", "/")
+        and page.words[tokens_of(page, span)[0]].isdecimal()
+    ):
+        stop = page.text.find(" ", span.start, start)
+        if stop > 0:
+            yield replace(span, end=stop, kind="id")
+
+
+def could_be_date(page: Page, span: Span) -> bool:
+    """Return True for a span that no reader of dates knows and that may be one all the same."""
+    if COLUMN.search(page.text, span.start, span.end):
+        return False
+    inside = tokens_of(page, span)
+    i = inside[0] if inside else 0
+    numbers = [k for k in inside if page.infos[k].shape == "d"]
+    if any(page.marks(k) & m.MONTH for k in inside):
+        return True
+    if any(page.low(k) in ORDINALS for k in inside):
+        return True
+    if not numbers:
+        return False
+    if is_weekday(page, i) or is_event(page, i) or page.marks(i) & m.WEEKDAY:
+        return True
+    if any(page.low(k) in ("th", "st", "nd", "rd") for k in inside):
+        return not ranks_a_noun(page, inside[-1] + 1)
+    whole = {page.low(k) for k in inside if page.infos[k].shape != "d"}
+    if not whole <= {"/", "-", "."} or len(whole) > 1:
+        return False
+    if is_duration(page, i):
+        return False
+    return not after_score(page, i) and not is_level(page, i)
+
+
+def ranks_a_noun(page: Page, j: int) -> bool:
+    """Return True when the noun of an ordinal follows: the 2nd floor."""
+    after = page.word_at(j)
+    if after is None or not page.together(j - 1, j) or after.shape == "p":
+        return False
+    return not after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE)
+
+
+def is_level(page: Page, i: int) -> bool:
+    """Return True for what hangs on a letter: C5/6, x3/4."""
+    return i > 0 and page.joined(i - 1) and page.infos[i - 1].shape != "p"
+
+
+def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
+    """Yield the numbers of a span without the words before them; few digits need a word of telephones."""
+    for part in columns_of(page, span):
+        inside = tokens_of(page, part)
+        k = next((k for k in inside if page.infos[k].shape == "d"), None)
+        if k is None:
+            if spells_digits(page, inside):
+                yield part
+            continue
+        start = page.starts[k]
+        while start > part.start and page.text[start - 1] in "(+x":
+            start -= 1
+        digits = sum(c.isdecimal() for c in page.text[start : part.end])
+        if digits >= 7 or has_phone_word(page, k):
+            yield replace(part, start=start)
+
+
+def spells_digits(page: Page, inside: range) -> bool:
+    """Return True for a number in words."""
+    return sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 2
+
+
+def has_phone_word(page: Page, k: int) -> bool:
+    """Return True when a word of telephones stands shortly before token k."""
+    wanted = m.PHONE | m.mark("pager")
+    return any(page.marks(n) & wanted for n in range(max(0, k - 8), k))
+
+
+def tidy_id(page: Page, span: Span) -> Iterator[Span]:
+    """Yield the numbers of a span without labels before and words after them."""
+    for part in columns_of(page, span):
+        inside = tokens_of(page, part)
+        i, j = inside.start, inside.stop
+        while i < j and is_label(page, i):
+            i += 1
+        while (
+            i < j and page.infos[j - 1].shape == "l" and not page.joined(j - 2) and not page.lower
+        ):
+            j -= 1
+        if not any(page.infos[k].shape == "d" for k in range(i, j)):
+            yield from (replace(part, kind="name") for k in inside[:1] if is_name(page, k))
+            continue
+        if is_shared(page, i):
+            continue
+        if j - i == 1 and is_time(page, i):
+            continue
+        yield replace(part, start=page.starts[i], end=page.ends[j - 1])
+
+
+def is_name(page: Page, i: int) -> bool:
+    """Return True for a word that is a name by the lists and as it is written."""
+    return page.infos[i].index >= 5 and page.capital(i)
+
+
+def is_label(page: Page, i: int) -> bool:
+    """Return True for a word or mark before a number that is no part of it."""
+    info = page.infos[i]
+    if info.shape == "d" or (page.joined(i) and page.infos[min(i + 1, page.size - 1)].shape == "d"):
+        return False
+    if info.shape == "p":
+        return info.low not in "(*" or not page.joined(i)
+    if info.shape == "U" and len(info.low) < 4 and not info.marks & LABELS & ~LABEL:
+        return False
+    return bool(info.marks & LABELS or (info.shape == "l" and info.common) or info.common >= 11)
+
+
+def is_time(page: Page, i: int) -> bool:
+    """Return True for four digits that tell the time, without a label before them."""
+    word = page.words[i]
+    if len(word) != 4 or not (int(word[:2]) < 24 and int(word[2:]) < 60):
+        return False
+    return not any(page.marks(k) & (m.NUMBER | LABEL) or page.low(k) == "#" for k in (i - 1, i - 2))
+
+
+def tidy_email(page: Page, span: Span) -> Iterator[Span]:
+    """Yield the address of a span that holds an at sign."""
+    found = [c for k in tokens_of(page, span) if page.low(k) == "@" for c in find_emails(page, k)]
+    if not found:
+        yield span
+        return
+    for c in found:
+        yield replace(span, start=c.start, end=c.end)
+
+
+def tidy_thing(page: Page, span: Span) -> Iterator[Span]:
+    """Yield the column of a span that is a name of a thing; a general word such as memory clinic is none."""
+    parts = list(columns_of(page, span))
+    wide = len(parts) > 1 and page.text.count("\n", span.start, span.end) == 0
+    kept = [max(parts, key=lambda p: p.end - p.start)] if wide else [span]
+    for part in kept:
+        if any(tells(page, k) for k in tokens_of(page, part)):
+            yield part
+
+
+def tells(page: Page, k: int) -> bool:
+    """Return True for a word that says which one it is: Maple in Maple Ward, but neither word of memory clinic."""
+    info = page.infos[k]
+    if info.shape in "dp" or info.low in GENERIC or info.low in SMALL or len(info.low) < 2:
+        return False
+    return page.capital(k) or not (info.medical or info.common >= 14)
+
+
+def tidy_address(page: Page, span: Span) -> Iterator[Span]:
+    """Yield an address unless it is made of ordinary small words, or is one word that no place has."""
+    inside = tokens_of(page, span)
+    infos = [page.infos[k] for k in inside if page.infos[k].shape != "p"]
+    if any(w.shape == "d" for w in infos):
+        yield span
+        return
+    if all(w.common >= 9 and not w.marks & (m.PLACE | m.STREET) for w in infos):
+        plain = page.plain_case(inside.start) if inside else True
+        if plain or all(w.shape == "l" for w in infos):
+            return
+    if len(infos) == 1 and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
+        return
+    yield span
+
+
+RULES: dict[str, Callable[[Page, Span], Iterator[Span]]] = {
+    "date": tidy_date,
+    "phone": tidy_phone,
+    "id": tidy_id,
+    "email": tidy_email,
+    "hospital": tidy_thing,
+    "employer": tidy_thing,
+    "organisation": tidy_thing,
+    "address": tidy_address,
+}
