@@ -80,3 +80,5 @@ CLAUSE = mark("clause")
 LETTER = mark("letter")
 #: A word of the lists of names that may be one as it is written.
 NAMED = mark("named")
+#: A word that is a score or a measurement before a number.
+SCORE = mark("score")

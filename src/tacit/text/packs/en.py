@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.text.packs import Pack
-from tacit.text.packs.en_medical import EPONYMS, MEDICAL
+from tacit.text.packs.en_medical import EPONYMS, MEDICAL, SCORES
 
 MONTHS = {
     name: number
@@ -141,7 +141,16 @@ CUES = {
         "insulin tremor rigidity bodies pearls stones crystals rash lesion lesions patch swelling sinus cord hook phase response effect lung "
         "transplant ventriculography angiography manometry thyrotoxicosis hemangioma lipoma tendonitis paralysis device filter shunt electrode "
         "type variant transformation involvement equivalent-like cirrhosis uropathy stricture perforation hypertension hyperplasia metaplasia "
-        "hump rod trocar cerclage rules bengal mental work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture"
+        "hump rod trocar cerclage rules bengal mental work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture "
+        "signs stains tests scores scissors retractors retractor clamps needles tubes catheters drains plates pins screws nails stents grafts masks "
+        "blades collars bandages dressings boots splints braces frames hoist mattress cushion crutches lamp chart charts criterion "
+        "staging grading testing tester thumb incisors teeth nipple breast spine knee hip shoulder elbow wrist toe heel dance wort "
+        "palsies ulcers plaques seizure tics tic pattern waves wave rhythm arrhythmia tachycardia bradycardia nystagmus pupil pupils "
+        "lens lenses chamber drops balloon pessary coil ring manoeuvres maneuvers exercises exercise grip dynamometer pegboard "
+        "pneumonitis nephropathy cardiomyopathy myocarditis pericarditis endocarditis osteomyelitis osteodystrophy vesicles tear varix varices "
+        "respirations triads reflexes rigidity dystonia dyskinesia parasomnia bacteraemia bacteremia infection carrier deletion mutation "
+        "haematuria hematuria haemorrhage hemorrhage fluid lavage swab swabs smear smears nuclei fibrosis blot blotting electrophoresis "
+        "hemiarthroplasty arthrodesis osteotome rongeur elevator speculum proctoscope trocars cannula introducer guidewire wire wires"
     ),
     "dose": (
         "mg mcg g kg ml l mmol units unit iu mgs mls ug cc tabs tab tablet tablets cap caps capsule capsules puffs puff drops bid tid qid "
@@ -195,6 +204,7 @@ CUES = {
         "threw fell ran got made gave left knew drank woke began spoke sat stood hit hurt lost held broke swam drew wrote fought sang "
         "put kept won heard grew bit bled does can could cannot should must might thought believes arrived replied knows"
     ),
+    "score": SCORES,
 }
 
 PACK = Pack(
