@@ -82,3 +82,5 @@ LETTER = mark("letter")
 NAMED = mark("named")
 #: A word that is a score or a measurement before a number.
 SCORE = mark("score")
+#: A word of a fixed expression that looks like a name.
+PHRASE = mark("phrase")

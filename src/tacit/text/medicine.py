@@ -37,7 +37,9 @@ def medical_evidence(page: Page, i: int) -> float:
     info = page.infos[i]
     if info.marks & m.SCORE and is_measured(page, i):
         return 0.95
-    if is_misread(page, i):
+    if info.marks & m.PHRASE and in_phrase(page, i):
+        return 0.93
+    if is_misread(page, i) or is_contraction(page, i):
         return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
@@ -103,14 +105,14 @@ def medical_evidence(page: Page, i: int) -> float:
     if is_acronym(page, i):
         return 0.55
     if is_ordinary_use(page, i):
-        return 0.6
+        return 0.82
     if names_a_thing(page, i) and not is_first_name_only(info):
         return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
     if info.medical:
         return 0.8
-    if info.marks & m.EPONYM and info.last >= 10 and page.marks(i - 1) & m.MEETS:
+    if info.marks & m.EPONYM and info.last >= 11 and page.marks(i - 1) & m.MEETS:
         # Notified by Hartmann, d/w Cooper; but closed with Gelpi.
         return 0.3 if page.low(i - 1) == "with" else 0.1
     if info.marks & m.EPONYM:
@@ -228,15 +230,80 @@ def is_ordinary_use(page: Page, i: int) -> bool:
     if after.low == "-" and page.joined(i) and page.joined(i + 1):
         part = page.infos[i + 2]
         return part.shape == "l" and part.common >= 9 and part.first < 6
-    if not (page.starts_sentence(i) or page.plain_case(i)):
+    if info.low in ("max", "min"):
+        return bool(after.marks & (m.DOSE | m.HEAD))
+    if info.low in SEASONS and page.low(i - 1) in BEFORE_SEASONS:
+        return True
+    if not (page.starts_sentence(i) or page.plain_case(i)) or after.shape != "l":
         return False
-    return after.low in DETERMINERS or (after.low in ("of", "to", "for") and info.index < 5)
+    return after.low in DETERMINERS or after.low in COMPLEMENTS.get(info.low, ())
 
 
+SEASONS = words("spring summer autumn winter")
+BEFORE_SEASONS = words("last this next early late since in the until mid by")
+#: Words after an ordinary word that is a name elsewhere.
+COMPLEMENTS = {
+    "hope": ("to", "for", "of", "that"),
+    "grace": ("of", "period"),
+    "bill": ("for", "to"),
+    "grant": ("of", "for"),
+    "faith": ("in", "of"),
+    "joy": ("of", "in"),
+    "dawn": ("of",),
+    "rose": ("to", "from", "by"),
+    "will": ("need", "try", "be", "update", "see", "call", "review", "do", "discuss", "have"),
+    "may": ("be", "need", "have", "is", "go", "require", "benefit"),
+    "mark": ("as", "on", "up"),
+    "frank": ("blood", "pus", "discussion"),
+    "pat": ("dry",),
+    "chase": ("up", "bloods", "results"),
+    "art": ("therapy",),
+}
 #: Words after a verb at the start of a sentence, not after a name.
 DETERMINERS = words(
     "the a an any all this that these those his her their your my our each every no"
 )
+
+
+def is_contraction(page: Page, i: int) -> bool:
+    """Return True for the start of don't and its like."""
+    return page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
+
+
+def in_phrase(page: Page, i: int) -> bool:
+    """Return True for a part of a fixed expression that looks like a person's name: Marcus Gunn, Orphan Annie."""
+    phrases = page.pack.phrases
+    after = i + 2 if page.low(i + 1) == "-" else i + 1
+    before = i - 2 if page.low(i - 1) == "-" else i - 1
+    low = page.low(i)
+    return f"{low}_{page.low(after)}" in phrases or f"{page.low(before)}_{low}" in phrases
+
+
+def ordinary_evidence(page: Page, i: int) -> float:
+    """Return how much speaks against a name for which there is the trained voter's word alone."""
+    info = page.infos[i]
+    if info.marks & CUED and info.index < 5 and info.low.isascii():
+        return 0.5 if info.low not in GENERATIONS else 0.0
+    if info.common >= 9 and info.index < 0 and info.first < 9 and not page.capital(i):
+        return 0.45
+    if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):
+        return 0.4
+    if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
+        return 0.5
+    label = page.low(i + 1) == ":" and (i == 0 or page.lines[i - 1] != page.lines[i])
+    if label and info.first < 8:
+        return 0.5
+    adjective = not info.first and not info.last and info.low.endswith(("ian", "ese", "ish"))
+    if adjective and page.together(i, i + 1):
+        after = page.infos[i + 1]
+        return 0.5 if after.shape == "l" and after.common and not after.marks & NO_NOUN else 0.0
+    return 0.0
+
+
+GENERATIONS = words("jr sr ii iii iv")
+TIMES = words("min mins hr hrs sec secs day wk wks kg")
+#: Marks of cue words: beside names, not in them.
+CUED = m.TITLE | m.RELATION | m.ROLE | m.SUFFIX | m.HEADER | m.STOP | m.WARD | m.PREPOSITION
 
 
 def is_first_name_only(info: Word) -> bool:
@@ -257,6 +324,8 @@ def compound(page: Page, i: int) -> bool:
     j = i + 2
     if j >= page.size or page.infos[i].shape not in "CM" or page.infos[j].shape not in "CM":
         return bool(page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM)
+    if is_rare_eponym(page.infos[i]) or is_rare_eponym(page.infos[j]):
+        return True
     both = page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM
     article = page.low(i - 1) in ("the", "a", "an", "by", "no", "negative", "positive")
     return (
@@ -264,6 +333,11 @@ def compound(page: Page, i: int) -> bool:
         or (article and page.low(i - 1) != "by" and names_a_thing(page, j))
         or bool(page.marks(j + 1) & m.HEAD)
     )
+
+
+def is_rare_eponym(info: Word) -> bool:
+    """Return True for the name of a thing that hardly anybody bears: Fraumeni."""
+    return bool(info.marks & m.EPONYM) and info.first < 7 and info.last < 9
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

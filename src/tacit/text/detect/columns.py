@@ -21,9 +21,8 @@ PEOPLE = words(
     "assistant scrub carer who owner witness child pupil student teacher coach parent nok gp interviewer lead driver crew "
     "escort author writer operator prescriber therapist worker member caller donor recipient subject participant"
 )
-OTHERWISE = words(
-    "no number id tel phone dob age date time drug test ward hospital address problem site type code ref unit weight dose "
-    "medicine medication item product aware status"
+FILLERS = words(
+    "of the named subj full first last seen done given checked taken key on duty and & resp responsible a b"
 )
 #: A row has at least this many cells and at most this many characters.
 CELLS, LONGEST = 3, 400
@@ -52,11 +51,11 @@ def find_column_names(page: Page, i: int) -> Iterator[Candidate]:
     rows = read_rows(text, start)
     if len(rows) < 2:
         return
-    headed = headed_columns(page, rows[0])
+    heading, headed = find_heading(page, rows)
     for column in columns_of(rows):
-        cells = [c for row in rows for c in row if c.column == column]
+        cells = [c for row in rows[heading:] for c in row if c.column == column]
         if column in headed:
-            for cell in cells[1:]:
+            for cell in cells:
                 yield from names_in_cell(page, cell, 0.85)
         elif holds_names(page, cells):
             for cell in cells:
@@ -126,14 +125,19 @@ def columns_of(rows: list[Row]) -> list[int]:
     return sorted({cell.column for row in rows for cell in row})
 
 
-def headed_columns(page: Page, heading: Row) -> set[int]:
-    """Return the columns whose heading says that they hold people."""
-    found = set()
-    for cell in heading:
-        parts = words(page.text[cell.start : cell.end].lower().replace(":", " ").replace("/", " "))
-        if parts & PEOPLE and not parts & OTHERWISE and len(parts) < 5:
-            found.add(cell.column)
-    return found
+def find_heading(page: Page, rows: list[Row]) -> tuple[int, set[int]]:
+    """Return the row after the heading, 0 where there is none, and the columns that it says to hold people."""
+    for number, row in enumerate(rows[:3]):
+        found = {cell.column for cell in row if is_heading(page.text[cell.start : cell.end])}
+        if found:
+            return number + 1, found
+    return 0, set()
+
+
+def is_heading(text: str) -> bool:
+    """Return True for the heading of a column of people: named nurse, subj init, Seen by."""
+    parts = words(text.lower().replace("/", " ").replace("(s)", " ").replace(".", " "))
+    return bool(parts & PEOPLE) and parts <= PEOPLE | FILLERS
 
 
 def holds_names(page: Page, cells: list[Cell]) -> bool:

@@ -217,6 +217,8 @@ def initials_before(page: Page, i: int) -> float:
         return 0.0
     if page.low(k) in (".", "!", "?"):
         return 0.6
+    if page.low(k) in ("-", "–", "—"):
+        return 0.7
     slashed = page.low(k) == "/" and page.joined(k) and page.infos[k - 1].shape in "CUM"
     return 0.6 if slashed and len(page.low(k - 1)) > 3 else 0.0
 

@@ -56,6 +56,8 @@ def row_evidence(page: Page, i: int, j: int, end: int) -> float:
     """Return how much what follows a word at the start of a row says that it is a name."""
     if is_aged(page, end):
         return 0.85 if not is_ordinary(page, j, end) or j > i else 0.5
+    if page.low(end - 1) == "." and page.infos[end - 2].shape == "I" and end == j + 3:
+        return 0.82 if page.infos[j].common < 12 and not page.joined(end - 1) else 0.0
     if is_ordinary(page, j, end):
         return 0.0
     dashed = page.low(end) in DASHES and not page.joined(end - 1)
@@ -63,8 +65,10 @@ def row_evidence(page: Page, i: int, j: int, end: int) -> float:
     if not dashed and not wide:
         return 0.0
     before = page.infos[end - 1]
-    if before.shape == "I" or (before.low == "." and page.infos[end - 2].shape == "I"):
+    if before.shape == "I" and end > j + 1:
         return 0.82
+    if dashed and not page.infos[j].common and page.lexicon.sounds_medical(page.low(j)) < 0.2:
+        return 0.65
     return 0.6 if j > i else 0.5 if dashed else 0.3
 
 
@@ -89,7 +93,8 @@ def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     j = bisect_left(page.starts, found.start("who"))
     end = bisect_left(page.starts, found.end("who"))
     parts = page.infos[j:end]
-    if not parts or any(p.marks & (UNNAMED | m.HEADER | m.NAME_PART) for p in parts if p.index < 6):
+    unnamed = BARRED if found["time"] else UNNAMED | m.NAME_PART
+    if not parts or any(p.marks & unnamed for p in parts if p.index < 6):
         return
     evidence = speaker_evidence(page, j, found["time"] is not None, found["mark"])
     if evidence:

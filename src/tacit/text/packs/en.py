@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.text.packs import Pack
-from tacit.text.packs.en_medical import EPONYMS, MEDICAL, SCORES
+from tacit.text.packs.en_medical import EPONYMS, MEDICAL, PHRASES, SCORES
 
 MONTHS = {
     name: number
@@ -42,13 +42,17 @@ CUES = {
     "title": (
         "dr drs mr mrs ms miss mx prof professor doctor rev revd reverend fr father sr sister nurse rn sir dame lady "
         "lord capt captain sgt sergeant officer judge hon mister madam matron dean deacon pastor rabbi imam "
-        "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs"
+        "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs "
+        "dc ds wpc sn mw hca odp cpn chw sra fra bro"
     ),
     "suffix": (
         "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
         "lpn cnm crna psyd pharmd pa pac mbbs mbchb bm bch bs msc dpm od dc bsn msn dnp fnp aprn rph frcog mrcog "
         "frca frcr frcpath frcpsych mrcpsych esq jr sr ii iii lmft lmhc cna lvn rd ccc slp rgn rmn srn frcem facep cnp "
-        "faafp mrpharms mrpharm bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
+        "faafp mrpharms mrpharm mrcvs bds mfds mfom ffom nrp emt emtp emtb aemt pmhnp agnp aud ccn ccrn cen rcn rm rsw apam mcsp hcpc srp "
+        "bvsc dvm dclinpsy dclinpsych rmt lmsw lisw licsw rdn ldn cde cdces cota pta ptas rrt crt bcba dha mha cnor cphq fracp fracs franzcog franzcp "
+        "fracgp faco fcps mcps mbbs mrcsi frcsi frcpi mrcpi bnurs bnsc mnurs dipn rnt rhv scphn bsw msocsci mrcsed frcsed "
+        "bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
     ),
     "header": (
         "re patient name pt attending surgeon cc from to dear physician provider referring assistant assistants "
@@ -79,7 +83,14 @@ CUES = {
         "psychologist psychiatrist cardiologist oncologist consultant registrar dentist worker caseworker manager resident intern "
         "attending assistant technician technologist paramedic carer student patient client pt teacher principal lawyer solicitor attorney "
         "interpreter chaplain dietitian dietician anesthesiologist anaesthetist neurologist urologist nephrologist gp pcp gentleman lady "
-        "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
+        "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron "
+        "phlebotomist audiologist audiometrist sonographer radiographer orthoptist orthotist prosthetist perfusionist physio physiologist geneticist "
+        "dermatologist gastroenterologist haematologist hematologist rheumatologist endocrinologist gynaecologist gynecologist obstetrician "
+        "paediatrician pediatrician geriatrician intensivist microbiologist virologist toxicologist immunologist ophthalmologist "
+        "hairdresser barber plumber builder driver liaison rep officer warden caretaker cleaner cook chef farmer vet veterinarian "
+        "coroner magistrate barrister advocate paralegal clerk conductor referee umpire captain skipper vicar priest rector curate minister "
+        "headteacher headmaster headmistress tutor lecturer governor cellmate inmate participant proband complainant witness victim "
+        "dispenser dealer buyer seller owner handler keeper hcsw hcp cons spr sho bystander passenger customer reporter telephonist operator caller"
     ),
     "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
     "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun",
@@ -205,6 +216,7 @@ CUES = {
         "put kept won heard grew bit bled does can could cannot should must might thought believes arrived replied knows"
     ),
     "score": SCORES,
+    "phrase": " ".join(PHRASES).replace("_", " "),
 }
 
 PACK = Pack(
@@ -236,6 +248,7 @@ PACK = Pack(
     ),
     medical=MEDICAL,
     eponyms=EPONYMS,
+    phrases=PHRASES,
     lists=(
         "clusters",
         "first_names",
