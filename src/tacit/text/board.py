@@ -14,7 +14,7 @@ from operator import attrgetter
 from tacit.data.corpus import Span
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate
-from tacit.text.medicine import medical_evidence
+from tacit.text.medicine import medical_evidence, ordinary_evidence
 from tacit.text.page import Page
 
 #: Who wins where candidates overlap: the smaller rank.
@@ -48,6 +48,9 @@ REMEMBERED = frozenset(
 NAMES = frozenset(("name", "nickname"))
 #: What it says for a name, beside the trained voter, that no list of words holds a word.
 STRANGE = 0.35
+#: Where the trained voter stands alone, an ordinary word is doubted, unless more is known against it.
+VOTERS = frozenset(("crf", "no ordinary word"))
+DOUBTED = 0.5
 #: Candidates settled together at most.
 LARGEST = 64
 #: Below this certainty a span is not even worth a review.
@@ -126,9 +129,12 @@ def settle_group(
         span = Span(c.start, c.end, c.kind, c.evidence, c.source)
         (accepted if c.evidence >= threshold else uncertain).append(span)
         return
-    spans = weigh(page, group) if len(group) > 1 else [weigh_alone(page, group[0])]
+    words: dict[int, float] = {}
+    spans = weigh(page, group, words) if len(group) > 1 else [weigh_alone(page, group[0], words)]
     taken: list[Span] = []
     for span in spans:
+        if span.certainty < threshold and span.kind in NAMES:
+            span = believed_part(page, span, words, threshold)
         if span.certainty < threshold or (veto and is_vetoed(page, span)):
             if span.certainty >= REVIEWED:
                 uncertain.append(span)
@@ -153,15 +159,33 @@ def settle_group(
     accepted.extend(sorted(taken, key=PLACE) if len(taken) > 1 else taken)
 
 
-def weigh_alone(page: Page, c: Candidate) -> Span:
+def believed_part(page: Page, span: Span, words: dict[int, float], threshold: float) -> Span:
+    """Return a name of several words without those at its ends that are not believed, or the span as it is."""
+    inside: list[tuple[int, float]] = []
+    i = bisect_left(page.starts, span.start)
+    while i < page.size and page.starts[i] < span.end:
+        if i in words:
+            inside.append((i, words[i]))
+        i += 1
+    while inside and inside[0][1] < threshold:
+        inside.pop(0)
+    while inside and inside[-1][1] < threshold:
+        inside.pop()
+    if not inside:
+        return span
+    first, last = inside[0][0], inside[-1][0]
+    lowest = min(certainty for _, certainty in inside)
+    return replace(span, start=page.starts[first], end=page.ends[last], certainty=round(lowest, 4))
+
+
+def weigh_alone(page: Page, c: Candidate, words: dict[int, float]) -> Span:
     """Return the span of a name about which there is one candidate only."""
-    certainty = name_certainty(page, c, [c], {})
+    certainty = name_certainty(page, c, [c], words)
     return Span(c.start, c.end, c.kind, round(certainty, 4), c.source)
 
 
-def weigh(page: Page, group: list[Candidate]) -> list[Span]:
-    """Return the distinct spans of a group with their certainties, best first."""
-    words: dict[int, float] = {}
+def weigh(page: Page, group: list[Candidate], words: dict[int, float]) -> list[Span]:
+    """Return the distinct spans of a group with their certainties, best first; those of their words go into ``words``."""
     names = [c for c in group if c.kind in NAMES]
     strongest: dict[tuple[int, int, str], Candidate] = {}
     for c in group:
@@ -228,6 +252,8 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
     against = medical_evidence(page, i)
     if full and against <= 0.8:
         against *= 0.2
+    if against < DOUBTED and by_source.keys() <= VOTERS:
+        against = max(against, ordinary_evidence(page, i))
     return certainty * (1.0 - against)
 
 

@@ -81,4 +81,7 @@ LETTER = mark("letter")
 #: A word of the lists of names that may be one as it is written.
 NAMED = mark("named")
 #: The first word of a medical expression of several words.
+#: A word that is a score or a measurement before a number.
+SCORE = mark("score")
+#: A word of a fixed expression that looks like a name.
 PHRASE = mark("phrase")

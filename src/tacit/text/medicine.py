@@ -37,6 +37,12 @@ def medical_evidence(page: Page, i: int) -> float:
     if i in page.known:
         return 0.95
     info = page.infos[i]
+    if info.marks & m.SCORE and is_measured(page, i):
+        return 0.95
+    if info.marks & m.PHRASE and in_phrase(page, i):
+        return 0.93
+    if is_misread(page, i) or is_contraction(page, i):
+        return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
     owner = False
@@ -66,6 +72,8 @@ def medical_evidence(page: Page, i: int) -> float:
         if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
             return 0.95
         break
+    if owner and info.marks & m.EPONYM and stands_alone(page, j):
+        return 0.9 if info.first < 15 and info.last < 16 else 0.5
     if before_medicine(page, i):
         return 0.85
     if page.low(i - 1) == "of" and page.low(i - 2) in (
@@ -94,20 +102,210 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if page.low(i - 1) == "-" and i > 1 and page.joined(i - 1) and compound(page, i - 2):
         return 0.85
-    if sounds_medical(page, info):
+    if sounds_medical(page, info) or is_graded(page, i):
         return 0.6
+    if is_acronym(page, i):
+        return 0.55
+    if is_ordinary_use(page, i):
+        return 0.82
     if names_a_thing(page, i) and not is_first_name_only(info):
         return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
     if info.medical:
         return 0.8
-    if info.marks & m.EPONYM and info.last >= 10 and page.marks(i - 1) & m.MEETS:
+    if info.marks & m.EPONYM and info.last >= 11 and page.marks(i - 1) & m.MEETS:
         # Notified by Hartmann, d/w Cooper; but closed with Gelpi.
         return 0.3 if page.low(i - 1) == "with" else 0.1
     if info.marks & m.EPONYM:
         return 0.7 if info.first < 15 and info.last < 16 else 0.05
     return 0.0
+
+
+def is_measured(page: Page, i: int) -> bool:
+    """Return True for a score or a measurement with its number or grade: Braden 14, Wells score = 3, GAD-7, Bethesda II."""
+    for j in range(i + 1, min(i + 4, page.size)):
+        if page.lines[j] != page.lines[i] or page.starts[j] - page.ends[j - 1] > 1:
+            return False
+        info = page.infos[j]
+        if info.shape == "d":
+            return not is_person_number(page, j)
+        if info.low in GRADES and info.shape in "UI":
+            return page.gap(j - 1) == 1
+        if info.low not in LINKS and not info.marks & m.HEAD:
+            return False
+    return False
+
+
+def is_person_number(page: Page, j: int) -> bool:
+    """Return True for a number that is an age or the start of a long one: 88F, 34 y, 07700."""
+    if len(page.low(j)) > 4:
+        return True
+    after = page.word_at(j + 1)
+    if after is None or page.lines[j + 1] != page.lines[j]:
+        return False
+    return (after.low in ("f", "m") and page.gap(j) < 2) or bool(after.marks & m.AGE)
+
+
+#: Grades in Roman figures and letters, and what may stand between a score and its number.
+GRADES = words("i ii iii iv v vi vii a b c")
+LINKS = words("- – = : ' ’ s of is was at")
+
+
+def is_graded(page: Page, i: int) -> bool:
+    """Return True for a capitalised word with a part of a whole, a share or a Roman figure after it: Lewin 4/5, Tosh III."""
+    j = i + 1
+    if not page.together(i, j + 1) or page.gap(i) != 1 or page.infos[i].shape not in "CM":
+        return False
+    info, after = page.infos[j], page.infos[j + 1]
+    if info.shape == "d" and len(info.low) < 3:
+        if after.low == "%":
+            return True
+        whole = page.low(j + 2)
+        return (
+            after.low == "/"
+            and whole in WHOLES
+            and int(info.low) <= int(whole)
+            and page.joined(j)
+            and page.low(j + 3) != "/"
+            and not page.starts_sentence(i)
+        )
+    return (
+        info.low in ("ii", "iii", "iv", "vi", "vii")
+        and info.shape == "U"
+        and not (i and page.infos[i - 1].shape in "CMI")
+        and page.low(i - 1) != "."
+    )
+
+
+#: Numbers of points that scores are out of; a day and a month are seldom written so.
+WHOLES = words("5 6 9 10 15 18 20 21 23 24 25 27 28 30 36 40 42 50 56 60 63 100")
+
+
+def is_misread(page: Page, i: int) -> bool:
+    """Return True for the start of an ordinary word with a digit for a letter, as machines read them: Pat1ent."""
+    if i + 2 >= page.size or page.infos[i + 1].shape != "d":
+        return False
+    if page.low(i + 1) not in ("0", "1", "5") or not (page.joined(i) and page.joined(i + 1)):
+        return False
+    rest = page.infos[i + 2]
+    if rest.shape != "l" or len(rest.low) < 2:
+        return False
+    start = page.infos[i].low
+    for letter in ("o", "") if page.low(i + 1) == "0" else ("i", "l", "s"):
+        word = page.lexicon(start + letter + rest.low)
+        if word.common >= 9 or word.medical or word.marks & m.EPONYM:
+            return True
+    return False
+
+
+def stands_alone(page: Page, j: int) -> bool:
+    """Return True when no noun follows the 's before token j: ?Raynaud's, on tablets; but not Raynaud's wife."""
+    if j >= page.size or page.lines[j] != page.lines[j - 1]:
+        return True
+    after = page.infos[j]
+    return after.shape in "pd" or bool(after.marks & (m.STOP | m.PREPOSITION | m.MEDICAL))
+
+
+def is_acronym(page: Page, i: int) -> bool:
+    """Return True for a few capital letters that no list of names holds, within a line of small ones."""
+    info = page.infos[i]
+    if info.shape != "U" or info.first >= 7 or info.last >= 9 or page.lines[i] in page.caps_lines:
+        return False
+    size = len(info.low)
+    return (
+        size < 4
+        or (size < 7 and not VOWELS.intersection(info.low))
+        or (size < 6 and i > 0 and page.infos[i - 1].shape in "CM" and page.together(i - 1, i))
+    )
+
+
+VOWELS = frozenset("aeiouy")
+
+
+def is_ordinary_use(page: Page, i: int) -> bool:
+    """Return True for a word that is a name elsewhere, used as an ordinary one: Hope to avoid, Mark any, Rose-pink."""
+    info = page.infos[i]
+    if info.common < 9 or not page.together(i, i + 1) or page.gap(i) > 1:
+        return False
+    after = page.infos[i + 1]
+    if after.low == "-" and page.joined(i) and page.joined(i + 1):
+        part = page.infos[i + 2]
+        return part.shape == "l" and part.common >= 9 and part.first < 6
+    if info.low in ("max", "min"):
+        return bool(after.marks & (m.DOSE | m.HEAD))
+    if info.low in SEASONS and page.low(i - 1) in BEFORE_SEASONS:
+        return True
+    if not (page.starts_sentence(i) or page.plain_case(i)) or after.shape != "l":
+        return False
+    return after.low in DETERMINERS or after.low in COMPLEMENTS.get(info.low, ())
+
+
+SEASONS = words("spring summer autumn winter")
+BEFORE_SEASONS = words("last this next early late since in the until mid by")
+#: Words after an ordinary word that is a name elsewhere.
+COMPLEMENTS = {
+    "hope": ("to", "for", "of", "that"),
+    "grace": ("of", "period"),
+    "bill": ("for", "to"),
+    "grant": ("of", "for"),
+    "faith": ("in", "of"),
+    "joy": ("of", "in"),
+    "dawn": ("of",),
+    "rose": ("to", "from", "by"),
+    "will": ("need", "try", "be", "update", "see", "call", "review", "do", "discuss", "have"),
+    "may": ("be", "need", "have", "is", "go", "require", "benefit"),
+    "mark": ("as", "on", "up"),
+    "frank": ("blood", "pus", "discussion"),
+    "pat": ("dry",),
+    "chase": ("up", "bloods", "results"),
+    "art": ("therapy",),
+}
+#: Words after a verb at the start of a sentence, not after a name.
+DETERMINERS = words(
+    "the a an any all this that these those his her their your my our each every no"
+)
+
+
+def is_contraction(page: Page, i: int) -> bool:
+    """Return True for the start of don't and its like."""
+    return page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
+
+
+def in_phrase(page: Page, i: int) -> bool:
+    """Return True for a part of a fixed expression that looks like a person's name: Marcus Gunn, Orphan Annie."""
+    phrases = page.pack.phrases
+    after = i + 2 if page.low(i + 1) == "-" else i + 1
+    before = i - 2 if page.low(i - 1) == "-" else i - 1
+    low = page.low(i)
+    return f"{low}_{page.low(after)}" in phrases or f"{page.low(before)}_{low}" in phrases
+
+
+def ordinary_evidence(page: Page, i: int) -> float:
+    """Return how much speaks against a name for which there is the trained voter's word alone."""
+    info = page.infos[i]
+    if info.marks & CUED and info.index < 5 and info.low.isascii():
+        return 0.5 if info.low not in GENERATIONS else 0.0
+    if info.common >= 9 and info.index < 0 and info.first < 9 and not page.capital(i):
+        return 0.45
+    if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):
+        return 0.4
+    if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
+        return 0.5
+    label = page.low(i + 1) == ":" and (i == 0 or page.lines[i - 1] != page.lines[i])
+    if label and info.first < 8:
+        return 0.5
+    adjective = not info.first and not info.last and info.low.endswith(("ian", "ese", "ish"))
+    if adjective and page.together(i, i + 1):
+        after = page.infos[i + 1]
+        return 0.5 if after.shape == "l" and after.common and not after.marks & NO_NOUN else 0.0
+    return 0.0
+
+
+GENERATIONS = words("jr sr ii iii iv")
+TIMES = words("min mins hr hrs sec secs day wk wks kg")
+#: Marks of cue words: beside names, not in them.
+CUED = m.TITLE | m.RELATION | m.ROLE | m.SUFFIX | m.HEADER | m.STOP | m.WARD | m.PREPOSITION
 
 
 def is_first_name_only(info: Word) -> bool:
@@ -128,6 +326,8 @@ def compound(page: Page, i: int) -> bool:
     j = i + 2
     if j >= page.size or page.infos[i].shape not in "CM" or page.infos[j].shape not in "CM":
         return bool(page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM)
+    if is_rare_eponym(page.infos[i]) or is_rare_eponym(page.infos[j]):
+        return True
     both = page.marks(i) & m.EPONYM and page.marks(j) & m.EPONYM
     article = page.low(i - 1) in ("the", "a", "an", "by", "no", "negative", "positive")
     return (
@@ -135,6 +335,11 @@ def compound(page: Page, i: int) -> bool:
         or (article and page.low(i - 1) != "by" and names_a_thing(page, j))
         or bool(page.marks(j + 1) & m.HEAD)
     )
+
+
+def is_rare_eponym(info: Word) -> bool:
+    """Return True for the name of a thing that hardly anybody bears: Fraumeni."""
+    return bool(info.marks & m.EPONYM) and info.first < 7 and info.last < 9
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

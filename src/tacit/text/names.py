@@ -131,18 +131,20 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             if particle_end(page, after, cued, words > 0) and info.low not in ("of", "e", "y"):
                 j = after
                 continue
+        if info.low in ("an", "na") and page.low(j - 1) in ("mac", "nic", "mhic", "ó") and j > i:
+            j += 1
+            continue
         if not (
             could_be_name(
                 page, j, cued and (words == 0 or not page.plain_case(j) or not info.common)
             )
             or (words == 0 and strong and info.shape in "CM" and not info.marks & m.STOP)
+            or (words == 0 and strong and is_plain_surname(page, j))
             or (words == 1 and page.plain_case(j) and is_surname(page, i, j))
         ):
             break
-        if (
-            words
-            and len(info.low) < 4
-            and (info.marks & m.MEDICAL or (info.shape == "U" and page.infos[i].shape == "C"))
+        if words and (
+            (len(info.low) < 4 and info.marks & m.MEDICAL) or is_degree_like(page, i, info)
         ):
             break
         if words and (
@@ -160,6 +162,21 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
     ):
         j -= 1
     return j if words else (j if initials >= 2 and cued else i)
+
+
+def is_degree_like(page: Page, i: int, info: Word) -> bool:
+    """Return True for a few capital letters of no list after a name in small ones: Vet Ms Drake MRCVS."""
+    if info.shape != "U" or page.infos[i].shape != "C":
+        return False
+    return len(info.low) < 4 or (len(info.low) < 7 and not info.last and not info.first)
+
+
+def is_plain_surname(page: Page, j: int) -> bool:
+    """Return True for an ordinary word that is a surname too, where capitals tell nothing: DR WINTER."""
+    info = page.infos[j]
+    if not page.plain_case(j) or info.marks & BARRED or info.medical or info.last < 9:
+        return False
+    return info.index >= -4
 
 
 def goes_on(page: Page, j: int) -> bool:

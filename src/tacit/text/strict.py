@@ -99,7 +99,7 @@ def find_unknown(page: Page) -> Iterator[Candidate]:
         ):
             continue
         listed = info.first >= 8 or info.last >= 9
-        if listed and medical_evidence(page, i) > 0.4:
+        if (listed or info.marks & m.EPONYM) and medical_evidence(page, i) > 0.4:
             continue
         if not info.common and not info.marks & m.EPONYM:
             yield cut(page, i, i + 1, "name" if listed else "other", 0.85, "unknown")

@@ -182,6 +182,9 @@ def bare_field(page: Page, i: int) -> Iterator[Candidate]:
     """Yield a name right after a word such as pt, without a colon."""
     if page.low(i) not in BARE or not page.together(i, i + 1):
         return
+    if page.low(i + 1) == "?" and page.low(i) in ("surname", "forename"):
+        yield from asked_name(page, i + 2)
+        return
     first = page.infos[i + 1]
     loose = (
         page.low(i) in ("pt", "signed")
@@ -193,3 +196,10 @@ def bare_field(page: Page, i: int) -> Iterator[Candidate]:
     if end > i + 1 and not is_ordinary(page, i + 1, end):
         evidence = 0.8 if first.index >= 5 or loose or page.low(i) == "signed" else 0.5
         yield cut(page, i + 1, end, "name", evidence, "header field", person=True)
+
+
+def asked_name(page: Page, j: int) -> Iterator[Candidate]:
+    """Yield the word after a question mark that stands for doubt: surname ?Fell."""
+    info = page.word_at(j)
+    if info is not None and info.shape in "CM" and page.joined(j - 1) and not info.marks & m.STOP:
+        yield cut(page, j, j + 1, "name", 0.85, "header field", person=True)

@@ -64,6 +64,11 @@ def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, i, word_end(page, j), "name", 0.85, "line of initials", person=True)
 
 
+def ends_line(page: Page, j: int) -> bool:
+    """Return True when token j stands on another line than the one before it, or there is none."""
+    return j >= page.size or page.lines[j] != page.lines[j - 1]
+
+
 @detector("surname and initial", m.SHORT)
 def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
     """Find a surname, a comma and an initial that end a field: (LARKIN, E), Moss, J.R."""
@@ -132,7 +137,9 @@ def find_initials_by(page: Page, i: int) -> Iterator[Candidate]:
         return
     end, dotted = take_initials(page, i + 1)
     if end > i + 1:
-        yield cut(page, i + 1, end, "name", 0.82 if dotted else 0.5, "initials of a writer")
+        yield cut(
+            page, i + 1, end, "name", 0.82 if dotted else 0.5, "initials of a writer", person=True
+        )
 
 
 def take_initials(page: Page, i: int) -> tuple[int, bool]:
@@ -170,3 +177,59 @@ def take_initials(page: Page, i: int) -> tuple[int, bool]:
 UNMEANT = words(
     "eg ie pm am md do po us uk bi ti qi od qd np er iv im sc bp ph ba bs ma ms dd rn pa st ed ua un ph vs ca vi co"
 )
+
+
+#: What stands before initials of a person at work.
+ROLES = words(
+    "spr sho reg cons registrar consultant fy st ct hca hcsw rn sn rgn rm mw nurse midwife clerk by per cc attn"
+)
+GRADED = words("f fy st ct sho")
+#: What people do, said of initials; other verbs (was, shows) are said of tests too.
+DOES = words(
+    "called says said rang phoned asked spoke told thinks wants agreed advised reviewed saw suggests will covering aware"
+)
+UNLIKE = m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP | m.TITLE
+
+
+@detector("initials of a doer", m.UPPER)
+def find_acting_initials(page: Page, i: int) -> Iterator[Candidate]:
+    """Find two or three capital letters where a person acts or signs: F2 MK, MK to chase, ring back at 4. MK."""
+    info = page.infos[i]
+    if not 2 <= len(info.low) <= 3 or info.marks & UNLIKE or page.lines[i] in page.caps_lines:
+        return
+    if info.common >= 10 or (page.joined(i) and page.low(i + 1) not in (".", ",", ")", ":")):
+        return
+    evidence = max(initials_before(page, i), initials_after(page, i))
+    if evidence:
+        yield cut(page, i, i + 1, "name", evidence, "initials", person=True)
+
+
+def initials_before(page: Page, i: int) -> float:
+    """Return how much what stands before token i says that it is somebody's initials."""
+    k = i - 1
+    if not page.together(k, i):
+        return 0.0
+    if page.low(k) in ROLES and page.gap(k) == 1:
+        return 0.82
+    if page.infos[k].shape == "d" and page.low(k - 1) in GRADED and k and page.joined(k - 1):
+        return 0.82
+    if not ends_line(page, i + 1):
+        return 0.0
+    if page.low(k) in (".", "!", "?"):
+        return 0.6
+    if page.low(k) in ("-", "–", "—"):
+        return 0.7
+    slashed = page.low(k) == "/" and page.joined(k) and page.infos[k - 1].shape in "CUM"
+    return 0.6 if slashed and len(page.low(k - 1)) > 3 else 0.0
+
+
+def initials_after(page: Page, i: int) -> float:
+    """Return how much what stands after token i says that it is somebody's initials."""
+    if not page.together(i, i + 1):
+        return 0.0
+    after = page.low(i + 1)
+    opens = page.starts_sentence(i) or page.low(i - 1) in (",", "/")
+    if after == "to" and opens and page.together(i, i + 2):
+        verb = page.infos[i + 2]
+        return 0.82 if verb.shape == "l" and verb.common and not verb.marks & m.STOP else 0.0
+    return 0.5 if after in DOES and page.infos[i + 1].shape == "l" else 0.0

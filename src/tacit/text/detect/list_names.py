@@ -18,7 +18,10 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if info.common and info.index < 6 and max(info.first, info.last) >= 7 and is_lone(page, i):
         evidence = 0.6 if info.marks & BARRED else 0.7 if info.first >= 8 else 0.55
-        yield cut(page, i, i + 1, "name", evidence, "capital")
+        if info.common < 14 or info.first >= 9 or info.last >= 13:
+            yield cut(page, i, i + 1, "name", evidence, "capital")
+    if i == page.size - 1 and info.first >= 8 and i and page.low(i - 1) in SIGNED_AFTER:
+        yield cut(page, i, i + 1, "name", 0.8, "last word", person=True)
     if info.marks & (BARRED | m.DRUG) and info.index < 8:
         return
     if not page.capital(i):
@@ -63,6 +66,8 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, i + 1, "name", evidence, "list surname")
 
 
+#: What stands before a first name that ends a text as its signature.
+SIGNED_AFTER = frozenset((".", "!", "?", ")", "thanks", "ta", "cheers", "x", "xx", "-", "–", "—"))
 #: Marks of words that have a capital letter for other reasons than being a name.
 OTHERWISE = (
     m.MEDICAL | m.DRUG | m.EPONYM | m.PLACE | m.STATE | m.HEAD | m.MONTH | m.WEEKDAY | m.STOP | m.TITLE
@@ -196,8 +201,8 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     if (
         other.first < 7
         or info.last < 8
-        or other.index < 4
-        or other.marks & BARRED
+        or (other.index < 4 and other.first < 10)
+        or (other.marks & BARRED and not (other.first >= 9 and is_sexed(page, i + 3)))
         or info.marks & BARRED
     ):
         return
@@ -216,6 +221,11 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
         0.82 if starts or info.shape == "U" or page.starts[i] - page.ends[i - 1] > 1 else 0.55,
         "last, first",
     )
+
+
+def is_sexed(page: Page, j: int) -> bool:
+    """Return True for a sex or an age at token j: M 34, F, 62."""
+    return page.together(j - 1, j) and (page.low(j) in ("m", "f") or page.infos[j].shape == "d")
 
 
 @detector("initial and surname", m.SHORT)

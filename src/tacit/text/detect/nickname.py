@@ -29,6 +29,7 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
         '"',
         "“",
         "'",
+        "‘",
         "the",
         "him",
         "her",
@@ -40,7 +41,11 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
             return
     if not page.together(i, j):
         return
-    quoted = page.low(j - 1) in ('"', "“", "'")
+    quoted = page.low(j - 1) in ('"', "“", "'", "‘")
+    closed = quote_end(page, j) if quoted else j
+    if closed > j:
+        yield cut(page, j, closed, "nickname", 0.85, "nickname", person=True)
+        return
     telling = page.capital(j) or quoted or (page.plain_case(j) and page.infos[j].index >= 6)
     if not telling or page.infos[j].medical or page.marks(j) & m.TITLE:
         return
@@ -52,6 +57,17 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
             or page.low(i) in ("nicknamed", "aka", "prefers", "née", "nee")
         )
         yield cut(page, j, end, "nickname", 0.85 if sure else 0.6, "nickname", person=True)
+
+
+def quote_end(page: Page, j: int) -> int:
+    """Return the end of one to three words that a quotation mark closes, or j."""
+    closing = CLOSE.get(page.low(j - 1))
+    for end in range(j + 1, min(j + 4, page.size)):
+        if not page.together(j, end) or page.infos[end - 1].shape in "dp":
+            return j
+        if page.low(end) == closing:
+            return end
+    return j
 
 
 @detector("known as", m.KNOWN_AS)

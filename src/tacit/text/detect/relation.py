@@ -32,7 +32,9 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
         j = page.skip_dot(j + 1)
     if j >= page.size or not page.together(i, j):
         return
-    telling = page.capital(j) or (page.plain_case(j) and page.infos[j].index >= 4)
+    if page.low(i) == "ex" and page.infos[j].common >= 9:
+        return
+    telling = page.capital(j) or (page.plain_case(j) and could_be_unlisted(page, i, j))
     if not telling or (page.marks(j) & m.MONTH and page.infos[j].index < 5):
         return
     end = take_name(page, j, cued=relation or page.capital(j), most=3)
@@ -55,6 +57,17 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
         after = take_name(page, end + 1, cued=page.infos[end + 1].index >= 3, most=2)
         if after > end + 1:
             yield cut(page, end + 1, after, "name", 0.75, "relation", person=True)
+
+
+def could_be_unlisted(page: Page, i: int, j: int) -> bool:
+    """Return True for a name of the lists, and right after a relation for a word of no list: wife thandwie."""
+    info = page.infos[j]
+    if info.index >= 4:
+        return True
+    unknown = not info.common and not info.marks & ~(
+        m.CAPITAL | m.UPPER | m.STRANGE | m.LAST | m.FIRST
+    )
+    return unknown and j == i + 1 and len(info.low) > 3 and bool(page.marks(i) & m.RELATION)
 
 
 def owner(page: Page, i: int) -> Iterator[Candidate]:

@@ -13,7 +13,14 @@ from tacit.text.words import words
 #: Titles that are ordinary words too: they count before a capital letter only.
 WEAK = words(
     "father sister nurse officer judge dean pa np general col gen miss lady sir captain doctor "
-    "professor do fr sr hon det lt pc maj lord midwife matron rn"
+    "professor do fr sr hon det lt pc maj lord midwife matron rn dc ds di wpc sn sen en mw hca odp pharm cpn chw"
+)
+#: Titles that are mostly something else: they count before words that are no ordinary ones.
+DOUBLE = words("dc ds di sn sen en mw do pa np co hca odp cpn chw")
+#: Titles that are never cut short, so that a full stop after them ends a sentence.
+WHOLE = words(
+    "nurse doctor professor father sister officer judge dean captain lady lord sir miss dame matron midwife pastor "
+    "constable detective sergeant lieutenant reverend mister madam deacon rabbi imam"
 )
 
 
@@ -21,6 +28,8 @@ WEAK = words(
 def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a title, an optional full stop, one to three words of a name in any case."""
     j = page.skip_dot(i + 1)
+    if j > i + 1 and ends_with_title(page, i, j):
+        return
     if not page.together(i, j) or (
         page.low(i - 1) == ","
         and page.low(i) in ("rn", "pa", "np", "md", "do")
@@ -40,8 +49,40 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j):
         return
     weak = page.low(i) in WEAK
-    if weak and (page.infos[j].shape == "l" or page.plain_case(j)) and page.infos[j].index < 6:
+    info = page.infos[j]
+    if page.low(i) in DOUBLE and (info.common or info.medical) and info.index < 4:
+        return
+    evidence = 0.85 if weak else 0.95
+    if weak and (info.shape == "l" or page.plain_case(j)) and info.index < 6:
+        if not is_addressed(page, i, j):
+            return
+        evidence = 0.6
+        yield cut(page, j, j + 1, "name", evidence, "titled name", person=True)
         return
     end = take_name(page, j, cued=True, most=3, strong=not weak)
     if end > j:
-        yield cut(page, j, end, "name", 0.85 if weak else 0.95, "titled name", person=True)
+        yield cut(page, j, end, "name", evidence, "titled name", person=True)
+
+
+def ends_with_title(page: Page, i: int, j: int) -> bool:
+    """Return True when the full stop after token i ends a sentence: told the nurse. Cat fed; mild MR. Dilated LV."""
+    if page.low(i) in WHOLE:
+        return True
+    if page.infos[i].shape != "U" or page.lines[i] in page.caps_lines or j >= page.size:
+        return False
+    after = page.infos[j]
+    return (after.common >= 9 or after.medical) and after.index < 3
+
+
+def is_addressed(page: Page, i: int, j: int) -> bool:
+    """Return True for a listed name or an unknown word after a title in a text without capitals: miss lark, sn chidinma."""
+    info = page.infos[j]
+    if page.low(i) in ("do", "pa", "np", "lady", "sir", "general") or info.medical:
+        return False
+    if info.marks & (
+        m.STOP | m.ACTS | m.PREPOSITION | m.MEDICAL | m.ROLE | m.HEAD | m.DOSE | m.SUFFIX
+    ):
+        return False
+    if not info.common:
+        return len(info.low) > 3
+    return (info.first >= 7 or info.last >= 8) and info.index >= -3 and page.low(i) in WHOLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.text.packs import Pack
-from tacit.text.packs.en_medical import EPONYMS, MEDICAL
+from tacit.text.packs.en_medical import EPONYMS, MEDICAL, PHRASES, SCORES
 
 MONTHS = {
     name: number
@@ -42,13 +42,17 @@ CUES = {
     "title": (
         "dr drs mr mrs ms miss mx prof professor doctor rev revd reverend fr father sr sister nurse rn sir dame lady "
         "lord capt captain sgt sergeant officer judge hon mister madam matron dean deacon pastor rabbi imam "
-        "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs"
+        "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs "
+        "dc ds wpc sn mw hca odp cpn chw sra fra bro"
     ),
     "suffix": (
         "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
         "lpn cnm crna psyd pharmd pa pac mbbs mbchb bm bch bs msc dpm od dc bsn msn dnp fnp aprn rph frcog mrcog "
         "frca frcr frcpath frcpsych mrcpsych esq jr sr ii iii lmft lmhc cna lvn rd ccc slp rgn rmn srn frcem facep cnp "
-        "faafp mrpharms mrpharm bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
+        "faafp mrpharms mrpharm mrcvs bds mfds mfom ffom nrp emt emtp emtb aemt pmhnp agnp aud ccn ccrn cen rcn rm rsw apam mcsp hcpc srp "
+        "bvsc dvm dclinpsy dclinpsych rmt lmsw lisw licsw rdn ldn cde cdces cota pta ptas rrt crt bcba dha mha cnor cphq fracp fracs franzcog franzcp "
+        "fracgp faco fcps mcps mbbs mrcsi frcsi frcpi mrcpi bnurs bnsc mnurs dipn rnt rhv scphn bsw msocsci mrcsed frcsed "
+        "bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
     ),
     "header": (
         "re patient name pt attending surgeon cc from to dear physician provider referring assistant assistants "
@@ -79,7 +83,14 @@ CUES = {
         "psychologist psychiatrist cardiologist oncologist consultant registrar dentist worker caseworker manager resident intern "
         "attending assistant technician technologist paramedic carer student patient client pt teacher principal lawyer solicitor attorney "
         "interpreter chaplain dietitian dietician anesthesiologist anaesthetist neurologist urologist nephrologist gp pcp gentleman lady "
-        "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron"
+        "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron "
+        "phlebotomist audiologist audiometrist sonographer radiographer orthoptist orthotist prosthetist perfusionist physio physiologist geneticist "
+        "dermatologist gastroenterologist haematologist hematologist rheumatologist endocrinologist gynaecologist gynecologist obstetrician "
+        "paediatrician pediatrician geriatrician intensivist microbiologist virologist toxicologist immunologist ophthalmologist "
+        "hairdresser barber plumber builder driver liaison rep officer warden caretaker cleaner cook chef farmer vet veterinarian "
+        "coroner magistrate barrister advocate paralegal clerk conductor referee umpire captain skipper vicar priest rector curate minister "
+        "headteacher headmaster headmistress tutor lecturer governor cellmate inmate participant proband complainant witness victim "
+        "dispenser dealer buyer seller owner handler keeper hcsw hcp cons spr sho bystander passenger customer reporter telephonist operator caller"
     ),
     "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
     "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed weds thu thur thurs fri sat sun",
@@ -141,7 +152,16 @@ CUES = {
         "insulin tremor rigidity bodies pearls stones crystals rash lesion lesions patch swelling sinus cord hook phase response effect lung "
         "transplant ventriculography angiography manometry thyrotoxicosis hemangioma lipoma tendonitis paralysis device filter shunt electrode "
         "type variant transformation involvement equivalent-like cirrhosis uropathy stricture perforation hypertension hyperplasia metaplasia "
-        "hump rod trocar cerclage rules bengal mental work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture"
+        "hump rod trocar cerclage rules bengal mental work-up workup corpuscles casts inclusion granuloma nodule nodules exponent ratio solution lactate media medium agar culture "
+        "signs stains tests scores scissors retractors retractor clamps needles tubes catheters drains plates pins screws nails stents grafts masks "
+        "blades collars bandages dressings boots splints braces frames hoist mattress cushion crutches lamp chart charts criterion "
+        "staging grading testing tester thumb incisors teeth nipple breast spine knee hip shoulder elbow wrist toe heel dance wort "
+        "palsies ulcers plaques seizure tics tic pattern waves wave rhythm arrhythmia tachycardia bradycardia nystagmus pupil pupils "
+        "lens lenses chamber drops balloon pessary coil ring manoeuvres maneuvers exercises exercise grip dynamometer pegboard "
+        "pneumonitis nephropathy cardiomyopathy myocarditis pericarditis endocarditis osteomyelitis osteodystrophy vesicles tear varix varices "
+        "respirations triads reflexes rigidity dystonia dyskinesia parasomnia bacteraemia bacteremia infection carrier deletion mutation "
+        "haematuria hematuria haemorrhage hemorrhage fluid lavage swab swabs smear smears nuclei fibrosis blot blotting electrophoresis "
+        "hemiarthroplasty arthrodesis osteotome rongeur elevator speculum proctoscope trocars cannula introducer guidewire wire wires"
     ),
     "dose": (
         "mg mcg g kg ml l mmol units unit iu mgs mls ug cc tabs tab tablet tablets cap caps capsule capsules puffs puff drops bid tid qid "
@@ -207,6 +227,8 @@ CUES = {
         "threw fell ran got made gave left knew drank woke began spoke sat stood hit hurt lost held broke swam drew wrote fought sang "
         "put kept won heard grew bit bled does can could cannot should must might thought believes arrived replied knows"
     ),
+    "score": SCORES,
+    "phrase": " ".join(PHRASES).replace("_", " "),
 }
 
 PACK = Pack(
@@ -238,6 +260,7 @@ PACK = Pack(
     ),
     medical=MEDICAL,
     eponyms=EPONYMS,
+    phrases=PHRASES,
     lists=(
         "clinical",
         "clusters",

@@ -1,0 +1,194 @@
+"""Names in tables: a column whose heading says that it holds people, or that holds names elsewhere."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tacit.text import marks as m
+from tacit.text.detect.header_field import is_ordinary, turned_end
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import BARRED, take_name
+from tacit.text.page import Page
+from tacit.text.words import words
+
+#: Headings of columns that hold people, and words that make them something else: patient no, drug name.
+PEOPLE = words(
+    "name names patient patients pt pts surname forename client resident baby mother nurse clinician doctor dr consultant "
+    "coord coordinator keyworker staff by init initials inits signed sign signature sig midwife mw surgeon anaes anaesthetist "
+    "assistant scrub carer who owner witness child pupil student teacher coach parent nok gp interviewer lead driver crew "
+    "escort author writer operator prescriber therapist worker member caller donor recipient subject participant"
+)
+FILLERS = words(
+    "of the named subj full first last seen done given checked taken key on duty and & resp responsible a b"
+)
+#: A row has at least this many cells and at most this many characters.
+CELLS, LONGEST = 3, 400
+GAP = re.compile(r" *\| *| {2,}|\t+ *")
+MOST_ROWS = 400
+
+
+class Cell(NamedTuple):
+    """One cell of a row: its column and its place in the text."""
+
+    column: int
+    start: int
+    end: int
+
+
+Row = list[Cell]
+
+
+@detector("column of names", m.LINE)
+def find_column_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find names in the columns of people of the table whose first row begins at token i."""
+    text = page.text
+    start = text.rfind("\n", 0, page.starts[i]) + 1
+    if not is_row(text, start) or (start and is_row(text, text.rfind("\n", 0, start - 1) + 1)):
+        return
+    rows = read_rows(text, start)
+    if len(rows) < 2:
+        return
+    heading, headed = find_heading(page, rows)
+    for column in columns_of(rows):
+        cells = [c for row in rows[heading:] for c in row if c.column == column]
+        if column in headed:
+            for cell in cells:
+                yield from names_in_cell(page, cell, 0.85)
+        elif holds_names(page, cells):
+            for cell in cells:
+                yield from names_in_cell(page, cell, 0.6)
+
+
+def line_end(text: str, start: int) -> int:
+    """Return the end of the line that begins at a place."""
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def is_row(text: str, start: int) -> bool:
+    """Return True for a line of at least three cells, by bars, tabs or wide gaps."""
+    end = line_end(text, start)
+    if end - start > LONGEST:
+        return False
+    if text.count("|", start, end) >= CELLS - 1 or text.count("\t", start, end) >= CELLS - 1:
+        return True
+    if text.find("  ", start, end) < 0:
+        return False
+    return len(GAP.findall(text[start:end].strip())) >= CELLS - 1
+
+
+def read_rows(text: str, start: int) -> list[Row]:
+    """Return the rows of the table that begins at a place; rules of dashes are left out."""
+    rows: list[Row] = []
+    heads: list[int] = []
+    while start < len(text) and len(rows) < MOST_ROWS and (is_row(text, start) or rows):
+        if not is_row(text, start):
+            break
+        end = line_end(text, start)
+        row = read_row(text, start, end, heads)
+        if row:
+            rows.append(row)
+        start = end + 1
+    return rows
+
+
+def read_row(text: str, start: int, end: int, heads: list[int]) -> Row:
+    """Return the cells of one line: numbered where bars divide them, else by where a column of an earlier row begins."""
+    line = text[start:end]
+    barred = "|" in line
+    row: Row = []
+    at = 0
+    for number, gap in enumerate([*GAP.finditer(line), None]):
+        stop = gap.start() if gap else len(line)
+        if any(c.isalnum() for c in line[at:stop]):
+            left = at + len(line[at:stop]) - len(line[at:stop].lstrip())
+            column = number if barred else place_column(left, heads)
+            row.append(Cell(column, start + left, start + len(line[:stop].rstrip())))
+        at = gap.end() if gap else stop
+    return row
+
+
+def place_column(left: int, heads: list[int]) -> int:
+    """Return the number of the column that begins at most two characters from a place; a new one where none does."""
+    for number, head in enumerate(heads):
+        if abs(head - left) <= 2:
+            return number
+    heads.append(left)
+    return len(heads) - 1
+
+
+def columns_of(rows: list[Row]) -> list[int]:
+    """Return the numbers of all columns, in order."""
+    return sorted({cell.column for row in rows for cell in row})
+
+
+def find_heading(page: Page, rows: list[Row]) -> tuple[int, set[int]]:
+    """Return the row after the heading, 0 where there is none, and the columns that it says to hold people."""
+    for number, row in enumerate(rows[:3]):
+        found = {cell.column for cell in row if is_heading(page.text[cell.start : cell.end])}
+        if found:
+            return number + 1, found
+    return 0, set()
+
+
+def is_heading(text: str) -> bool:
+    """Return True for the heading of a column of people: named nurse, subj init, Seen by."""
+    parts = words(text.lower().replace("/", " ").replace("(s)", " ").replace(".", " "))
+    return bool(parts & PEOPLE) and parts <= PEOPLE | FILLERS
+
+
+def holds_names(page: Page, cells: list[Cell]) -> bool:
+    """Return True when two cells of a column or more, and two in five of them, begin with a word that is a name."""
+    if len(cells) < 2:
+        return False
+    sure = 0
+    for cell in cells:
+        j = bisect_left(page.starts, cell.start)
+        info = page.word_at(j)
+        if (
+            info is not None
+            and page.capital(j)
+            and info.marks & m.NAMED
+            and not info.marks & (BARRED | m.MEDICAL | m.EPONYM | m.PLACE)
+            and info.index >= 5
+            and max(info.first, info.last) >= 9
+        ):
+            sure += 1
+    return sure >= 2 and sure * 5 >= len(cells) * 2
+
+
+def names_in_cell(page: Page, cell: Cell, evidence: float) -> Iterator[Candidate]:
+    """Yield the name or the initials with which a cell begins."""
+    j = bisect_left(page.starts, cell.start)
+    while page.marks(j) & m.TITLE and page.together(j, j + 1) and page.starts[j + 1] < cell.end:
+        j = page.skip_dot(j + 1)
+    if j >= page.size or page.starts[j] >= cell.end or page.infos[j].shape in "dp":
+        return
+    end = initials_end(page, j, cell.end) if evidence > 0.8 else j
+    if end == j:
+        end = turned_end(page, j)
+    if end == j:
+        end = take_name(page, j, cued=True)
+        if end > j and is_ordinary(page, j, end):
+            known = page.capital(j) and max(page.infos[j].first, page.infos[j].last) >= 8
+            evidence = 0.7 if known and evidence > 0.8 else 0.0
+    if end > j and evidence and page.ends[end - 1] <= cell.end and not page.infos[j].medical:
+        yield cut(page, j, end, "name", evidence, "column of names", person=True)
+
+
+def initials_end(page: Page, j: int, stop: int) -> int:
+    """Return the end of initials that fill a cell: KLM, T-S, A.B., Grace, W. G. T.; j when there are none."""
+    letters, end = 0, j
+    while end < page.size and page.starts[end] < stop and end < j + 10:
+        info = page.infos[end]
+        if info.shape in "UI" and len(info.low) < 4:
+            letters += len(info.low)
+        elif info.low == "," and end == j + 1:
+            letters = 0
+        elif info.low not in (".", "-", "/") and not (end == j and page.low(j + 1) == ","):
+            return j
+        end += 1
+    return end if 1 < letters < 5 or (letters == 1 and page.low(j + 1) == ",") else j
