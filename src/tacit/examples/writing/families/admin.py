@@ -182,7 +182,7 @@ RULES = {
         "From: {o.email}\nTo: {n.email}; {d.email}\nSent: {date} {time}\nSubject: RE: {subj}",
         "To: Bookings\nFrom: {o.first}, {hospital2}\nRe: {subj}",
         "{date} {time} {o.listed} -> {n.listed}\n{subj}",
-        "@{n.first} @{d2.first} {subj}",
+        "@{n.first} @{d2.first}: {subj}",
     ],
     "subj": [
         "{p.last}, {mrn}",

@@ -82,7 +82,7 @@ RULES = {
         "{finding}",
     ],
     "chemo": [
-        "CHEMOTHERAPY PRESCRIPTION  <{reg}>  Cycle <{n:1-8}>\nHt <{n:150-190}> Wt <{n:45-110}> BSA <{x:1.40-2.30}>\nPrescriber {d.last}  Pharmacist {o.last}",
+        "CHEMOTHERAPY PRESCRIPTION  {reg}  Cycle <{n:1-8}>\nHt <{n:150-190}> Wt <{n:45-110}> BSA <{x:1.40-2.30}>\nPrescriber {d.last}  Pharmacist {o.last}",
         "Day unit visit {date}, chair {n:1-20}, {reg}, nurse {n.plain}",
         "Infusion Center Note\nRegimen: {reg} C{n:1-9}D{n:1-15}\nRN: {n.full}   Ordering: {d.full}, MD",
         "Pre-chemo assessment by {n.first}, telephone, {phone}, {date}",

@@ -16,7 +16,7 @@ RULES = {
         "{clinic} OUTPATIENTS\n{d.caps}\n{hospital}, {street}, {region}\n{d.email}",
         "{d.full}\n[Specialist in {clinic}|Consultant, {clinic}]\n{street}\n{region}\ntel. {phone}   fax {phone}",
         "Clinic date {date}; dictated {date}; typed {date} ({o.initials})\nOur ref {d.initials}/{o.initials}/{mrn}",
-        "{hospital} - {clinic}\nClinic code <{acronym}{n:1-4}>, [Monday|Thursday] morning",
+        "{hospital} - {clinic}\nClinic code <{term.acronym}{n:1-4}>, [Monday|Thursday] morning",
     ],
     "clinic": [
         "[Rheumatology|Cardiology|Dermatology|Neurology|Respiratory Medicine|Pulmonary and Sleep|Nephrology|Hepatology|Gastroenterology]",
@@ -126,7 +126,7 @@ RULES = {
         "<Snellen acuity> was <6/{n:6-36}> on the right.",
         "{sign} was [absent|present|doubtful] on both sides.",
         "<Hearing> was down at <4 kHz>, the worse on the left; <Weber> went to the right.",
-        "My <nurse specialist>, {n.full}, measured <{lab}> in clinic.",
+        "My <nurse specialist>, {n.full}, measured {lab} in clinic.",
         "The <Holter> of {date} ran for <{n:24-72} hours> and picked up {n:2-90} ectopics.",
         "{d3.first} kindly repeated the echo: ejection fraction <{n:25-65}%>, mild <mitral> regurgitation.",
         "I could feel neither liver nor spleen.",

@@ -141,7 +141,7 @@ RULES = {
     "guard": [
         "SAFEGUARDING - CONFIDENTIAL\nChild {p.plain} ({dob}), {school}\nStrategy discussion {date}, chaired by {o.plain}",
         "Child protection medical\n{p.full}, examined {date} {time} by {d.titled}; chaperone {n.first}\nConsent: {f.first}",
-        "CP conference report, {p.first} and {f2.first} {p.last}, {street}",
+        "CP conference report, {p.plain} and {f2.plain}, {street}",
         "Referral to Children's Services, {town}. Taken by {o.first}. Ref {idno}.",
         "CPS hotline {phone}, intake {idno}, worker {o.last}. Subject: {p.init}",
     ],

@@ -37,7 +37,7 @@ RULES = {
         "[Lap appendicectomy|Left TKR|Right THR|EUA + banding|I&D abscess|DHS right|TURBT|D&C|LSCS|Lap chole + OTC]",
         "[Trigger finger release|Excision BCC nose|Phaco + IOL|Septoplasty|Grommets|Circumcision|Varicose veins, left GSV]",
         "{tool}",
-        "[Wide local excision|Hartmann's reversal|Carotid endarterectomy|AV fistula|Port insertion|Strabismus repair|Wisdom teeth x{n:2-4}]",
+        "[Wide local excision|<Hartmann's reversal>|Carotid endarterectomy|AV fistula|Port insertion|Strabismus repair|Wisdom teeth x{n:2-4}]",
     ],
     "step": [
         "Supine, <Lloyd-Davies>, WHO done.",
