@@ -46,6 +46,8 @@ REMEMBERED = frozenset(
     )
 )
 NAMES = frozenset(("name", "nickname"))
+#: Kinds that are easily taken for one another: what speaks for one speaks for the others.
+THINGS = frozenset(("hospital", "employer", "organisation", "address"))
 #: What it says for a name, beside the trained voter, that no list of words holds a word.
 STRANGE = 0.35
 #: Where the trained voter stands alone, an ordinary word is doubted, unless more is known against it.
@@ -208,7 +210,8 @@ def thing_certainty(c: Candidate, group: list[Candidate]) -> float:
     by_source: dict[str, float] = {}
     for o in group:
         shared = min(o.end, c.end) - max(o.start, c.start)
-        if o.kind == c.kind and shared > 0.6 * (c.end - c.start):
+        alike = o.kind == c.kind or (o.kind in THINGS and c.kind in THINGS)
+        if alike and shared > 0.6 * (c.end - c.start):
             by_source[o.source] = max(o.evidence, by_source.get(o.source, 0.0))
     return combine(by_source.values())
 
