@@ -23,10 +23,12 @@ from tacit.text.detect.date import (
 )
 from tacit.text.detect.day import find_ordinal_days, find_weekdays
 from tacit.text.detect.email import find_emails
+from tacit.text.detect.hospital import MEASURES
+from tacit.text.detect.named_body import NO_NAMES
 from tacit.text.detect.record_number import LABEL, is_shared
 from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
 from tacit.text.page import Page
-from tacit.text.proper import GENERIC, SMALL
+from tacit.text.proper import SMALL
 
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
@@ -231,18 +233,23 @@ def tidy_email(page: Page, span: Span) -> Iterator[Span]:
 
 def tidy_thing(page: Page, span: Span) -> Iterator[Span]:
     """Yield the column of a span that is a name of a thing; a general word such as memory clinic is none."""
-    parts = list(columns_of(page, span))
-    wide = len(parts) > 1 and page.text.count("\n", span.start, span.end) == 0
-    kept = [max(parts, key=lambda p: p.end - p.start)] if wide else [span]
-    for part in kept:
-        if any(tells(page, k) for k in tokens_of(page, part)):
-            yield part
+    inside = tokens_of(page, span)
+    i, j = inside.start, inside.stop
+    for k in range(i + 1, j):
+        if page.starts[k] - page.ends[k - 1] >= 2 and page.lines[k] == page.lines[k - 1]:
+            i = k
+    while i < j and len(page.low(i)) == 1 and page.infos[i].shape in "lIp":
+        i += 1
+    if page.low(j) in MEASURES and page.together(j - 1, j):
+        return
+    if any(tells(page, k) for k in range(i, j)):
+        yield replace(span, start=page.starts[i])
 
 
 def tells(page: Page, k: int) -> bool:
     """Return True for a word that says which one it is: Maple in Maple Ward, but neither word of memory clinic."""
     info = page.infos[k]
-    if info.shape in "dp" or info.low in GENERIC or info.low in SMALL or len(info.low) < 2:
+    if info.shape in "dp" or info.low in NO_NAMES or info.low in SMALL or len(info.low) < 2:
         return False
     return page.capital(k) or not (info.medical or info.common >= 14)
 
