@@ -232,6 +232,17 @@ CUES = {
         "farmhand gardener librarian accountant solicitor paralegal salesman saleswoman assistant supervisor inspector warehouseman "
         "retired redundant laid dismissed suspended v vs evacuated"
     ),
+    "terrain": (
+        "creek springs falls junction township siding key bay beach island islands valley point harbour harbor parva magna nagar colony "
+        "layout vihar enclave estate reserve reservation pueblo rancheria mesa bluff bluffs hollow gap crossroads corner corners moor moss "
+        "bridge mill mills wood woods common marsh glen loch lough lake lakes fen heath weir ferry haven cliff sands bank banks end "
+        "station flats plains prairie canyon butte forks fork crossing landing cove point head ness bassett regis green siding tor dale "
+        "county parish borough village gardens heights hills hill rapids rock grove burn beck gill puram pet peth bazaar chowk marg "
+        "society cross wharf dock docks caravan homestead downs"
+    ),
+    "plot": "plot door site villa cottage bungalow shop stall pitch berth",
+    "hither": "in near outside from to via around beyond towards toward",
+    "way": "track cross nagar colony layout vihar marg society enclave chowk bazaar gali salai bund bypass towpath brow brae wynd vennel loan strand parade promenade concourse mall piazza calle camino trace fork pass point bay cross",
     "holy": "holy sacred all good immaculate christ blessed most",
     "ordinal": "st nd rd th",
     "label": (
