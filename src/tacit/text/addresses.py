@@ -56,6 +56,8 @@ def town_after(page: Page, span: Span, limit: int) -> int:
     if page.low(i) != "," or i + 1 >= page.size or not page.together(i, i + 1):
         return span.end
     j = i + 1
+    if page.plain_case(j):
+        return plain_town(page, j, span.end, limit)
     while (
         j < page.size
         and j < i + 4
@@ -71,3 +73,13 @@ def town_after(page: Page, span: Span, limit: int) -> int:
     if after is None or after.shape == "p" or after.marks & (m.STATE | m.PHONE):
         return page.ends[j - 1]
     return span.end
+
+
+def plain_town(page: Page, j: int, end: int, limit: int) -> int:
+    """Return the end of an address with a town where capitals tell nothing: one word of no dictionary, then a mark."""
+    info = page.infos[j]
+    after = page.word_at(j + 1)
+    ends = after is None or not page.together(j, j + 1) or after.shape == "p"
+    if info.shape in "lU" and not info.common and not info.medical and ends:
+        return page.ends[j] if page.ends[j] <= limit else end
+    return end

@@ -82,6 +82,9 @@ class Page:
                     large += 1
             if small + large > 400:
                 break
+        if not small + large:
+            # One long line that begins with a mark: a transcript, a message.
+            return not any(info.shape in "CU" for info in infos[:400]) and bool(infos)
         return small > large
 
     def gap(self, i: int) -> int:

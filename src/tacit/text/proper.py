@@ -103,10 +103,26 @@ def inner_dot(page: Page, k: int) -> bool:
     )
 
 
+#: Small words that stand within the names of places when they have a capital: Korrin Well, Long Down.
+NESTED = words("well new down old over under well up day night hill will")
+
+
+def is_nested(page: Page, k: int) -> bool:
+    """Return True for a small word with a capital after another capitalised word: Holy Well Lane."""
+    return (
+        page.infos[k].low in NESTED
+        and page.infos[k].shape == "C"
+        and k > 0
+        and page.infos[k - 1].shape == "C"
+        and page.lines[k - 1] == page.lines[k]
+        and not page.marks(k - 1) & m.STOP
+    )
+
+
 def stops(page: Page, k: int) -> bool:
     """Return True for a word before which the name of a thing begins."""
     info = page.infos[k]
-    if info.marks & m.SAINT:
+    if info.marks & m.SAINT or is_nested(page, k):
         return False
     return bool(
         (info.marks & (m.TITLE | m.WEEKDAY | m.PHONE | m.BORN | m.SUFFIX) and info.index < 6)
@@ -147,6 +163,7 @@ def forward_proper(page: Page, j: int, most: int = 5) -> int:
                 info.marks & (m.WEEKDAY | m.MONTH | m.TITLE | m.STOP | m.PHONE | m.BORN)
                 and info.index < 5
                 and not info.marks & m.SAINT
+                and not (end > j and is_nested(page, end))
             ):
                 break
             end += 1

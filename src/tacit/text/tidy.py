@@ -23,10 +23,13 @@ from tacit.text.detect.date import (
 )
 from tacit.text.detect.day import find_ordinal_days, find_weekdays
 from tacit.text.detect.email import find_emails
+from tacit.text.detect.hospital import MEASURES
+from tacit.text.detect.named_body import NO_NAMES
 from tacit.text.detect.record_number import LABEL, is_shared
 from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
+from tacit.text.detect.village import PLACED
 from tacit.text.page import Page
-from tacit.text.proper import GENERIC, SMALL
+from tacit.text.proper import SMALL
 
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
@@ -231,18 +234,23 @@ def tidy_email(page: Page, span: Span) -> Iterator[Span]:
 
 def tidy_thing(page: Page, span: Span) -> Iterator[Span]:
     """Yield the column of a span that is a name of a thing; a general word such as memory clinic is none."""
-    parts = list(columns_of(page, span))
-    wide = len(parts) > 1 and page.text.count("\n", span.start, span.end) == 0
-    kept = [max(parts, key=lambda p: p.end - p.start)] if wide else [span]
-    for part in kept:
-        if any(tells(page, k) for k in tokens_of(page, part)):
-            yield part
+    inside = tokens_of(page, span)
+    i, j = inside.start, inside.stop
+    for k in range(i + 1, j):
+        if page.starts[k] - page.ends[k - 1] >= 2 and page.lines[k] == page.lines[k - 1]:
+            i = k
+    while i < j and len(page.low(i)) == 1 and page.infos[i].shape in "lIp":
+        i += 1
+    if page.low(j) in MEASURES and page.together(j - 1, j):
+        return
+    if any(tells(page, k) for k in range(i, j)):
+        yield replace(span, start=page.starts[i])
 
 
 def tells(page: Page, k: int) -> bool:
     """Return True for a word that says which one it is: Maple in Maple Ward, but neither word of memory clinic."""
     info = page.infos[k]
-    if info.shape in "dp" or info.low in GENERIC or info.low in SMALL or len(info.low) < 2:
+    if info.shape in "dp" or info.low in NO_NAMES or info.low in SMALL or len(info.low) < 2:
         return False
     return page.capital(k) or not (info.medical or info.common >= 14)
 
@@ -250,17 +258,39 @@ def tells(page: Page, k: int) -> bool:
 def tidy_address(page: Page, span: Span) -> Iterator[Span]:
     """Yield an address unless it is made of ordinary small words, or is one word that no place has."""
     inside = tokens_of(page, span)
-    infos = [page.infos[k] for k in inside if page.infos[k].shape != "p"]
-    if any(w.shape == "d" for w in infos):
-        yield span
+    i, j = inside.start, inside.stop
+    while j - i > 1 and (page.marks(j - 1) & m.PHONE or page.infos[j - 1].low == ","):
+        j -= 1
+    if page.low(j) == ":" and j - i > 1 and page.lines[j - 1] > page.lines[i]:
+        # The next line is a field of its own.
+        while j - i > 1 and page.lines[j - 1] == page.lines[min(j, page.size - 1)]:
+            j -= 1
+    if page.low(i + 1) == "," and (page.infos[i].medical or page.low(i) in NO_NAMES) and j - i > 2:
+        i += 2
+    infos = [page.infos[k] for k in range(i, j) if page.infos[k].shape != "p"]
+    if not any(w.shape == "d" for w in infos) and not could_be_place(page, i, j):
         return
-    if all(w.common >= 9 and not w.marks & (m.PLACE | m.STREET) for w in infos):
-        plain = page.plain_case(inside.start) if inside else True
-        if plain or all(w.shape == "l" for w in infos):
-            return
-    if len(infos) == 1 and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
-        return
-    yield span
+    yield replace(span, start=page.starts[i], end=page.ends[j - 1])
+
+
+def could_be_place(page: Page, i: int, j: int) -> bool:
+    """Return True for words without a number that may be a place."""
+    infos = [page.infos[k] for k in range(i, j) if page.infos[k].shape != "p"]
+    led = page.low(i - 1) in PLACED or page.marks(i - 1) & m.LIVES or page.low(i - 1) == ","
+    if all(w.common >= 9 and not w.marks & m.STREET for w in infos) and not led:
+        return not (page.plain_case(i) or all(w.shape == "l" for w in infos))
+    if any(w.marks & m.DRUG for w in infos):
+        return False
+    if len(infos) > 1:
+        return True
+    if infos and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
+        return False
+    # Vancouver B2, Nottingham grade 2: a classification.
+    after = page.word_at(j)
+    if after is None or not page.together(i, j):
+        return True
+    graded = after.shape == "I" and page.joined(j) and page.marks(j + 1) & m.DIGIT
+    return not (graded or (after.marks & m.HEAD and after.shape == "l"))
 
 
 RULES: dict[str, Callable[[Page, Span], Iterator[Span]]] = {

@@ -15,6 +15,11 @@ WEAK = words(
     "medical health healthcare center centre memorial institute practice nursing surgery "
     "rehabilitation rehab med lab labs laboratory laboratories pharmacy ctr"
 )
+#: What is named after a hospital and belongs to medicine: Mayo Clinic criteria.
+MEASURES = words(
+    "criteria criterion score scores scale index classification grading grade staging stage protocol regimen guidelines "
+    "guideline rules rule formula calculator method guide guides manual"
+)
 TAILS = words(
     "hospital hospitals clinic center centre infirmary home system trust group associates "
     "practice institute campus services network care foundation school surgery hosp ctr "
@@ -44,6 +49,8 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
         and (page.capital(end) or page.plain_case(end))
     ):
         end += 1
+    if page.low(end) in MEASURES and page.together(i, end):
+        return
     start = back_proper(page, i)
     if (
         page.pack.hospital_ends

@@ -13,6 +13,8 @@ from tacit.text.words import words
 OF = words(
     "university college school church academy parish society institute temple cathedral order"
 )
+#: Words of schools that say something else before a noun: primary tumour, High Dependency.
+LEVELS = words("elementary primary high secondary grammar district foundation united")
 
 
 @detector("organisation", m.CLUB)
@@ -36,6 +38,10 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
         if end > i + 2 and is_specific(page, i + 2, end):
             yield cut(page, back_proper(page, i, 3), end, "organisation", 0.85, "organisation")
             return
+    if page.low(i - 1) == "-" and page.joined(i - 1):
+        return
+    if info.low in LEVELS and page.together(i, i + 1) and is_noun(page, i + 1):
+        return
     start = back_proper(page, i, 5)
     if (
         page.low(i + 1) == ","
@@ -44,6 +50,8 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
     ) or (
         page.low(i + 1) == "," and page.low(i + 3) == "." and page.low(i + 2) in ("m", "r", "ph")
     ):
+        return
+    if all(page.infos[k].shape in "pI" for k in range(start, i)):
         return
     if start >= i or not is_specific(page, start, i):
         return
@@ -56,3 +64,10 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
     if page.starts_sentence(start) and words == 1 and page.infos[start].common:
         evidence = 0.4
     yield cut(page, start, i + 1, "organisation", evidence, "organisation")
+
+
+def is_noun(page: Page, j: int) -> bool:
+    """Return True for a word that may be what the word before it describes."""
+    info = page.infos[j]
+    small = info.shape == "l" and info.marks & (m.STOP | m.PREPOSITION | m.ACTS)
+    return info.shape in "lCUM" and not small

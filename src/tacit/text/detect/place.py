@@ -250,7 +250,12 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
                 break
         if page.infos[k].shape == "p" and page.low(k) != ":":
             break
-    if j == i + 1 and page.low(i) not in ("from", "near", "outside", "visited"):
+    direct = (
+        page.low(i) in ("lives", "lived", "living", "resides") and page.gap(i) == 1
+        if i + 1 < page.size
+        else False
+    )
+    if j == i + 1 and page.low(i) not in ("from", "near", "outside", "visited") and not direct:
         return
     if page.low(j) in ("the", "a"):
         return
@@ -277,6 +282,21 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
         if page.infos[j].first >= 12 and not page.marks(j) & m.PLACE:
             weak = True
         yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
+
+
+@detector("neighbour's number", m.RELATION, languages=("en",))
+def find_next_doors(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the house of a neighbour: neighbour (Ron, no 40), next door at number 42."""
+    if page.low(i) not in ("neighbour", "neighbor", "landlord", "landlady"):
+        return
+    for j in range(i + 1, min(page.size - 1, i + 9)):
+        if not page.together(i, j) or (page.low(j) in (".", ";") and page.low(j - 1) != "no"):
+            return
+        if page.low(j) in ("no", "number", "no."):
+            k = page.skip_dot(j + 1)
+            if k < page.size and page.infos[k].shape == "d" and len(page.words[k]) <= 3:
+                yield cut(page, j, k + 1, "address", 0.84, "neighbour's number")
+            return
 
 
 @detector("name and house number", m.FEW)

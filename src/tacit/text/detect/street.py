@@ -7,19 +7,27 @@ from collections.abc import Iterator
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import REACH, Page
-from tacit.text.proper import SMALL
+from tacit.text.proper import SMALL, forward_proper
 from tacit.text.words import words
 
 #: Street words that are ordinary words too, or titles: they need a number and a capital.
 WEAK = words(
     "st dr ct place court way close row square circle hill walk park green rise run view bend "
     "cove ridge yard path passage landing drive pl ter loop route trail field fields meadow "
-    "vale cir sq lane terrace heights crossing parade gardens grove plaza"
+    "vale cir sq lane terrace heights crossing parade gardens grove plaza track cross nagar colony layout vihar marg society "
+    "enclave chowk bazaar gali salai bund bypass towpath brow brae wynd vennel loan strand promenade concourse mall piazza "
+    "calle camino trace fork pass point bay"
 )
+WAY = m.mark("way")
+PLOT = m.mark("plot")
+#: Streets that everybody has.
+ANY_STREET = words("main side busy country dirt back cross long open through one two same wrong")
+#: Words before a street without a number, where capitals tell nothing.
+ON = words("on at off in lives live lived living is of to along from near not into opposite")
 COMPASS = words("n s e w ne nw se sw north south east west")
 
 
-@detector("street", m.STREET)
+@detector("street", m.STREET | WAY)
 def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     """Find a number, one to four words, and a street word; without a number two capitals must tell."""
     info = page.infos[i]
@@ -91,9 +99,30 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             if medical
             else 0.92
             if page.infos[i].shape in "CM" or not (plain and weak)
-            else 0.75,
+            else plain_weak(page, start, i),
             "street",
         )
+    elif plain and words and not weak and page.low(i - 1) not in ANY_STREET:
+        led = page.low(k - 1) in ON
+        lone = page.infos[i - 1].common < 12
+        if words <= 2 and (led or lone) and not page.infos[i - 1].marks & m.STOP:
+            yield cut(page, tidy(page, k, i), end, "address", 0.8 if led else 0.5, "street")
+    elif plain and words == 1 and page.low(k - 1) in ON and not page.infos[i - 1].medical:
+        common = page.infos[i - 1].common
+        if common < 11 and info.low not in (
+            "view",
+            "run",
+            "place",
+            "court",
+            "close",
+            "way",
+            "st",
+            "dr",
+            "ct",
+            "pass",
+            "point",
+        ):
+            yield cut(page, tidy(page, k, i), end, "address", 0.72 if common else 0.8, "street")
     elif page.capital(i) and not plain and not weak and words:
         yield cut(page, tidy(page, k, i), end, "address", 0.8, "street")
     elif (
@@ -122,12 +151,29 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
 
 
+def plain_weak(page: Page, start: int, i: int) -> float:
+    """Return how certainly a number and words before hill, park or terrace are a street where capitals tell nothing."""
+    led = (
+        page.low(start - 1) in ("at", "of", "to", "address", ":", ",")
+        or page.marks(start - 1) & m.LIVES
+    )
+    if (
+        start == 0
+        or page.lines[start - 1] != page.lines[start]
+        or (led and page.low(start - 1) != "to")
+    ):
+        return 0.85
+    return 0.8 if page.infos[i - 1].common < 11 else 0.75
+
+
 def leads_name(page: Page, i: int) -> bool:
     """Return True when Dr or St is a title or a saint before a name, not the end of a street."""
     j = page.skip_dot(i + 1)
     if not page.together(i, j):
         return False
     info = page.infos[j]
+    if info.marks & m.PARTICLE and page.low(i) == "dr":
+        return True
     return info.shape in "CMI" or (page.plain_case(i) and info.index >= 6 and info.shape != "p")
 
 
@@ -189,7 +235,13 @@ def street_end(page: Page, i: int) -> int:
     return end
 
 
-@detector("flat", m.UNIT)
+#: Words of plots that may stand before the name of a street or a quarter.
+PLOTS = words(
+    "flat unit block lot plot house door site villa cottage bungalow apartment suite shop stall pitch berth"
+)
+
+
+@detector("flat", m.UNIT | PLOT)
 def find_flats(page: Page, i: int) -> Iterator[Candidate]:
     """Flat 2, Apt 4B, Suite 300."""
     info = page.infos[i]
@@ -227,6 +279,31 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
         )
     elif beside and info.low in ("unit", "bldg", "building", "floor", "block", "lot", "room"):
         yield cut(page, i, end, "address", 0.82, "flat")
+        return
+    if page.low(end) == "," and info.low in PLOTS and (page.capital(i) or page.plain_case(i)):
+        yield from plot(page, i, end)
+
+
+def plot(page: Page, i: int, end: int) -> Iterator[Candidate]:
+    """Yield Lot 9, Pumphouse Track: a numbered plot and the capitalised words after a comma."""
+    j = end + 1
+    if not page.together(i, j) or page.infos[j].shape not in "CMU":
+        return
+    info = page.infos[j]
+    if info.marks & (m.UNIT | m.STOP | m.TITLE | m.MONTH | m.DRUG | m.WARD) or info.medical:
+        return
+    stop = forward_proper(page, j, 3)
+    if page.plain_case(j):
+        stop = j + 1
+        while stop < j + 3 and page.together(j, stop) and page.infos[stop].shape in "lU":
+            stop += 1
+    if stop <= j:
+        return
+    street = any(page.marks(k) & (m.STREET | WAY | m.mark("terrain")) for k in range(j, stop))
+    strange = any(not page.infos[k].common for k in range(j, stop))
+    if page.low(stop) == "," and page.low(stop + 1) in ("via", "near", "off"):
+        stop = max(stop, forward_proper(page, stop + 2, 3)) if page.together(j, stop + 2) else stop
+    yield cut(page, i, stop, "address", 0.86 if street else 0.82 if strange else 0.6, "flat")
 
 
 def near_address(page: Page, i: int, end: int) -> bool:

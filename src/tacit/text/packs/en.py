@@ -195,6 +195,75 @@ CUES = {
         "requested agreed declined remains remained continues continued started stopped brings phoned rang tolerated underwent became attends attended states reported "
         "ortho neuro cardio psych onc uro gyn ent icu er ed or pacu team staff department dept service services unit ward floor room bed"
     ),
+    # Last words of the names of houses of care, of firms, and of other bodies.
+    "care": (
+        "imaging diagnostics diagnostic radiology cardiology orthopaedics orthopedics ortho pediatrics paediatrics dermatology oncology "
+        "urology gastroenterology ophthalmology neurology nephrology obstetrics gynecology gynaecology psychiatry rheumatology "
+        "endocrinology pulmonology podiatry dental dentistry dentists orthodontics optical opticians optometrists optometry eyecare "
+        "vision hearing audiology physiotherapy physio chiropractic osteopathy dialysis wing suite villa villas lodge house manor grange "
+        "hall haven residence residential retreat outreach medicine chemist chemists drugstore drugs apothecary midwifery maternity "
+        "birth wellness recovery detox counselling counseling therapy therapies post care royal general psychology behavioral "
+        "behavioural endoscopy fertility mri xray pathology haematology hematology surgicenter surgery surgeons physicians "
+        "gp doctors hospice sanctuary daycare creche service pharmacare scans health homecare homes homestead convalescent "
+        "infirmary kidney spine joint court gardens place terrace trust district"
+    ),
+    "firm": (
+        "solicitors lawyers attorneys chambers law legal accountants architects surveyors realty estates meats butchers bakers "
+        "bakeries aggregates quarry quarries mining mines coal oil gas energy petroleum steel metals chemicals plastics rubber paper "
+        "timber lumber sawmill sawmills joinery carpentry plasterers decorators scaffolding haulage couriers coaches buses taxis cabs "
+        "minicabs removals transport rail railways airways aviation aerospace shipping fisheries fishing seafood poultry feedlot feeds "
+        "grain dairies creamery vineyards winery distillery brewing hotels inn tavern pub bistro pizza pizzeria kitchen catering caterers "
+        "deli grill diner bar grocery grocers greengrocers florist florists nurseries garden centre therapeutics pharmaceuticals "
+        "pharma biotech biosciences biologics implants devices surgical instruments optics software computing digital media press "
+        "publishing printing printers records studios pictures productions films fashions clothing tailors shoes footwear furniture "
+        "carpets flooring tiles glass glazing windows doors kitchens bathrooms heating cooling refrigeration storage recycling waste "
+        "skips cleaning cleaners laundry laundries security guards alarms locksmiths upholstery ceramics potteries pottery brick bricks "
+        "cement concrete paving asphalt tools hardware engineering engineers fabrication fabrications welding machining gear gears castings "
+        "forge forgings tyres tires autos auto cars vans trucks cycles bikes agency recruitment staffing capital finance financial "
+        "investments assurance mutual fund benefit benefits telecom communications networks wireless toys games jewellers "
+        "jewelers opticals cosmetics hairdressers hairdressing barbers salons spa gyms fitness leisure travel tours cruises "
+        "superstore stores emporium trading traders imports exports wholesale wholesalers distributors supplies supply auctions "
+        "holdings ventures partnership consultants consultancy contractors developments properties lettings homes amusements "
+        "cinemas theatre theatres casino racing stables kennels farms orchards ranch plantation"
+    ),
+    "body": (
+        "fusiliers rifles regiment guards lancers hussars dragoons highlanders infantry artillery engineers cavalry squadron corps "
+        "paras marines yeomanry battery cadets legion harriers rfc afc fc cc gaa hurlers athletic albion hotspur rovers ramblers rangers "
+        "correctional prison jail penitentiary gaol borstal detention reformatory remand workhouse probation unified isd usd "
+        "primary infants juniors comprehensive prep preparatory montessori gymnasium polytechnic lyceum seminary convent abbey priory "
+        "monastery friary baptist methodist lutheran presbyterian episcopal pentecostal adventist quakers ame tabernacle gurdwara "
+        "mandir masjid madrasa shul basilica oratory vicarage deanery diocese ministries mission missions assembly kirk beavers cubs "
+        "rotary lions kiwanis masons oddfellows alliance federation confederation coalition friends aid hostel refuge shelter "
+        "soup foodbank almshouse ymca ywca playgroup creche kindergarten daycare striders runners joggers wheelers cyclists rowers "
+        "swimmers divers netball hockey rugby cricket football soccer baseball softball basketball volleyball lacrosse bowls "
+        "tennis golf judo karate taekwondo boxing tigers lions bears eagles hawks falcons wolves panthers sharks bulls bulldogs "
+        "magpies raiders warriors knights cougars wildcats hornets tornadoes thunder storm stars dynamos celtic wanderers orient "
+        "foundation partnership trust volunteers volunteer brigade station barracks garrison"
+    ),
+    "body prefix": "hmp hmyoi hmps yoi hmpyoi raf hms uss usns usmc raaf fci usp fmc hmas rnas raynet",
+    "joins": (
+        "plays played playing training trains trained swims swam rows rowed volunteer volunteers volunteering volunteered member members "
+        "membership belongs belonged enrolled enrols enrolling studies studied studying student pupil teaches taught "
+        "graduated graduate worships worshipped served serving veteran captain captained coach coaches supports supporter regiment "
+        "squadron charity rep representative trades trading owing hairdresser barber machinist cleaner cashier driver porter cook chef "
+        "waiter waitress clerk manager foreman labourer laborer welder plumber electrician carpenter mechanic engineer "
+        "technician secretary receptionist teacher lecturer apprentice trainee intern partner owner director guard "
+        "bartender barista packer picker operator fitter joiner roofer bricklayer painter decorator baker butcher fisherman miner "
+        "farmhand gardener librarian accountant solicitor paralegal salesman saleswoman assistant supervisor inspector warehouseman "
+        "retired redundant laid dismissed suspended v vs evacuated"
+    ),
+    "terrain": (
+        "creek springs falls junction township siding key bay beach island islands valley point harbour harbor parva magna nagar colony "
+        "layout vihar enclave estate reserve reservation pueblo rancheria mesa bluff bluffs hollow gap crossroads corner corners moor moss "
+        "bridge mill mills wood woods common marsh glen loch lough lake lakes fen heath weir ferry haven cliff sands bank banks end "
+        "station flats plains prairie canyon butte forks fork crossing landing cove point head ness bassett regis green siding tor dale "
+        "county parish borough village gardens heights hills hill rapids rock grove burn beck gill puram pet peth bazaar chowk marg "
+        "society cross wharf dock docks caravan homestead downs"
+    ),
+    "plot": "plot door site villa cottage bungalow shop stall pitch berth",
+    "hither": "in near outside from to via around beyond towards toward",
+    "way": "track cross nagar colony layout vihar marg society enclave chowk bazaar gali salai bund bypass towpath brow brae wynd vennel loan strand parade promenade concourse mall piazza calle camino trace fork pass point bay cross",
+    "holy": "holy sacred all good immaculate christ blessed most",
     "ordinal": "st nd rd th",
     "label": (
         "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad prn batch lot "

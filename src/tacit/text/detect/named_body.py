@@ -1,0 +1,287 @@
+"""Practices, firms, teams, prisons and regiments by the last word of their names, by what people do there, or by a saint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.hospital import MEASURES
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.page import REACH, Page
+from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, stops
+from tacit.text.words import words
+
+CARE, FIRM, BODY, JOINS = (m.mark(name) for name in ("care", "firm", "body", "joins"))
+PREFIX, HOLY = m.mark("body prefix"), m.mark("holy")
+GOES_ON = CARE | FIRM | BODY | m.HOSPITAL | m.COMPANY
+KINDS = ((CARE, "hospital"), (FIRM, "employer"), (BODY, "organisation"))
+#: Last words that anything may have; something must tell that a house of care or a body is meant.
+WEAK = words(
+    "house lodge court manor grange hall villa villas gardens terrace haven residence retreat cottage court wing suite "
+    "ward unit service services trust vision hearing medicine therapy friends records care solutions drug drugs "
+    "spine joint royal general district lions guides legion trust alliance aid partnership mutual fund benefit "
+    "recovery wellness birth maternity outreach post imaging radiology cardiology unified place"
+)
+#: Words before Ward, Wing or House that tell the sort, not which.
+SORTS = words(
+    "labour labor surgical medical acute female male isolation maternity stroke geriatric pediatric paediatric recovery trauma "
+    "assessment admission admissions short stay day observation discharge side locked open post psych psychiatric ortho "
+    "orthopaedic orthopedic renal cardiac respiratory oncology burns gynae postnatal antenatal delivery elderly frailty "
+    "escalation covid infectious emergency critical intensive high step down full white guest coffee opera open halfway bridal "
+    "head of the in out customer human legal social support ambulance mental public national our occupational "
+    "consultant nuclear interventional vascular clinical general specialist advanced advance basic basal senior junior "
+    "lead chief duty call department dept division section school faculty institute professor registrar resident fellow "
+    "diagnostic preventive internal adult child home skin eye foot hand sleep pain speech drug alcohol early "
+    "world american british european international global federal organization organisation administration crown "
+    "magistrates supreme new next nearest local same other another good"
+)
+NO_NAMES = SORTS | GENERIC
+#: Fields and words after which a body stands: Provider: Tamarack Joint, SNF choice is Dogwood Terrace.
+FIELDS = words(
+    "provider facility clinic pharmacy practice hospital surgery employer school site location snf placement respite rehab "
+    "hospice choice prison unit church team club referrer payer insurer"
+)
+#: After these a name of a thing is likely: transferred to Dogwood Terrace.
+TO = words(
+    "at from to via with by near of for under provider facility pharmacy surgery practice snf placement respite"
+)
+#: Words between what people do and where: plays for the, a member of, enrolled at.
+LINKS = words("for with at in of to from the a an as : and by school church team")
+SAINTS = words("st saint ss sta santa san")
+#: Second words of the names of churches and schools: Holy Trinity, Sacred Heart.
+SECOND = words(
+    "trinity cross family rosary name redeemer innocents rood angels saints souls heart hearts shepherd samaritan conception "
+    "lady saviour savior sepulchre child martyrs apostles church"
+)
+
+
+def told(page: Page, i: int, j: int) -> int:
+    """Return 2 when some word of i to j names which one it is, 1 when an ordinary word may, 0 when none can."""
+    most = 0
+    for k in range(i, j):
+        info = page.infos[k]
+        low = info.low
+        if info.shape in "dp" or low in NO_NAMES or low in SMALL or len(low) < 2:
+            continue
+        named = info.marks & (m.PLACE | m.FIRST | m.LAST)
+        if (info.marks & m.MEDICAL or info.medical) and not named:
+            continue
+        if not info.common or (named and info.index >= (1 if page.plain_case(k) else -3)):
+            return 2
+        most = 1
+    return most
+
+
+@detector("named body", CARE | FIRM | BODY, languages=("en",))
+def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
+    """Find words of a name before Diagnostics, Solicitors, Fusiliers, Correctional."""
+    info = page.infos[i]
+    plain = page.plain_case(i)
+    if not (page.capital(i) or plain) or (page.low(i - 1) == "-" and page.joined(i - 1)):
+        return
+    after = page.word_at(i + 1)
+    if after is not None and page.together(i, i + 1):
+        if after.low in MEASURES or (after.marks & m.CLUB and page.capital(i + 1)):
+            return
+        open_ended = info.low in WEAK or not info.marks & BODY
+        if open_ended and after.marks & GOES_ON and (page.capital(i + 1) or plain):
+            return
+        if info.low == "health" and after.low in NO_NAMES:
+            return
+    start = begin_body(page, i)
+    tells = told(page, start, i) if start < i else 0
+    if not tells:
+        return
+    led = page.together(start - 1, i) and (page.low(start - 1) in TO or is_field(page, start))
+    words_before = sum(
+        page.infos[k].shape in "CMUl" and page.low(k) != "s" for k in range(start, i)
+    )
+    evidence = weigh_body(page, start, i, tells, led, words_before)
+    if evidence < 0.3:
+        return
+    kind = next(kind for mark, kind in KINDS if info.marks & mark)
+    yield cut(
+        page, with_ordinal(page, start), with_number(page, i + 1), kind, evidence, "named body"
+    )
+
+
+def is_field(page: Page, start: int) -> bool:
+    """Return True when a field or a word of care stands shortly before token start."""
+    return page.low(start - 1) in (":", "is", "-", "=", "–") and any(
+        page.low(k) in FIELDS for k in range(max(0, start - 4), start - 1)
+    )
+
+
+def begin_body(page: Page, i: int) -> int:
+    """Return where the name before a last word begins; Consultant and Department begin none."""
+    start = back_proper(page, i, 4)
+    while start < i and (page.low(start) in SORTS or page.infos[start].shape == "p"):
+        start += 1
+    return start
+
+
+def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_before: int) -> float:
+    """Return how certainly a name of a thing ends at token i, by its words and what leads to it."""
+    weak = page.low(i) in WEAK
+    if page.plain_case(i):
+        base = 0.62 if tells == 2 or led else 0.4
+        sure = led and (words_before > 2 or (tells == 2 and not weak))
+        return base + (0.2 if sure else 0.1 if led else 0.0)
+    if page.starts_sentence(start) and words_before == 1 and tells == 1:
+        return 0.4 if weak else 0.6
+    if tells == 2:
+        return 0.84 if not weak or led or words_before > 1 else 0.8
+    if led or words_before > 1:
+        return 0.82 if not weak or led else 0.72
+    return 0.55 if weak else 0.7
+
+
+def with_number(page: Page, end: int) -> int:
+    """Return the end of a name with the number of a branch: Feedlot No. 2."""
+    if page.low(end) == "no" and page.infos[end].shape == "C":
+        j = page.skip_dot(end + 1)
+        if j < page.size and page.infos[j].shape == "d" and len(page.words[j]) < 4:
+            return j + 1
+    return end
+
+
+def with_ordinal(page: Page, start: int) -> int:
+    """Return the start of a name with the number of a regiment: 2nd Loamshire Fusiliers, 4 Squadron."""
+    k = start - 1
+    if k > 0 and page.low(k) in ("st", "nd", "rd", "th") and page.joined(k - 1):
+        return k - 1
+    return start
+
+
+@detector("prefix of a body", PREFIX, languages=("en",))
+def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the words of a name after HMP, RAF, HMS."""
+    if page.infos[i].shape != "U" and not page.lower:
+        return
+    j = i + 1
+    if not page.together(i, j):
+        return
+    if page.plain_case(j):
+        end = j
+        while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
+            end += 1
+    else:
+        end = forward_proper(page, j, 3)
+    if end > j and not page.marks(j) & m.STOP:
+        yield cut(page, i, end, "organisation", 0.9, "prefix of a body")
+
+
+def is_plain_name(page: Page, k: int) -> bool:
+    """Return True for a word that may be a name where capitals tell nothing."""
+    info = page.infos[k]
+    return info.shape in "lU" and not info.medical and info.common < 11 and not stops(page, k)
+
+
+@detector("affiliation", JOINS, languages=("en",))
+def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the capitalised words after plays for, member of, enrolled at, served in, rep from."""
+    j, linked = i + 1, False
+    while j < min(page.size, i + 6) and page.together(i, j):
+        if page.low(j) not in LINKS and not (
+            page.infos[j].shape == "l" and not linked and j < i + 3
+        ):
+            break
+        linked = linked or page.low(j) in LINKS
+        j += 1
+    if page.low(i) in ("group", "charity", "v", "vs"):
+        linked = linked or j == i + 1
+    if not linked or j >= page.size or not page.together(i, j) or page.plain_case(j):
+        return
+    if page.infos[j].shape not in "CM" or page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY):
+        return
+    end = forward_proper(page, j, 4)
+    first = page.infos[j]
+    if end <= j or (first.first >= 8 and not first.marks & m.PLACE) or ends_medical(page, end):
+        return
+    tells = told(page, j, end)
+    if tells:
+        evidence = 0.82 if end - j > 1 else 0.7 if tells == 2 else 0.4
+        yield cut(page, j, end, "organisation", evidence, "affiliation")
+
+
+def ends_medical(page: Page, end: int) -> bool:
+    """Return True when medicine follows or ends the words: training in Bobath technique."""
+    return bool(
+        page.marks(end) & m.HEAD or page.low(end) in MEASURES or page.infos[end - 1].medical
+    )
+
+
+@detector("saint", m.SAINT | HOLY, languages=("en",))
+def find_saints(page: Page, i: int) -> Iterator[Candidate]:
+    """Find St Jude's, Our Lady of Lourdes, Holy Trinity: a church or school without saying so."""
+    if page.infos[i].shape == "l" and not page.lower:
+        return
+    plain = page.plain_case(i)
+    low = page.low(i)
+    if low == "our":
+        yield from our_lady(page, i)
+    elif page.marks(i) & HOLY:
+        j = i + 1
+        if page.low(j) in SECOND and page.together(i, j) and (page.capital(j) or plain):
+            end = j + 3 if page.low(j + 1) in ("'", "’") and page.low(j + 2) == "s" else j + 1
+            yield cut(page, i, end, "organisation", 0.6 if plain else 0.84, "saint")
+    elif low in SAINTS:
+        j = page.skip_dot(i + 1)
+        k = j + 1
+        if not page.together(i, j) or page.infos[j].shape in "dpI":
+            return
+        if page.low(k) not in ("'", "’") or page.low(k + 1) != "s" or not page.joined(k):
+            return
+        after = page.word_at(k + 2)
+        if (
+            after is not None
+            and page.together(i, k + 2)
+            and after.shape == "l"
+            and not after.marks & (m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL)
+        ):
+            return
+        yield cut(page, i, k + 2, "organisation", 0.7 if plain else 0.85, "saint")
+
+
+def our_lady(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield Our Lady of Lourdes, Our Lady's, Our Saviour's."""
+    if page.low(i + 1) not in ("lady", "saviour", "savior", "redeemer", "lord"):
+        return
+    if page.low(i + 2) == "of" and page.together(i, i + 3):
+        end = forward_proper(page, i + 3, 4)
+        if page.plain_case(i):
+            end = i + 4
+        if end > i + 3:
+            yield cut(page, i, end, "organisation", 0.9, "saint")
+    elif page.low(i + 2) in ("'", "’") and page.capital(i + 1):
+        yield cut(page, i, i + 4, "organisation", 0.85, "saint")
+
+
+@detector("named ward", m.WARD, languages=("en",))
+def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
+    """Find Kestrel Ward, and Ward: Wattle 3."""
+    if page.low(i) != "ward" or not (page.capital(i) or page.plain_case(i)):
+        return
+    start = back_proper(page, i, 2) if not page.plain_case(i) else i
+    while start < i and page.low(start) in NO_NAMES:
+        start += 1
+    if start < i and not page.infos[i - 1].medical and page.low(i - 1) not in NO_NAMES:
+        yield cut(page, start, i + 1, "hospital", 0.84, "named ward")
+        return
+    j = i + 2 if page.low(i + 1) in (":", "=") else i + 1
+    if (
+        not page.together(i, j)
+        or page.infos[j].shape not in "CM"
+        or page.starts[j] - page.ends[i] > 8
+    ):
+        return
+    info = page.infos[j]
+    if info.low in NO_NAMES or info.medical or info.marks & (m.STOP | m.TITLE | m.HEADER | m.ROLE):
+        return
+    if j == i + 1 and page.low(j) in ("round", "manager", "clerk", "sister", "staff", "nurse"):
+        return
+    end = forward_proper(page, j, 2)
+    if end > j and end - j < REACH:
+        if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
+            end += 1
+        yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.7, "named ward")

@@ -1,0 +1,106 @@
+"""Villages and small places that no list holds: Stainforth-on-Wye, Nickel Creek, Okafor Nagar, lived Ashwick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.names import BARRED
+from tacit.text.page import Page
+from tacit.text.proper import JOINTS, back_proper, forward_proper
+from tacit.text.words import words
+
+TERRAIN = m.mark("terrain")
+HITHER = m.mark("hither")
+#: Words before the name of a place; after from and to a person may stand as well.
+PLACED = words(
+    "in near outside via around beyond past at from to of towards toward behind off through"
+)
+#: Ends of the names of towns and villages, in Britain, Ireland, America, India and elsewhere.
+ENDINGS = (
+    "ton", "ham", "bury", "ford", "wick", "worth", "thorpe", "ville", "burg", "burgh", "borough", "shire", "field", "mouth", "combe",
+    "dale", "stead", "mere", "chester", "caster", "minster", "pool", "hurst", "leigh", "bourne", "holme", "well", "brook", "bridge",
+    "nagar", "pur", "abad", "patti", "palli", "halli", "ganj", "gaon", "giri", "wadi", "garh", "kot", "kirk", "wood", "stow", "firth",
+)  # fmt: skip
+#: Words of people's doings after which from, to and in lead to a place.
+LEADS = words(
+    "came come comes back home away moved drove driving travelled traveled flew flown visiting holiday trip evacuated "
+    "transferred lives lived living live resides gone went goes going return returned native family sister brother mother "
+    "father son daughter dad mum born raised grew staying stays kidney lady man woman farmer all way man"
+)
+
+
+@detector("place with joints", m.SLASH, languages=("en",))
+def find_jointed_places(page: Page, i: int) -> Iterator[Candidate]:
+    """Find Stainforth-on-Wye: a small word between two capitals, with hyphens."""
+    if page.low(i) != "-" or i < 1 or page.low(i + 2) != "-" or page.low(i + 1) not in JOINTS:
+        return
+    if not (page.joined(i - 1) and page.joined(i) and page.joined(i + 1) and page.joined(i + 2)):
+        return
+    small = page.infos[i + 1].shape == "l" or page.plain_case(i)
+    if not small or page.infos[i - 1].shape not in "CMUl" or page.infos[i + 3].shape not in "CMUl":
+        return
+    capitals = page.capital(i - 1) and page.capital(i + 3)
+    if not capitals and not (page.plain_case(i) and not page.infos[i - 1].common):
+        return
+    start = back_proper(page, i, 2) if not page.plain_case(i) else i - 1
+    yield cut(page, min(start, i - 1), i + 4, "address", 0.88 if capitals else 0.7, "village")
+
+
+@detector("place by its last word", TERRAIN, languages=("en",))
+def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
+    """Find Nickel Creek, Okafor Nagar, Wannaroo Siding: capitalised words before a word of the land."""
+    if not (page.capital(i) or page.plain_case(i)):
+        return
+    start = back_proper(page, i, 3)
+    while start < i and page.infos[start].shape == "p":
+        start += 1
+    before = page.infos[i - 1] if start < i else None
+    if before is None or before.medical or (before.marks & BARRED and before.index < 3):
+        return
+    if page.marks(i + 1) & m.HEAD and page.together(i, i + 1):
+        return
+    placed = page.low(start - 1) in PLACED or page.marks(start - 1) & m.LIVES
+    listed = page.low(start - 1) == "," and (
+        page.infos[start - 2].shape == "d" or page.marks(start - 2) & (m.STREET | m.UNIT)
+    )
+    strange = not before.common or bool(before.marks & m.PLACE and before.index >= -3)
+    if page.plain_case(i):
+        evidence = 0.75 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
+    elif placed or listed:
+        evidence = 0.85
+    else:
+        evidence = 0.7 if strange or i - start > 1 else 0.5
+    if evidence:
+        yield cut(page, start, i + 1, "address", evidence, "village")
+
+
+@detector("place of nobody's list", HITHER, languages=("en",))
+def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a capitalised word of no list after from, in, near or to, where people come from or live."""
+    j = i + 1
+    if not page.together(i, j) or page.plain_case(j) or page.infos[j].shape not in "CM":
+        return
+    info = page.infos[j]
+    if (
+        info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
+    ) or info.medical:
+        return
+    end = forward_proper(page, j, 3)
+    if end <= j or page.marks(end) & m.HEAD or info.first >= 8:
+        return
+    if any(
+        page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY | m.MEDICAL | m.TITLE)
+        for k in range(j, end)
+    ):
+        return
+    led = any(page.low(k) in LEADS for k in range(max(0, i - 3), i) if page.together(k, i))
+    ending = page.infos[end - 1].low.endswith(ENDINGS) and len(page.infos[end - 1].low) > 5
+    strange = not info.common and info.last < 14
+    if not strange and not led:
+        return
+    evidence = 0.55 + (0.27 if led else 0.0) + (0.2 if ending and strange else 0.0)
+    if not led and page.low(i) in ("to", "of", "from") and not ending:
+        evidence = 0.4
+    yield cut(page, j, end, "address", min(evidence, 0.85), "village")
