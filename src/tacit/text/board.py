@@ -234,7 +234,11 @@ def name_certainty(
             lowest = min(lowest, words[i])
             seen = True
         i += 1
-    return lowest if seen else c.evidence
+    if seen:
+        return lowest
+    start = bisect_left(page.starts, c.start)
+    doubtful = not c.person and page.marks(start) & m.PARTICLE
+    return c.evidence * (1.0 - medical_evidence(page, start)) if doubtful else c.evidence
 
 
 def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
@@ -255,7 +259,7 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
     against = medical_evidence(page, i)
     if full and against <= 0.8:
         against *= 0.2
-    if against < DOUBTED and by_source.keys() <= VOTERS:
+    if against < DOUBTED and all(e < DOUBTED for s, e in by_source.items() if s not in VOTERS):
         against = max(against, ordinary_evidence(page, i))
     return certainty * (1.0 - against)
 

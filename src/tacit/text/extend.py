@@ -76,7 +76,16 @@ def step_on(page: Page, i: int, j: int) -> int:
         return j + 1 if infos[j - 1].first >= 7 or j - i > 2 else j
     if is_short(page, i, j) and infos[j - 1].first >= 8 and could_follow(page, j):
         return j + 1
+    if j == i + 2 and info.shape == "C" and is_third_part(page, i, j):
+        return j + 1
     return j
+
+
+def is_third_part(page: Page, i: int, j: int) -> bool:
+    """Return True for a surname after a first name and a word in capitals, which ends there: Ann Flying Crow."""
+    info = page.infos[j]
+    sure = page.infos[i].first >= 11 and page.infos[i + 1].shape == "C" and info.last >= 10
+    return sure and not info.marks & (NEVER | SELDOM) and ends_here(page, j + 1)
 
 
 def step_back(page: Page, i: int, j: int) -> int:
@@ -194,6 +203,8 @@ def could_follow(page: Page, j: int) -> bool:
         return not info.medical or info.last >= 10
     if not (page.plain_case(j) or page.infos[j - 1].shape == "U"):
         return False
+    if info.shape == "l" and info.common >= 13 and info.index < -3:
+        return False
     if info.marks & NEVER:
         return info.last >= 10 and info.index >= -3 and ends_here(page, j + 1)
     if not info.common and not info.medical and not info.marks & SELDOM:
@@ -207,7 +218,7 @@ def could_lead(page: Page, k: int, i: int) -> bool:
     info, name = page.infos[k], page.infos[i]
     if info.first < 6 or name.first > name.last + 2 or len(info.low) < 3:
         return False
-    if info.marks & (m.STOP | m.TITLE | m.DRUG) and info.first < 12:
+    if info.marks & (m.STOP | m.TITLE | m.DRUG) and (info.first < 12 or info.low == "miss"):
         return False
     if page.capital(k) and info.shape != "U":
         return info.index >= 0 or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)

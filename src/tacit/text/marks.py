@@ -85,3 +85,5 @@ NAMED = mark("named")
 SCORE = mark("score")
 #: A word of a fixed expression that looks like a name.
 PHRASE = mark("phrase")
+#: Words with which people say who they are.
+INTRODUCES = mark("introduces")

@@ -226,14 +226,14 @@ VOWELS = frozenset("aeiouy")
 def is_ordinary_use(page: Page, i: int) -> bool:
     """Return True for a word that is a name elsewhere, used as an ordinary one: Hope to avoid, Mark any, Rose-pink."""
     info = page.infos[i]
+    if info.low in ("max", "min"):
+        return bool(page.marks(i + 1) & (m.DOSE | m.HEAD)) and page.together(i, i + 1)
     if info.common < 9 or not page.together(i, i + 1) or page.gap(i) > 1:
         return False
     after = page.infos[i + 1]
     if after.low == "-" and page.joined(i) and page.joined(i + 1):
         part = page.infos[i + 2]
         return part.shape == "l" and part.common >= 9 and part.first < 6
-    if info.low in ("max", "min"):
-        return bool(after.marks & (m.DOSE | m.HEAD))
     if info.low in SEASONS and page.low(i - 1) in BEFORE_SEASONS:
         return True
     if not (page.starts_sentence(i) or page.plain_case(i)) or after.shape != "l":
@@ -285,7 +285,8 @@ def ordinary_evidence(page: Page, i: int) -> float:
     """Return how much speaks against a name for which there is the trained voter's word alone."""
     info = page.infos[i]
     if info.marks & CUED and info.index < 5 and info.low.isascii():
-        return 0.5 if info.low not in GENERATIONS else 0.0
+        named = info.first >= 11 and not page.starts_sentence(i)
+        return 0.0 if named or info.low in GENERATIONS else 0.5
     if info.common >= 9 and info.index < 0 and info.first < 9 and not page.capital(i):
         return 0.45
     if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):

@@ -25,7 +25,7 @@ FILLERS = words(
     "of the named subj full first last seen done given checked taken key on duty and & resp responsible a b"
 )
 #: A row has at least this many cells and at most this many characters.
-CELLS, LONGEST = 3, 400
+CELLS, LONGEST = 2, 400
 GAP = re.compile(r" *\| *| {2,}|\t+ *")
 MOST_ROWS = 400
 
@@ -69,7 +69,7 @@ def line_end(text: str, start: int) -> int:
 
 
 def is_row(text: str, start: int) -> bool:
-    """Return True for a line of at least three cells, by bars, tabs or wide gaps."""
+    """Return True for a line of at least two cells, by bars, tabs or wide gaps."""
     end = line_end(text, start)
     if end - start > LONGEST:
         return False

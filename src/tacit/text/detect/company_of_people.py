@@ -130,6 +130,20 @@ def find_writers(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, begun, end, "name", 0.82, "initials of a writer", person=True)
 
 
+@detector("typist", m.SLASH)
+def find_typists(page: Page, i: int) -> Iterator[Candidate]:
+    """Find initials of who dictated and who typed at the end of a text: bq/lmr."""
+    if page.low(i) != "/" or i + 2 != page.size or not i:
+        return
+    if not (page.joined(i) and page.joined(i - 1)) or not page.together(i - 1, i + 1):
+        return
+    apart = i == 1 or page.lines[i - 2] != page.lines[i] or page.gap(i - 2) > 1
+    parts = (page.infos[i - 1], page.infos[i + 1])
+    if apart and all(2 <= len(p.low) <= 4 and not p.common and not p.medical for p in parts):
+        yield cut(page, i - 1, i, "name", 0.82, "typist", person=True)
+        yield cut(page, i + 1, i + 2, "name", 0.82, "typist", person=True)
+
+
 @detector("dash signature", m.SLASH)
 def find_dash_signatures(page: Page, i: int) -> Iterator[Candidate]:
     """Find a name after a dash that ends its line: ---Crystal Wright RN, -Moss."""

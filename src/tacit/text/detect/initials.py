@@ -227,6 +227,8 @@ def initials_after(page: Page, i: int) -> float:
     """Return how much what stands after token i says that it is somebody's initials."""
     if not page.together(i, i + 1):
         return 0.0
+    if page.gap(i) > 1 and (i == 0 or page.lines[i - 1] != page.lines[i]):
+        return 0.5
     after = page.low(i + 1)
     opens = page.starts_sentence(i) or page.low(i - 1) in (",", "/")
     if after == "to" and opens and page.together(i, i + 2):

@@ -18,7 +18,7 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if info.common and info.index < 6 and max(info.first, info.last) >= 7 and is_lone(page, i):
         evidence = 0.6 if info.marks & BARRED else 0.7 if info.first >= 8 else 0.55
-        if info.common < 14 or info.first >= 9 or info.last >= 13:
+        if info.common < 14 or info.first >= 9:
             yield cut(page, i, i + 1, "name", evidence, "capital")
     if i == page.size - 1 and info.first >= 8 and i and page.low(i - 1) in SIGNED_AFTER:
         yield cut(page, i, i + 1, "name", 0.8, "last word", person=True)
@@ -122,6 +122,8 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         if end <= j:
             end = word_end(page, j)
         other = page.infos[j]
+        if info.shape == "U" and len(info.low) < 4 and other.shape == "C" and other.last < 8:
+            return
         strength = 0.85 if info.index >= 4 and info.first >= 7 else 0.6
         if other.last >= 13 and other.index >= 10 and not other.marks & m.PLACE:
             strength = max(strength, 0.82)

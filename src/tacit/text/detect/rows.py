@@ -39,6 +39,8 @@ def find_row_names(page: Page, i: int) -> Iterator[Candidate]:
     if info.marks & UNNAMED and info.index < 5:
         return
     end = take_name(page, j, cued=True, most=3)
+    if end == j and info.first >= 6 and page.low(j + 2) == "." and page.infos[j + 1].shape == "I":
+        end = j + 3
     if end == j or not page.together(j, end):
         return
     evidence = row_evidence(page, i, j, end)

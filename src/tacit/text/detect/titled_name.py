@@ -50,7 +50,7 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     weak = page.low(i) in WEAK
     info = page.infos[j]
-    if page.low(i) in DOUBLE and (info.common or info.medical) and info.index < 4:
+    if page.low(i) in DOUBLE and (info.common or info.medical) and info.index < 3:
         return
     evidence = 0.85 if weak else 0.95
     if weak and (info.shape == "l" or page.plain_case(j)) and info.index < 6:
@@ -85,4 +85,6 @@ def is_addressed(page: Page, i: int, j: int) -> bool:
         return False
     if not info.common:
         return len(info.low) > 3
-    return (info.first >= 7 or info.last >= 8) and info.index >= -3 and page.low(i) in WHOLE
+    if page.low(i) in WHOLE:
+        return (info.first >= 7 or info.last >= 8) and info.index >= -3
+    return info.last >= 11 and info.index >= 2

@@ -297,6 +297,7 @@ CUES = {
         "put kept won heard grew bit bled does can could cannot should must might thought believes arrived replied knows"
     ),
     "score": SCORES,
+    "introduces": "this its am im name it",
     "phrase": " ".join(PHRASES).replace("_", " "),
 }
 

@@ -1,0 +1,81 @@
+"""Names that a machine read with digits for letters: C1ifford, Bamgb0se."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tacit.text import marks as m
+from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.lexicon import Word
+from tacit.text.page import Page
+
+#: Letters for which a digit stands.
+LETTERS = {"0": "o", "1": "li", "5": "s", "8": "b"}
+#: Tokens of one word at most.
+LONGEST = 7
+
+
+@detector("misread name", m.FEW)
+def find_misread(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a capitalised word with a digit for a letter that is a name with the letter, or stands where a name does."""
+    if page.low(i) not in LETTERS or not i or not (page.joined(i - 1) and page.joined(i)):
+        return
+    start, end = word_bounds(page, i)
+    if (
+        end - start < 2
+        or first_digit(page, start, end) != i
+        or page.infos[start].shape not in "CUIM"
+    ):
+        return
+    text = page.text[page.starts[start] : page.ends[end - 1]]
+    if sum(c.isalpha() for c in text) < 4 or any(c.isupper() for c in text[1:]):
+        return
+    readings = [page.lexicon(reading) for reading in read_letters(text)]
+    if any(w.common >= 9 or w.medical or w.marks & (m.EPONYM | m.DRUG) for w in readings):
+        return
+    evidence = misread_evidence(page, start, readings)
+    yield cut(page, start, end, "name", evidence, "misread name", person=evidence > 0.8)
+
+
+def word_bounds(page: Page, i: int) -> tuple[int, int]:
+    """Return the letters and digits that are joined to the digit at i."""
+    start, end = i, i + 1
+    while start and i - start < LONGEST and page.joined(start - 1) and is_part(page, start - 1):
+        start -= 1
+    while end < page.size and end - i < LONGEST and page.joined(end - 1) and is_part(page, end):
+        end += 1
+    return start, end
+
+
+def is_part(page: Page, i: int) -> bool:
+    """Return True for letters and for a digit that may be one."""
+    return page.infos[i].shape in "lCUIM" or page.low(i) in LETTERS
+
+
+def first_digit(page: Page, start: int, end: int) -> int:
+    """Return the first digit of a word."""
+    return next(k for k in range(start, end) if page.infos[k].shape == "d")
+
+
+def read_letters(text: str) -> list[str]:
+    """Return a word with letters for its digits, in at most four readings."""
+    readings = [""]
+    for c in text:
+        readings = [r + letter for r in readings for letter in LETTERS.get(c, c)][:4]
+    return readings
+
+
+def misread_evidence(page: Page, start: int, readings: list[Word]) -> float:
+    """Return how much a misread word is believed: a name of the lists, a word after a title or after such a name."""
+    k = start - 1
+    if page.low(k) == ".":
+        k -= 1
+    if page.together(k, start) and page.marks(k) & (m.TITLE | m.RELATION):
+        return 0.92
+    if (
+        page.together(start - 3, start)
+        and page.infos[start - 2].shape == "d"
+        and page.joined(start - 2)
+    ):
+        return 0.85
+    return 0.82 if any(w.first >= 8 or w.last >= 9 for w in readings) else 0.5
