@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
+from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.date import (
     after_score,
     find_dates,
@@ -30,12 +31,17 @@ from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
 from tacit.text.detect.village import PLACED
 from tacit.text.page import Page
 from tacit.text.proper import SMALL
+from tacit.text.words import words
 
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
 DATES = (find_dates, find_month_dates, find_ordinal_days, find_weekdays, find_spoken_dates)
 #: Evidence from which a reader of dates is believed where the voter saw one.
 LEAST = 0.5
+#: Days of the year that have a name.
+FEASTS = words(
+    "christmas easter boxing thanksgiving eve hogmanay ramadan eid diwali passover halloween whit"
+)
 #: Marks of words that no number holds.
 LABELS = m.NUMBER | m.PHONE | m.STOP | m.HEADER | m.PREPOSITION | LABEL
 
@@ -58,6 +64,10 @@ def tokens_of(page: Page, span: Span) -> range:
 def columns_of(page: Page, span: Span) -> Iterator[Span]:
     """Yield the parts of a span that wide spaces and line ends separate."""
     start = span.start
+    part = page.text[start : span.end]
+    if "  " not in part and "\n" not in part and "\t" not in part:
+        yield span
+        return
     for gap in COLUMN.finditer(page.text, span.start, span.end):
         if gap.start() > start:
             yield replace(span, start=start, end=gap.start())
@@ -68,6 +78,9 @@ def columns_of(page: Page, span: Span) -> Iterator[Span]:
 
 def tidy_date(page: Page, span: Span) -> Iterator[Span]:
     """Yield the dates within a span; what holds none is a score, a value or a weekday alone."""
+    if is_plain_date(page, span):
+        yield span
+        return
     at = span.start
     for i in tokens_of(page, span):
         if page.starts[i] < at:
@@ -85,6 +98,18 @@ def tidy_date(page: Page, span: Span) -> Iterator[Span]:
         at = end
     if at == span.start and could_be_date(page, span):
         yield span
+
+
+def is_plain_date(page: Page, span: Span) -> bool:
+    """Return True for a span that is one date of the usual forms and nothing else."""
+    text, start = page.text, span.start
+    if text[start].isdecimal():
+        read = read_numeric(text, start, page.pack) or read_day_month(text, start, page.pack)
+        return read is not None and read.end == span.end
+    i = bisect_left(page.starts, start)
+    month = page.pack.months.get(page.low(i), 0)
+    written = read_month_day(text, month, page.ends[i]) if month else None
+    return written is not None and written.end == span.end
 
 
 def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int]:
@@ -119,7 +144,9 @@ def could_be_date(page: Page, span: Span) -> bool:
     numbers = [k for k in inside if page.infos[k].shape == "d"]
     if any(page.marks(k) & m.MONTH for k in inside):
         return True
-    if any(page.low(k) in ORDINALS for k in inside):
+    if any(page.low(k) in ORDINALS or page.low(k) in FEASTS for k in inside):
+        return True
+    if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 1:
         return True
     if not numbers:
         return False

@@ -39,6 +39,8 @@ EVENTS = words(
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
     "tomorrow tmrw through and to & tue"
 )
+#: Marks between the numbers of a date.
+SIGNS = frozenset("/.-")
 #: Shares of a tablet, and what British notes write for days, weeks and months.
 FRACTIONS = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 DURATIONS = words("for in x every after over within another last past weeks months days week month")
@@ -76,7 +78,9 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
         return
     if size > 4:
         return
-    written = read_numeric(text, start, page.pack)
+    end = start + size
+    parted = text[end : end + 1] in SIGNS or text[end : end + 2] == " /"
+    written = read_numeric(text, start, page.pack) if parted else None
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
         return
@@ -86,7 +90,7 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
             return
         yield from misspelt_month(page, i)
-        short = read_short(text, start)
+        short = read_short(text, start) if parted else None
         if short:
             yield from short_date(page, i, short)
         elif page.joined(i):
