@@ -15,6 +15,7 @@ from tacit.data.corpus import Span
 from tacit.text import marks as m
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.date import (
+    NO_DATES,
     after_score,
     find_dates,
     find_month_dates,
@@ -22,7 +23,7 @@ from tacit.text.detect.date import (
     is_event,
     is_weekday,
 )
-from tacit.text.detect.day import find_ordinal_days, find_weekdays
+from tacit.text.detect.day import ORDINAL, find_ordinal_days, find_weekdays
 from tacit.text.detect.email import find_emails
 from tacit.text.detect.hospital import MEASURES
 from tacit.text.detect.named_body import NO_NAMES
@@ -35,7 +36,14 @@ from tacit.text.words import words
 
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
-DATES = (find_dates, find_month_dates, find_ordinal_days, find_weekdays, find_spoken_dates)
+#: Readers of dates, each at the tokens that it is made for.
+DATES = (
+    (m.DIGIT, find_dates),
+    (m.MONTH, find_month_dates),
+    (m.MONTH, find_spoken_dates),
+    (ORDINAL, find_ordinal_days),
+    (m.WEEKDAY, find_weekdays),
+)
 #: Evidence from which a reader of dates is believed where the voter saw one.
 LEAST = 0.5
 #: Days of the year that have a name.
@@ -85,7 +93,14 @@ def tidy_date(page: Page, span: Span) -> Iterator[Span]:
     for i in tokens_of(page, span):
         if page.starts[i] < at:
             continue
-        found = [c for f in DATES for c in f(page, i) if c.start >= at and c.evidence >= LEAST]
+        marks = page.marks(i)
+        found = [
+            c
+            for on, find in DATES
+            if on & marks
+            for c in find(page, i)
+            if c.start >= at and c.evidence >= LEAST
+        ]
         if not found:
             continue
         start, end = min(c.start for c in found), max(c.end for c in found)
@@ -125,19 +140,19 @@ def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int
 
 
 def before_date(page: Page, span: Span, start: int) -> Iterator[Span]:
-    """Yield the end of a number that stands before a date: SD-118 Feb 8."""
-    if (
-        page.text[span.start - 1 : span.start] in ("-", "/")
-        and page.words[tokens_of(page, span)[0]].isdecimal()
-    ):
-        stop = page.text.find(" ", span.start, start)
-        if stop > 0:
-            yield replace(span, end=stop, kind="id")
+    """Yield the number or date whose end the voter put before a date: SD-118 Feb 8; LMP 5/12, EDD 12 Sept."""
+    i = tokens_of(page, span)[0]
+    if page.text[span.start - 1 : span.start] not in ("-", "/") or not page.words[i].isdecimal():
+        return
+    if len(page.words[i]) < 3:
+        yield from part_of_date(page, span, i)
+    elif page.ends[i] < start:
+        yield replace(span, end=page.ends[i], kind="id")
 
 
 def could_be_date(page: Page, span: Span) -> bool:
     """Return True for a span that no reader of dates knows and that may be one all the same."""
-    if COLUMN.search(page.text, span.start, span.end):
+    if COLUMN.search(page.text, span.start, span.end) or NO_DATES.match(page.text, span.end):
         return False
     inside = tokens_of(page, span)
     i = inside[0] if inside else 0
@@ -219,9 +234,24 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
             continue
         if is_shared(page, i):
             continue
+        if sum(c.isdecimal() for c in page.text[page.starts[i] : page.ends[j - 1]]) < 3:
+            yield from part_of_date(page, part, i)
+            continue
         if j - i == 1 and is_time(page, i):
             continue
         yield replace(part, start=page.starts[i], end=page.ends[j - 1])
+
+
+def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:
+    """Yield the date of which a number of one or two digits is the end: LMP 5/12."""
+    k = i - 2
+    if k >= 0 and page.low(i - 1) in ("/", "-", "."):
+        for c in find_dates(page, k):
+            if c.evidence >= LEAST:
+                yield replace(part, start=c.start, end=c.end, kind="date")
+                return
+    if page.marks(i - 1) & (m.NUMBER | LABEL) or page.low(i - 1) in ("#", ".", ":"):
+        yield part
 
 
 def is_name(page: Page, i: int) -> bool:
@@ -310,6 +340,8 @@ def could_be_place(page: Page, i: int, j: int) -> bool:
         return False
     if len(infos) > 1:
         return True
+    if infos and len(infos[0].low) < 3:
+        return False
     if infos and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
         return False
     # Vancouver B2, Nottingham grade 2: a classification.

@@ -48,7 +48,7 @@ TIME = re.compile(r"[ ]{0,3}(?:@|at\b)?[ ]{0,2}(?:\d{1,2}[:.]\d\d(?!\d)|\d{1,2} 
 NO_DATES = re.compile(
     r" ?(?:(?:mg|ml|mcg|mm|cm|kg|g|of|out|yrs?|years?|wks?|weeks?|days?|months?|hours?|hrs?|hpf|x|with|without|"
     r"tabs?|tablets?|doses?|caps?|pain|strength|power|positive|points?|murmur|systolic|inch|inches|in|stitches|st|"
-    r"packs?|ppd|units?|cycles?|ribs?|times|nodes?|lobes?|cores?|weekly|daily|nightly|headache)(?![a-z])|[%<>=+])",
+    r"packs?|ppd|units?|cycles?|ribs?|times|nodes?|lobes?|cores?|weekly|daily|nightly|headache|ago)(?![a-z])|[%<>=+])",
     re.IGNORECASE,
 )
 
@@ -112,7 +112,11 @@ def scanned(page: Page, i: int, start: int) -> Iterator[Candidate]:
 def short_date(page: Page, i: int, short: Written) -> Iterator[Candidate]:
     """Yield a day and month where a cue says that it is one."""
     text, end = page.text, short.end
-    if NO_DATES.match(text, end):
+    after = page.infos[i + 3] if page.together(i, i + 3) else None
+    if NO_DATES.match(text, end) or (after is not None and after.marks & m.DRUG):
+        return
+    if after is not None and after.medical and page.low(i + 2) in ("7", "52"):
+        # 5/7 amoxicillin: five days of it.
         return
     evidence = {"short/": slashed, "short-": dashed, "short.": dotted}[short.form](page, i, end)
     if evidence:

@@ -47,6 +47,8 @@ TO = words(
 )
 #: Words between what people do and where: plays for the, a member of, enrolled at.
 LINKS = words("for with at in of to from the a an as : and by school church team")
+#: Small words with which names of clubs and schools begin.
+FIRST_WORDS = words("old new our all great little")
 SAINTS = words("st saint ss sta santa san")
 #: Second words of the names of churches and schools: Holy Trinity, Sacred Heart.
 SECOND = words(
@@ -123,7 +125,7 @@ def begin_body(page: Page, i: int) -> int:
 def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_before: int) -> float:
     """Return how certainly a name of a thing ends at token i, by its words and what leads to it."""
     weak = page.low(i) in WEAK
-    if page.plain_case(i):
+    if page.plain_case(i) and page.infos[i].shape not in "CM":
         base = 0.62 if tells == 2 or led else 0.4
         sure = led and (words_before > 2 or (tells == 2 and not weak))
         return base + (0.2 if sure else 0.1 if led else 0.0)
@@ -161,7 +163,7 @@ def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
     j = i + 1
     if not page.together(i, j):
         return
-    if page.plain_case(j):
+    if page.plain_case(j) and page.infos[j].shape not in "CM":
         end = j
         while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
             end += 1
@@ -190,11 +192,13 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
         j += 1
     if page.low(i) in ("group", "charity", "v", "vs"):
         linked = linked or j == i + 1
-    if not linked or j >= page.size or not page.together(i, j) or page.plain_case(j):
+    if not linked or j >= page.size or not page.together(i, j) or page.lines[j] in page.caps_lines:
         return
-    if page.infos[j].shape not in "CM" or page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY):
+    if page.infos[j].shape not in "CM" or (
+        page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY) and page.low(j) not in FIRST_WORDS
+    ):
         return
-    end = forward_proper(page, j, 4)
+    end = forward_proper(page, j + 1 if page.low(j) in FIRST_WORDS else j, 4)
     first = page.infos[j]
     if end <= j or (first.first >= 8 and not first.marks & m.PLACE) or ends_medical(page, end):
         return

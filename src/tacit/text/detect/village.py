@@ -83,8 +83,6 @@ def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
     if j >= page.size or page.infos[j].shape not in "CM" or page.lines[j] != page.lines[i]:
         return
     info = page.infos[j]
-    if page.plain_case(j):
-        return
     if (
         info.marks & (BARRED | m.STATE | m.EPONYM | m.DRUG) and not info.marks & m.SAINT
     ) or info.medical:
