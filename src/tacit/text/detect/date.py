@@ -37,7 +37,7 @@ EVENTS = words(
     "wc post posted filed transferred arrived meeting mtg hearing trial court cpa mdt round updated faxed emailed "
     "mailed referred referral rx script dispensed written swab swabs sample samples culture cultures drawn tested infusion "
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
-    "tomorrow tmrw through and to & tue"
+    "tomorrow tmrw"
 )
 #: Marks between the numbers of a date.
 SIGNS = frozenset("/.-")
@@ -224,6 +224,9 @@ def is_event(page: Page, i: int) -> bool:
     k = i - 1
     if page.low(k) in (":", "(", "-", "–", ",", "@", "for", "again") and page.together(k, i):
         k -= 1
+    if page.low(k) in ("and", "to", "&", "-", "–", "or") and k > 3 and page.low(k - 2) == "/":
+        first, second = page.words[k - 3], page.words[k - 1]
+        return first.isdecimal() and second.isdecimal() and is_event(page, k - 3)
     return page.low(k) in EVENTS and page.together(k, i)
 
 

@@ -12,7 +12,9 @@ from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, stops
 from tacit.text.words import words
 
 CARE, FIRM, BODY, JOINS = (m.mark(name) for name in ("care", "firm", "body", "joins"))
-PREFIX, HOLY = m.mark("body prefix"), m.mark("holy")
+PREFIX, HOLY, FIELD = (m.mark(name) for name in ("body prefix", "holy", "body field"))
+#: Fields of a form that hold a house of care.
+HOUSES = words("snf pharmacy facility provider hospital practice chemist hospice dispensary")
 GOES_ON = CARE | FIRM | BODY | m.HOSPITAL | m.COMPANY
 KINDS = ((CARE, "hospital"), (FIRM, "employer"), (BODY, "organisation"))
 #: Last words that anything may have; something must tell that a house of care or a body is meant.
@@ -33,7 +35,7 @@ SORTS = words(
     "lead chief duty call department dept division section school faculty institute professor registrar resident fellow "
     "diagnostic preventive internal adult child home skin eye foot hand sleep pain speech drug alcohol early "
     "world american british european international global federal organization organisation administration crown "
-    "magistrates supreme new next nearest local same other another good"
+    "magistrates supreme royal new next nearest local same other another good"
 )
 NO_NAMES = SORTS | GENERIC
 #: Fields and words after which a body stands: Provider: Tamarack Joint, SNF choice is Dogwood Terrace.
@@ -289,3 +291,27 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
         if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
             end += 1
         yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.7, "named ward")
+
+
+@detector("field of a body", FIELD, languages=("en",))
+def find_body_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find what stands after School:, Insurer:, Pharmacy: in a form."""
+    j = i + 1
+    if page.low(j) in ("name", "used", "attended"):
+        j += 1
+    if page.low(j) != ":" or not page.together(i, j + 1):
+        return
+    j += 1
+    info = page.infos[j]
+    if (
+        info.shape not in "CM"
+        or info.medical
+        or info.marks & (m.STOP | m.TITLE | m.MONTH | m.WEEKDAY)
+    ):
+        return
+    end = forward_proper(page, j, 5)
+    tells = told(page, j, end) if end > j else 0
+    if tells and not ends_medical(page, end):
+        evidence = 0.85 if end - j > 1 else 0.8 if tells == 2 else 0.5
+        kind = "hospital" if page.low(i) in HOUSES else "organisation"
+        yield cut(page, j, end, kind, evidence, "field of a body")

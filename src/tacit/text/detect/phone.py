@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tacit.text import marks as m
+from tacit.text.dates import NUMERIC
 from tacit.text.detect.registry import Candidate, detector
 from tacit.text.page import REACH, Page
 from tacit.text.words import words
@@ -86,6 +87,9 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
         if found:
             digits = sum(c.isdigit() for c in found[0])
             if pattern in (NATIONAL, INTERNATIONAL) and not 8 <= digits <= 19:
+                continue
+            if pattern is NATIONAL and NUMERIC.match(text, page.starts[i]):
+                # 09/11/2015 2354 is a date and a time.
                 continue
             if pattern is LOCAL and UNITS.match(text, found.end()):
                 continue
