@@ -13,29 +13,45 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
+from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.date import (
+    NO_DATES,
     after_score,
+    closes,
     find_dates,
     find_month_dates,
     is_duration,
     is_event,
     is_weekday,
 )
-from tacit.text.detect.day import find_ordinal_days, find_weekdays
+from tacit.text.detect.day import ORDINAL, find_ordinal_days, find_weekdays
 from tacit.text.detect.email import find_emails
 from tacit.text.detect.hospital import MEASURES
 from tacit.text.detect.named_body import NO_NAMES
 from tacit.text.detect.record_number import LABEL, is_shared
 from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
 from tacit.text.detect.village import PLACED
+from tacit.text.names import BARRED
 from tacit.text.page import Page
 from tacit.text.proper import SMALL
+from tacit.text.words import words
 
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
-DATES = (find_dates, find_month_dates, find_ordinal_days, find_weekdays, find_spoken_dates)
+#: Readers of dates, each at the tokens that it is made for.
+DATES = (
+    (m.DIGIT, find_dates),
+    (m.MONTH, find_month_dates),
+    (m.MONTH, find_spoken_dates),
+    (ORDINAL, find_ordinal_days),
+    (m.WEEKDAY, find_weekdays),
+)
 #: Evidence from which a reader of dates is believed where the voter saw one.
 LEAST = 0.5
+#: Days of the year that have a name.
+FEASTS = words(
+    "christmas easter boxing thanksgiving eve hogmanay ramadan eid diwali passover halloween whit"
+)
 #: Marks of words that no number holds.
 LABELS = m.NUMBER | m.PHONE | m.STOP | m.HEADER | m.PREPOSITION | LABEL
 
@@ -58,6 +74,10 @@ def tokens_of(page: Page, span: Span) -> range:
 def columns_of(page: Page, span: Span) -> Iterator[Span]:
     """Yield the parts of a span that wide spaces and line ends separate."""
     start = span.start
+    part = page.text[start : span.end]
+    if "  " not in part and "\n" not in part and "\t" not in part:
+        yield span
+        return
     for gap in COLUMN.finditer(page.text, span.start, span.end):
         if gap.start() > start:
             yield replace(span, start=start, end=gap.start())
@@ -68,16 +88,27 @@ def columns_of(page: Page, span: Span) -> Iterator[Span]:
 
 def tidy_date(page: Page, span: Span) -> Iterator[Span]:
     """Yield the dates within a span; what holds none is a score, a value or a weekday alone."""
+    if is_plain_date(page, span):
+        yield span
+        return
     at = span.start
     for i in tokens_of(page, span):
         if page.starts[i] < at:
             continue
-        found = [c for f in DATES for c in f(page, i) if c.start >= at and c.evidence >= LEAST]
+        marks = page.marks(i)
+        found = [
+            c
+            for on, find in DATES
+            if on & marks
+            for c in find(page, i)
+            if c.start >= at and c.evidence >= LEAST
+        ]
         if not found:
             continue
         start, end = min(c.start for c in found), max(c.end for c in found)
         if at == span.start and start > at:
             yield from before_date(page, span, start)
+            yield from salvage(page, span, at, start)
         if page.text[at:start].lower().endswith("the "):
             start -= 4
         start, end = with_weekday(page, span, max(at, start), end)
@@ -85,6 +116,35 @@ def tidy_date(page: Page, span: Span) -> Iterator[Span]:
         at = end
     if at == span.start and could_be_date(page, span):
         yield span
+    else:
+        yield from salvage(page, span, at, span.end)
+
+
+def is_plain_date(page: Page, span: Span) -> bool:
+    """Return True for a span that is one date of the usual forms and nothing else."""
+    text, start = page.text, span.start
+    if text[start].isdecimal():
+        read = read_numeric(text, start, page.pack) or read_day_month(text, start, page.pack)
+        return read is not None and read.end == span.end
+    i = bisect_left(page.starts, start)
+    month = page.pack.months.get(page.low(i), 0)
+    written = read_month_day(text, month, page.ends[i]) if month else None
+    return written is not None and written.end == span.end
+
+
+def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
+    """Yield the words of a part that is given back and that may be names: the voter saw something in them."""
+    for k in range(bisect_left(page.starts, start), bisect_left(page.starts, end)):
+        info = page.infos[k]
+        if (
+            info.shape in "CM"
+            and page.ends[k] <= end
+            and len(info.low) > 2
+            and not info.medical
+            and not info.marks & (BARRED | m.MEDICAL)
+            and (not info.common or info.index >= 3)
+        ):
+            yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
 
 
 def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int]:
@@ -100,39 +160,58 @@ def with_weekday(page: Page, span: Span, start: int, end: int) -> tuple[int, int
 
 
 def before_date(page: Page, span: Span, start: int) -> Iterator[Span]:
-    """Yield the end of a number that stands before a date: SD-118 Feb 8."""
-    if (
-        page.text[span.start - 1 : span.start] in ("-", "/")
-        and page.words[tokens_of(page, span)[0]].isdecimal()
-    ):
-        stop = page.text.find(" ", span.start, start)
-        if stop > 0:
-            yield replace(span, end=stop, kind="id")
+    """Yield the number or date whose end the voter put before a date: SD-118 Feb 8; LMP 5/12, EDD 12 Sept."""
+    i = tokens_of(page, span)[0]
+    if page.text[span.start - 1 : span.start] not in ("-", "/") or not page.words[i].isdecimal():
+        return
+    if len(page.words[i]) < 3:
+        yield from part_of_date(page, span, i)
+    elif page.ends[i] < start:
+        yield replace(span, end=page.ends[i], kind="id")
 
 
 def could_be_date(page: Page, span: Span) -> bool:
     """Return True for a span that no reader of dates knows and that may be one all the same."""
-    if COLUMN.search(page.text, span.start, span.end):
+    if COLUMN.search(page.text, span.start, span.end) or NO_DATES.match(page.text, span.end):
         return False
     inside = tokens_of(page, span)
     i = inside[0] if inside else 0
     numbers = [k for k in inside if page.infos[k].shape == "d"]
     if any(page.marks(k) & m.MONTH for k in inside):
         return True
-    if any(page.low(k) in ORDINALS for k in inside):
+    if any(page.low(k) in ORDINALS or page.low(k) in FEASTS for k in inside):
+        return True
+    if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 1:
         return True
     if not numbers:
         return False
     if is_weekday(page, i) or is_event(page, i) or page.marks(i) & m.WEEKDAY:
         return True
-    if any(page.low(k) in ("th", "st", "nd", "rd") for k in inside):
-        return not ranks_a_noun(page, inside[-1] + 1)
+    ordinals = [k for k in inside if page.marks(k) & ORDINAL and page.joined(k - 1)]
+    if ordinals:
+        return not any(ranks_a_noun(page, k + 1) for k in ordinals)
     whole = {page.low(k) for k in inside if page.infos[k].shape != "d"}
     if not whole <= {"/", "-", "."} or len(whole) > 1:
         return False
-    if is_duration(page, i):
+    if is_duration(page, i) or (whole == {"-"} and is_range(page, i)):
         return False
     return not after_score(page, i) and not is_level(page, i)
+
+
+def is_range(page: Page, i: int) -> bool:
+    """Return True for 2-4 puffs and between 4-6, which may be dates by their numbers alone."""
+    if page.low(i)[0] == "0" or page.infos[i].shape != "d":
+        return False
+    if not closes(page, i + 3) or page.low(i - 1) in (
+        "between",
+        "every",
+        "over",
+        "x",
+        "of",
+        "about",
+    ):
+        return True
+    return not int(page.words[i]) <= 12 < int(page.low(i + 2) if page.marks(i + 2) & m.DIGIT else 0)
 
 
 def ranks_a_noun(page: Page, j: int) -> bool:
@@ -156,6 +235,8 @@ def tidy_phone(page: Page, span: Span) -> Iterator[Span]:
         if k is None:
             if spells_digits(page, inside):
                 yield part
+            else:
+                yield from salvage(page, part, part.start, part.end)
             continue
         start = page.starts[k]
         while start > part.start and page.text[start - 1] in "(+x":
@@ -173,7 +254,10 @@ def spells_digits(page: Page, inside: range) -> bool:
 def has_phone_word(page: Page, k: int) -> bool:
     """Return True when a word of telephones stands shortly before token k."""
     wanted = m.PHONE | m.mark("pager")
-    return any(page.marks(n) & wanted for n in range(max(0, k - 8), k))
+    return any(
+        page.marks(n) & wanted and (page.low(n) != "x" or (n == k - 1 and page.joined(n)))
+        for n in range(max(0, k - 8), k)
+    )
 
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
@@ -188,18 +272,28 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
         ):
             j -= 1
         if not any(page.infos[k].shape == "d" for k in range(i, j)):
-            yield from (replace(part, kind="name") for k in inside[:1] if is_name(page, k))
+            yield from salvage(page, part, part.start, part.end)
             continue
         if is_shared(page, i):
+            continue
+        if sum(c.isdecimal() for c in page.text[page.starts[i] : page.ends[j - 1]]) < 3:
+            yield from part_of_date(page, part, i)
             continue
         if j - i == 1 and is_time(page, i):
             continue
         yield replace(part, start=page.starts[i], end=page.ends[j - 1])
 
 
-def is_name(page: Page, i: int) -> bool:
-    """Return True for a word that is a name by the lists and as it is written."""
-    return page.infos[i].index >= 5 and page.capital(i)
+def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:
+    """Yield the date of which a number of one or two digits is the end: LMP 5/12."""
+    k = i - 2
+    if k >= 0 and page.low(i - 1) in ("/", "-", "."):
+        for c in find_dates(page, k):
+            if c.evidence >= LEAST:
+                yield replace(part, start=c.start, end=c.end, kind="date")
+                return
+    if page.marks(i - 1) & (m.NUMBER | LABEL) or page.low(i - 1) in ("#", ".", ":"):
+        yield part
 
 
 def is_label(page: Page, i: int) -> bool:
@@ -281,14 +375,22 @@ def could_be_place(page: Page, i: int, j: int) -> bool:
         return not (page.plain_case(i) or all(w.shape == "l" for w in infos))
     if any(w.marks & m.DRUG for w in infos):
         return False
-    if len(infos) > 1:
+    if len(infos) > 2:
         return True
-    if infos and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
+    if infos and len(infos[0].low) < 3:
+        return False
+    if len(infos) == 1 and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
         return False
     # Vancouver B2, Nottingham grade 2: a classification.
     after = page.word_at(j)
     if after is None or not page.together(i, j):
         return True
+    for k in range(j, min(page.size, j + 4)):
+        # Edinburgh Postnatal Depression Scale
+        if page.infos[k].shape not in "CM" or not page.together(i, k):
+            break
+        if page.marks(k) & m.HEAD or page.low(k) in MEASURES:
+            return False
     graded = after.shape == "I" and page.joined(j) and page.marks(j + 1) & m.DIGIT
     return not (graded or (after.marks & m.HEAD and after.shape == "l"))
 

@@ -37,8 +37,10 @@ EVENTS = words(
     "wc post posted filed transferred arrived meeting mtg hearing trial court cpa mdt round updated faxed emailed "
     "mailed referred referral rx script dispensed written swab swabs sample samples culture cultures drawn tested infusion "
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
-    "tomorrow tmrw through and to & tue"
+    "tomorrow tmrw"
 )
+#: Marks between the numbers of a date.
+SIGNS = frozenset("/.-")
 #: Shares of a tablet, and what British notes write for days, weeks and months.
 FRACTIONS = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 DURATIONS = words("for in x every after over within another last past weeks months days week month")
@@ -46,7 +48,7 @@ TIME = re.compile(r"[ ]{0,3}(?:@|at\b)?[ ]{0,2}(?:\d{1,2}[:.]\d\d(?!\d)|\d{1,2} 
 NO_DATES = re.compile(
     r" ?(?:(?:mg|ml|mcg|mm|cm|kg|g|of|out|yrs?|years?|wks?|weeks?|days?|months?|hours?|hrs?|hpf|x|with|without|"
     r"tabs?|tablets?|doses?|caps?|pain|strength|power|positive|points?|murmur|systolic|inch|inches|in|stitches|st|"
-    r"packs?|ppd|units?|cycles?|ribs?|times|nodes?|lobes?|cores?|weekly|daily|nightly|headache)(?![a-z])|[%<>=+])",
+    r"packs?|ppd|units?|cycles?|ribs?|times|nodes?|lobes?|cores?|weekly|daily|nightly|headache|ago)(?![a-z])|[%<>=+])",
     re.IGNORECASE,
 )
 
@@ -76,7 +78,9 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
         return
     if size > 4:
         return
-    written = read_numeric(text, start, page.pack)
+    end = start + size
+    parted = text[end : end + 1] in SIGNS or text[end : end + 2] == " /"
+    written = read_numeric(text, start, page.pack) if parted else None
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
         return
@@ -86,7 +90,7 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
             return
         yield from misspelt_month(page, i)
-        short = read_short(text, start)
+        short = read_short(text, start) if parted else None
         if short:
             yield from short_date(page, i, short)
         elif page.joined(i):
@@ -108,7 +112,11 @@ def scanned(page: Page, i: int, start: int) -> Iterator[Candidate]:
 def short_date(page: Page, i: int, short: Written) -> Iterator[Candidate]:
     """Yield a day and month where a cue says that it is one."""
     text, end = page.text, short.end
-    if NO_DATES.match(text, end):
+    after = page.infos[i + 3] if page.together(i, i + 3) else None
+    if NO_DATES.match(text, end) or (after is not None and after.marks & m.DRUG):
+        return
+    if after is not None and after.medical and page.low(i + 2) in ("7", "52"):
+        # 5/7 amoxicillin: five days of it.
         return
     evidence = {"short/": slashed, "short-": dashed, "short.": dotted}[short.form](page, i, end)
     if evidence:
@@ -216,6 +224,9 @@ def is_event(page: Page, i: int) -> bool:
     k = i - 1
     if page.low(k) in (":", "(", "-", "–", ",", "@", "for", "again") and page.together(k, i):
         k -= 1
+    if page.low(k) in ("and", "to", "&", "-", "–", "or") and k > 3 and page.low(k - 2) == "/":
+        first, second = page.words[k - 3], page.words[k - 1]
+        return first.isdecimal() and second.isdecimal() and is_event(page, k - 3)
     return page.low(k) in EVENTS and page.together(k, i)
 
 

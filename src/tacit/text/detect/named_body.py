@@ -12,7 +12,9 @@ from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, stops
 from tacit.text.words import words
 
 CARE, FIRM, BODY, JOINS = (m.mark(name) for name in ("care", "firm", "body", "joins"))
-PREFIX, HOLY = m.mark("body prefix"), m.mark("holy")
+PREFIX, HOLY, FIELD = (m.mark(name) for name in ("body prefix", "holy", "body field"))
+#: Fields of a form that hold a house of care.
+HOUSES = words("snf pharmacy facility provider hospital practice chemist hospice dispensary")
 GOES_ON = CARE | FIRM | BODY | m.HOSPITAL | m.COMPANY
 KINDS = ((CARE, "hospital"), (FIRM, "employer"), (BODY, "organisation"))
 #: Last words that anything may have; something must tell that a house of care or a body is meant.
@@ -33,7 +35,7 @@ SORTS = words(
     "lead chief duty call department dept division section school faculty institute professor registrar resident fellow "
     "diagnostic preventive internal adult child home skin eye foot hand sleep pain speech drug alcohol early "
     "world american british european international global federal organization organisation administration crown "
-    "magistrates supreme new next nearest local same other another good"
+    "magistrates supreme royal new next nearest local same other another good"
 )
 NO_NAMES = SORTS | GENERIC
 #: Fields and words after which a body stands: Provider: Tamarack Joint, SNF choice is Dogwood Terrace.
@@ -47,6 +49,8 @@ TO = words(
 )
 #: Words between what people do and where: plays for the, a member of, enrolled at.
 LINKS = words("for with at in of to from the a an as : and by school church team")
+#: Small words with which names of clubs and schools begin.
+FIRST_WORDS = words("old new our all great little")
 SAINTS = words("st saint ss sta santa san")
 #: Second words of the names of churches and schools: Holy Trinity, Sacred Heart.
 SECOND = words(
@@ -123,7 +127,7 @@ def begin_body(page: Page, i: int) -> int:
 def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_before: int) -> float:
     """Return how certainly a name of a thing ends at token i, by its words and what leads to it."""
     weak = page.low(i) in WEAK
-    if page.plain_case(i):
+    if page.plain_case(i) and page.infos[i].shape not in "CM":
         base = 0.62 if tells == 2 or led else 0.4
         sure = led and (words_before > 2 or (tells == 2 and not weak))
         return base + (0.2 if sure else 0.1 if led else 0.0)
@@ -161,7 +165,7 @@ def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
     j = i + 1
     if not page.together(i, j):
         return
-    if page.plain_case(j):
+    if page.plain_case(j) and page.infos[j].shape not in "CM":
         end = j
         while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
             end += 1
@@ -190,11 +194,13 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
         j += 1
     if page.low(i) in ("group", "charity", "v", "vs"):
         linked = linked or j == i + 1
-    if not linked or j >= page.size or not page.together(i, j) or page.plain_case(j):
+    if not linked or j >= page.size or not page.together(i, j) or page.lines[j] in page.caps_lines:
         return
-    if page.infos[j].shape not in "CM" or page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY):
+    if page.infos[j].shape not in "CM" or (
+        page.marks(j) & (m.TITLE | m.STOP | m.MONTH | m.WEEKDAY) and page.low(j) not in FIRST_WORDS
+    ):
         return
-    end = forward_proper(page, j, 4)
+    end = forward_proper(page, j + 1 if page.low(j) in FIRST_WORDS else j, 4)
     first = page.infos[j]
     if end <= j or (first.first >= 8 and not first.marks & m.PLACE) or ends_medical(page, end):
         return
@@ -285,3 +291,27 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
         if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
             end += 1
         yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.7, "named ward")
+
+
+@detector("field of a body", FIELD, languages=("en",))
+def find_body_fields(page: Page, i: int) -> Iterator[Candidate]:
+    """Find what stands after School:, Insurer:, Pharmacy: in a form."""
+    j = i + 1
+    if page.low(j) in ("name", "used", "attended"):
+        j += 1
+    if page.low(j) != ":" or not page.together(i, j + 1):
+        return
+    j += 1
+    info = page.infos[j]
+    if (
+        info.shape not in "CM"
+        or info.medical
+        or info.marks & (m.STOP | m.TITLE | m.MONTH | m.WEEKDAY)
+    ):
+        return
+    end = forward_proper(page, j, 5)
+    tells = told(page, j, end) if end > j else 0
+    if tells and not ends_medical(page, end):
+        evidence = 0.85 if end - j > 1 else 0.8 if tells == 2 else 0.5
+        kind = "hospital" if page.low(i) in HOUSES else "organisation"
+        yield cut(page, j, end, kind, evidence, "field of a body")

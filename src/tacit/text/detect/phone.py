@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tacit.text import marks as m
+from tacit.text.dates import NUMERIC
 from tacit.text.detect.registry import Candidate, detector
 from tacit.text.page import REACH, Page
 from tacit.text.words import words
@@ -65,6 +66,11 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
                 start -= 1
     if page.ends[i] - page.starts[i] > 12:
         return
+    if start == page.starts[i] and page.ends[i] - start < 3 and text[start] not in "01":
+        # Two digits begin a number only after a word of telephones.
+        if has_cue(page, i):
+            yield from after_cue(page, i, start)
+        return
     cue = has_cue(page, i)
     for pattern, evidence in (
         (AMERICAN, 0.95),
@@ -82,6 +88,9 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
             digits = sum(c.isdigit() for c in found[0])
             if pattern in (NATIONAL, INTERNATIONAL) and not 8 <= digits <= 19:
                 continue
+            if pattern is NATIONAL and NUMERIC.match(text, page.starts[i]):
+                # 09/11/2015 2354 is a date and a time.
+                continue
             if pattern is LOCAL and UNITS.match(text, found.end()):
                 continue
             if pattern is LOCAL and found[0][3] == " " and not cue:
@@ -89,16 +98,21 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(found.start(), found.end(), "phone", 0.97 if cue else evidence, "phone")
             return
     if cue:
-        found = AFTER_CUE.match(text, start)
-        digits = sum(c.isdigit() for c in found[0]) if found else 0
-        if (
-            found
-            and 4 <= digits <= 15
-            and not UNITS.match(text, found.end())
-            and near_cue(page, i)
-            and not looks_like_year(found[0])
-        ):
-            yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")
+        yield from after_cue(page, i, start)
+
+
+def after_cue(page: Page, i: int, start: int) -> Iterator[Candidate]:
+    """Yield digits in any groups after a word of telephones."""
+    found = AFTER_CUE.match(page.text, start)
+    digits = sum(c.isdigit() for c in found[0]) if found else 0
+    if (
+        found
+        and 4 <= digits <= 15
+        and not UNITS.match(page.text, found.end())
+        and near_cue(page, i)
+        and not looks_like_year(found[0])
+    ):
+        yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")
 
 
 def looks_like_year(text: str) -> bool:

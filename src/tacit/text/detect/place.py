@@ -112,6 +112,29 @@ def town_start(page: Page, k: int) -> int:
     return start
 
 
+REGION = m.mark("region")
+
+
+@detector("region and postcode", REGION, languages=("en",))
+def find_regions(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a town, a state of Australia and four digits: Wirrabeen NSW 2999."""
+    j = i + 1
+    if (
+        page.infos[i].shape != "U"
+        or not page.together(i, j)
+        or page.infos[j].shape != "d"
+        or len(page.words[j]) != 4
+        or page.starts[j] - page.ends[i] != 1
+    ):
+        return
+    k = i - 1 if page.low(i - 1) == "," else i
+    start = back_proper(page, k, 3) if k and page.together(k - 1, i) else k
+    if start < k and not page.plain_case(i):
+        yield cut(page, start, j + 1, "address", 0.93, "region and postcode")
+    elif len(page.low(i)) == 3:
+        yield cut(page, i, j + 1, "address", 0.85, "region and postcode")
+
+
 @detector("postcode", m.SHORT)
 def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""

@@ -20,6 +20,8 @@ WEAK = words(
 )
 WAY = m.mark("way")
 PLOT = m.mark("plot")
+#: Roads that have a number after them.
+ROADS = words("road rd highway hwy route rte")
 #: Streets that everybody has.
 ANY_STREET = words("main side busy country dirt back cross long open through one two same wrong")
 #: Words before a street without a number, where capitals tell nothing.
@@ -52,6 +54,15 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
         if before.low == "s" and page.low(k - 2) in "'’":
             k -= 1
             continue
+        if before.low in ("st", "nd", "rd", "th") and k > 1 and page.joined(k - 2):
+            # 1200 W. 5th St.
+            if page.infos[k - 2].shape != "d" or (
+                k == i - 1 and page.low(i) == "st" and not page.capital(i)
+            ):
+                break
+            k -= 2
+            words += 1
+            continue
         if before.shape == "p":
             break
         if not (
@@ -71,6 +82,13 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     end = street_end(page, i)
     if inside and page.low(end) == "." and end + 1 < page.size and page.infos[end + 1].shape == "d":
         end += 1
+    if info.low in ROADS and page.together(i, end) and page.marks(end) & m.FEW:
+        # County Road 14, off Route 9.
+        led = page.low(k - 1) in ON and page.capital(i)
+        county = words == 1 and page.low(i - 1) in ("county", "state", "farm", "forest", "rural")
+        if led or county:
+            yield cut(page, tidy(page, k, i), end + 1, "address", 0.82, "street")
+            return
     if not words and not inside:
         return
     start, numbered = house_number(page, k)
@@ -174,6 +192,8 @@ def leads_name(page: Page, i: int) -> bool:
     info = page.infos[j]
     if info.marks & m.PARTICLE and page.low(i) == "dr":
         return True
+    if info.marks & m.UNIT or page.low(i - 1) in ("st", "nd", "rd", "th"):
+        return False
     return info.shape in "CMI" or (page.plain_case(i) and info.index >= 6 and info.shape != "p")
 
 
@@ -262,6 +282,13 @@ def find_flats(page: Page, i: int) -> Iterator[Candidate]:
             and page.infos[end].shape in "Il"
         ):
             end += 1
+        elif (
+            page.low(end) == "/"
+            and page.joined(j)
+            and page.joined(end)
+            and page.marks(end + 1) & m.FEW
+        ):
+            end += 2
     elif not (other.shape == "I" and (page.low(end) == "," or page.low(end) == "-")):
         return
     elif page.low(end) == "-" and page.joined(j) and page.infos[end + 1].shape == "d":
@@ -331,7 +358,14 @@ def find_boxes(page: Page, i: int) -> Iterator[Candidate]:
     while start < i and page.low(start) == ".":
         start += 1
     if start == i and page.low(i) == "box":
-        return
+        # RR 2 Box 118
+        if (
+            i < 2
+            or page.infos[i - 1].shape != "d"
+            or page.low(i - 2) not in ("rr", "hc", "route", "rt", "rte")
+        ):
+            return
+        start = i - 2
     end = j + 1
     while (
         end < page.size

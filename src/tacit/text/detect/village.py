@@ -80,7 +80,7 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
 def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word of no list after from, in, near or to, where people come from or live."""
     j = i + 1
-    if not page.together(i, j) or page.plain_case(j) or page.infos[j].shape not in "CM":
+    if j >= page.size or page.infos[j].shape not in "CM" or page.lines[j] != page.lines[i]:
         return
     info = page.infos[j]
     if (

@@ -260,6 +260,12 @@ CUES = {
         "county parish borough village gardens heights hills hill rapids rock grove burn beck gill puram pet peth bazaar chowk marg "
         "society cross wharf dock docks caravan homestead downs"
     ),
+    "body field": (
+        "snf employer school insurer payer payor bank pharmacy church parish facility provider hospital practice team club college "
+        "union agency sponsor company firm workplace university nursery prison carrier chemist hospice dispensary lender regiment "
+        "congregation daycare preschool academy"
+    ),
+    "region": "nsw vic qld wa sa tas act nt",
     "plot": "plot door site villa cottage bungalow shop stall pitch berth",
     "hither": "in near outside from to via around beyond towards toward",
     "way": "track cross nagar colony layout vihar marg society enclave chowk bazaar gali salai bund bypass towpath brow brae wynd vennel loan strand parade promenade concourse mall piazza calle camino trace fork pass point bay cross",
