@@ -39,7 +39,7 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.95
     if info.marks & m.PHRASE and in_phrase(page, i):
         return 0.93
-    if is_misread(page, i) or is_contraction(page, i):
+    if (info.low in CONTRACTED and is_contraction(page, i)) or is_misread(page, i):
         return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
@@ -102,9 +102,9 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if sounds_medical(page, info) or is_graded(page, i):
         return 0.6
-    if is_acronym(page, i):
+    if info.shape == "U" and is_acronym(page, i):
         return 0.55
-    if is_ordinary_use(page, i):
+    if (info.common >= 9 or info.low in ("max", "min")) and is_ordinary_use(page, i):
         return 0.82
     if names_a_thing(page, i) and not is_first_name_only(info):
         return 0.5
@@ -153,6 +153,8 @@ LINKS = words("- – = : ' ’ s of is was at")
 def is_graded(page: Page, i: int) -> bool:
     """Return True for a capitalised word with a part of a whole, a share or a Roman figure after it: Lewin 4/5, Tosh III."""
     j = i + 1
+    if j >= page.size or page.infos[j].shape not in "dU":
+        return False
     if not page.together(i, j + 1) or page.gap(i) != 1 or page.infos[i].shape not in "CM":
         return False
     info, after = page.infos[j], page.infos[j + 1]
@@ -224,10 +226,10 @@ VOWELS = frozenset("aeiouy")
 def is_ordinary_use(page: Page, i: int) -> bool:
     """Return True for a word that is a name elsewhere, used as an ordinary one: Hope to avoid, Mark any, Rose-pink."""
     info = page.infos[i]
-    if info.low in ("max", "min"):
-        return bool(page.marks(i + 1) & (m.DOSE | m.HEAD)) and page.together(i, i + 1)
-    if info.common < 9 or not page.together(i, i + 1) or page.gap(i) > 1:
+    if not page.together(i, i + 1) or page.gap(i) > 1:
         return False
+    if info.low in ("max", "min"):
+        return bool(page.marks(i + 1) & (m.DOSE | m.HEAD))
     after = page.infos[i + 1]
     if after.low == "-" and page.joined(i) and page.joined(i + 1):
         part = page.infos[i + 2]
@@ -262,6 +264,11 @@ COMPLEMENTS = {
 #: Words after a verb at the start of a sentence, not after a name.
 DETERMINERS = words(
     "the a an any all this that these those his her their your my our each every no"
+)
+
+
+CONTRACTED = words(
+    "don can won didn doesn isn wasn aren weren hasn haven hadn couldn wouldn shouldn mustn needn ain"
 )
 
 
