@@ -70,6 +70,8 @@ def medical_evidence(page: Page, i: int) -> float:
         if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
             return 0.95
         break
+    if eponym and beside_rare_eponym(page, i):
+        return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
     if before_medicine(page, i):
@@ -210,9 +212,13 @@ def stands_alone(page: Page, j: int) -> bool:
 def is_acronym(page: Page, i: int) -> bool:
     """Return True for a few capital letters that no list of names holds, within a line of small ones."""
     info = page.infos[i]
-    if info.shape != "U" or info.first >= 7 or info.last >= 9 or page.lines[i] in page.caps_lines:
+    if page.lines[i] in page.caps_lines or (
+        info.low != "pearl" and (info.first >= 7 or info.last >= 9)
+    ):
         return False
     size = len(info.low)
+    if info.low == "pearl":
+        return True
     return (
         size < 4
         or (size < 7 and not VOWELS.intersection(info.low))
@@ -289,6 +295,8 @@ def in_phrase(page: Page, i: int) -> bool:
 def ordinary_evidence(page: Page, i: int) -> float:
     """Return how much speaks against a name for which there is the trained voter's word alone."""
     info = page.infos[i]
+    if i and info.first < 8 and info.last < 11 and is_drug_like(page, i - 1):
+        return 0.5
     if info.marks & CUED and info.index < 5 and info.low.isascii():
         named = info.first >= 11 and not page.starts_sentence(i)
         return 0.0 if named or info.low in GENERATIONS else 0.5
@@ -298,14 +306,21 @@ def ordinary_evidence(page: Page, i: int) -> float:
         return 0.4
     if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
         return 0.5
-    label = page.low(i + 1) == ":" and (i == 0 or page.lines[i - 1] != page.lines[i])
-    if label and info.first < 8:
+    label = page.low(i + 1) == ":" and page.joined(i)
+    opens = i == 0 or page.lines[i - 1] != page.lines[i] or len(info.low) < 5
+    if label and opens and info.first < 8:
         return 0.5
     adjective = not info.first and not info.last and info.low.endswith(("ian", "ese", "ish"))
     if adjective and page.together(i, i + 1):
         after = page.infos[i + 1]
         return 0.5 if after.shape == "l" and after.common and not after.marks & NO_NOUN else 0.0
     return 0.0
+
+
+def is_drug_like(page: Page, k: int) -> bool:
+    """Return True for a trade name right before another word: Epilim Chrono."""
+    info = page.infos[k]
+    return info.medical and page.together(k, k + 1) and page.gap(k) == 1
 
 
 GENERATIONS = words("jr sr ii iii iv")
@@ -346,6 +361,15 @@ def compound(page: Page, i: int) -> bool:
 def is_rare_eponym(info: Word) -> bool:
     """Return True for the name of a thing that hardly anybody bears: Fraumeni."""
     return bool(info.marks & m.EPONYM) and info.first < 7 and info.last < 9
+
+
+def beside_rare_eponym(page: Page, i: int) -> bool:
+    """Return True for one of two signs in a row: Weber and Rinne, Tinel / Phalen."""
+    if page.low(i + 1) in ("and", "/", "&", ",", "or"):
+        after = page.word_at(i + 2)
+        if after is not None and is_rare_eponym(after):
+            return True
+    return page.low(i - 1) in ("and", "/", "&", ",", "or") and is_rare_eponym(page.infos[i - 2])
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

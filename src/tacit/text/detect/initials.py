@@ -10,7 +10,6 @@ from tacit.text.names import word_end
 from tacit.text.page import Page
 from tacit.text.words import words
 
-
 #: Tokens of a line that is too long to be initials and a time.
 LONG_LINE = 30
 
