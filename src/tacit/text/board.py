@@ -135,7 +135,7 @@ def settle_group(
     spans = weigh(page, group, words) if len(group) > 1 else [weigh_alone(page, group[0], words)]
     taken: list[Span] = []
     for span in spans:
-        if span.certainty < threshold and span.kind in NAMES:
+        if span.certainty < threshold and span.kind in NAMES and len(words) > 1:
             span = believed_part(page, span, words, threshold)
         if span.certainty < threshold or (veto and is_vetoed(page, span)):
             if span.certainty >= REVIEWED:
@@ -259,9 +259,14 @@ def word_certainty(page: Page, i: int, names: list[Candidate]) -> float:
     against = medical_evidence(page, i)
     if full and against <= 0.8:
         against *= 0.2
-    if against < DOUBTED and all(e < DOUBTED for s, e in by_source.items() if s not in VOTERS):
+    if against < DOUBTED and "crf" in by_source and is_voted_alone(by_source):
         against = max(against, ordinary_evidence(page, i))
     return certainty * (1.0 - against)
+
+
+def is_voted_alone(by_source: dict[str, float]) -> bool:
+    """Return True when nothing but the trained voter says much for a name."""
+    return all(e < DOUBTED for source, e in by_source.items() if source not in VOTERS)
 
 
 def rank(page: Page, span: Span) -> int:

@@ -41,7 +41,7 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.95
     if info.marks & m.PHRASE and in_phrase(page, i):
         return 0.93
-    if is_misread(page, i) or is_contraction(page, i):
+    if (info.low in CONTRACTED and is_contraction(page, i)) or is_misread(page, i):
         return 0.95
     j, steps = i + 1, 0
     eponym = bool(info.marks & (m.EPONYM | m.MEDICAL | m.DRUG))
@@ -72,6 +72,8 @@ def medical_evidence(page: Page, i: int) -> float:
         if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
             return 0.95
         break
+    if eponym and beside_rare_eponym(page, i):
+        return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
     if before_medicine(page, i):
@@ -104,9 +106,9 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if sounds_medical(page, info) or is_graded(page, i):
         return 0.6
-    if is_acronym(page, i):
+    if info.shape == "U" and is_acronym(page, i):
         return 0.55
-    if is_ordinary_use(page, i):
+    if (info.common >= 9 or info.low in ("max", "min")) and is_ordinary_use(page, i):
         return 0.82
     if names_a_thing(page, i) and not is_first_name_only(info):
         return 0.5
@@ -155,6 +157,8 @@ LINKS = words("- – = : ' ’ s of is was at")
 def is_graded(page: Page, i: int) -> bool:
     """Return True for a capitalised word with a part of a whole, a share or a Roman figure after it: Lewin 4/5, Tosh III."""
     j = i + 1
+    if j >= page.size or page.infos[j].shape not in "dU":
+        return False
     if not page.together(i, j + 1) or page.gap(i) != 1 or page.infos[i].shape not in "CM":
         return False
     info, after = page.infos[j], page.infos[j + 1]
@@ -210,9 +214,13 @@ def stands_alone(page: Page, j: int) -> bool:
 def is_acronym(page: Page, i: int) -> bool:
     """Return True for a few capital letters that no list of names holds, within a line of small ones."""
     info = page.infos[i]
-    if info.shape != "U" or info.first >= 7 or info.last >= 9 or page.lines[i] in page.caps_lines:
+    if page.lines[i] in page.caps_lines or (
+        info.low != "pearl" and (info.first >= 7 or info.last >= 9)
+    ):
         return False
     size = len(info.low)
+    if info.low == "pearl":
+        return True
     return (
         size < 4
         or (size < 7 and not VOWELS.intersection(info.low))
@@ -226,10 +234,10 @@ VOWELS = frozenset("aeiouy")
 def is_ordinary_use(page: Page, i: int) -> bool:
     """Return True for a word that is a name elsewhere, used as an ordinary one: Hope to avoid, Mark any, Rose-pink."""
     info = page.infos[i]
-    if info.low in ("max", "min"):
-        return bool(page.marks(i + 1) & (m.DOSE | m.HEAD)) and page.together(i, i + 1)
-    if info.common < 9 or not page.together(i, i + 1) or page.gap(i) > 1:
+    if not page.together(i, i + 1) or page.gap(i) > 1:
         return False
+    if info.low in ("max", "min"):
+        return bool(page.marks(i + 1) & (m.DOSE | m.HEAD))
     after = page.infos[i + 1]
     if after.low == "-" and page.joined(i) and page.joined(i + 1):
         part = page.infos[i + 2]
@@ -267,6 +275,11 @@ DETERMINERS = words(
 )
 
 
+CONTRACTED = words(
+    "don can won didn doesn isn wasn aren weren hasn haven hadn couldn wouldn shouldn mustn needn ain"
+)
+
+
 def is_contraction(page: Page, i: int) -> bool:
     """Return True for the start of don't and its like."""
     return page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
@@ -284,6 +297,8 @@ def in_phrase(page: Page, i: int) -> bool:
 def ordinary_evidence(page: Page, i: int) -> float:
     """Return how much speaks against a name for which there is the trained voter's word alone."""
     info = page.infos[i]
+    if i and info.first < 8 and info.last < 11 and is_drug_like(page, i - 1):
+        return 0.5
     if info.marks & CUED and info.index < 5 and info.low.isascii():
         named = info.first >= 11 and not page.starts_sentence(i)
         return 0.0 if named or info.low in GENERATIONS else 0.5
@@ -293,14 +308,21 @@ def ordinary_evidence(page: Page, i: int) -> float:
         return 0.4
     if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
         return 0.5
-    label = page.low(i + 1) == ":" and (i == 0 or page.lines[i - 1] != page.lines[i])
-    if label and info.first < 8:
+    label = page.low(i + 1) == ":" and page.joined(i)
+    opens = i == 0 or page.lines[i - 1] != page.lines[i] or len(info.low) < 5
+    if label and opens and info.first < 8:
         return 0.5
     adjective = not info.first and not info.last and info.low.endswith(("ian", "ese", "ish"))
     if adjective and page.together(i, i + 1):
         after = page.infos[i + 1]
         return 0.5 if after.shape == "l" and after.common and not after.marks & NO_NOUN else 0.0
     return 0.0
+
+
+def is_drug_like(page: Page, k: int) -> bool:
+    """Return True for a trade name right before another word: Epilim Chrono."""
+    info = page.infos[k]
+    return info.medical and page.together(k, k + 1) and page.gap(k) == 1
 
 
 GENERATIONS = words("jr sr ii iii iv")
@@ -341,6 +363,15 @@ def compound(page: Page, i: int) -> bool:
 def is_rare_eponym(info: Word) -> bool:
     """Return True for the name of a thing that hardly anybody bears: Fraumeni."""
     return bool(info.marks & m.EPONYM) and info.first < 7 and info.last < 9
+
+
+def beside_rare_eponym(page: Page, i: int) -> bool:
+    """Return True for one of two signs in a row: Weber and Rinne, Tinel / Phalen."""
+    if page.low(i + 1) in ("and", "/", "&", ",", "or"):
+        after = page.word_at(i + 2)
+        if after is not None and is_rare_eponym(after):
+            return True
+    return page.low(i - 1) in ("and", "/", "&", ",", "or") and is_rare_eponym(page.infos[i - 2])
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

@@ -13,6 +13,7 @@ from tacit.text import marks as m
 from tacit.text.board import NAMES
 from tacit.text.detect.registry import Candidate, cut
 from tacit.text.lexicon import Knowledge
+from tacit.text.medicine import names_a_thing
 from tacit.text.names import APOSTROPHES, BARRED
 from tacit.text.page import Page
 from tacit.text.tokens import TOKEN
@@ -109,6 +110,8 @@ class Memory:
             if page.capital(i):
                 weak = page.starts_sentence(i) and info.common >= 12 and info.index < 5
                 evidence = 0.5 if weak else 0.75 if info.marks & BARRED else 0.93
+                if info.common >= 9 and is_thing(page, i):
+                    evidence = 0.4
             elif info.shape == "U" or page.lower:
                 evidence = 0.9 if info.index >= 4 or not info.common else 0.3
                 if info.marks & BARRED:
@@ -213,6 +216,16 @@ class Memory:
                 if count > MOST_WORDS:
                     break
         return self.strange
+
+
+def is_thing(page: Page, i: int) -> bool:
+    """Return True for a name used as an ordinary word: April 2023, Sugar 143, Christmas week, Long term."""
+    after = page.word_at(i + 1)
+    if after is None or page.lines[i + 1] != page.lines[i] or page.gap(i) != 1:
+        return False
+    if after.shape == "d":
+        return after.low not in ("1", "2") and page.infos[i].index < 4
+    return page.infos[i].index < 3 and names_a_thing(page, i)
 
 
 def is_clipped(short: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from tacit.text.board import NAMES
 from tacit.text.detect.list_names import is_lone
 from tacit.text.detect.record_number import DOSES
 from tacit.text.detect.registry import Candidate, cut
-from tacit.text.medicine import medical_evidence
+from tacit.text.medicine import medical_evidence, ordinary_evidence
 from tacit.text.page import Page
 
 KNOWN = (
@@ -79,7 +79,12 @@ def is_possible(page: Page, vote: Candidate) -> bool:
     if vote.kind not in NAMES:
         return True
     i = bisect_left(page.starts, vote.start)
-    return i < page.size and medical_evidence(page, i) < 0.9
+    while i < page.size and page.starts[i] < vote.end:
+        against = max(medical_evidence(page, i), ordinary_evidence(page, i))
+        if page.infos[i].shape in "lCUMI" and vote.evidence * (1.0 - against) >= VOTED:
+            return True
+        i += 1
+    return False
 
 
 def find_unknown(page: Page) -> Iterator[Candidate]:
@@ -92,14 +97,13 @@ def find_unknown(page: Page) -> Iterator[Candidate]:
             if len(info.low) >= 5 and not DOSES.match(page.text, page.ends[i]):
                 yield cut(page, i, i + 1, "other", 0.85, "unknown")
             continue
-        if (
-            len(info.low) < 2
-            or (len(info.low) == 2 and shape != "U")
-            or medical_evidence(page, i) >= 0.9
-        ):
+        if len(info.low) < 2 or (len(info.low) == 2 and shape != "U"):
+            continue
+        against = medical_evidence(page, i)
+        if against >= 0.8:
             continue
         listed = info.first >= 8 or info.last >= 9
-        if (listed or info.marks & m.EPONYM) and medical_evidence(page, i) > 0.4:
+        if (listed or info.marks & m.EPONYM) and against > 0.4:
             continue
         if not info.common and not info.marks & m.EPONYM:
             yield cut(page, i, i + 1, "name" if listed else "other", 0.85, "unknown")

@@ -24,10 +24,10 @@ PEOPLE = words(
 FILLERS = words(
     "of the named subj full first last seen done given checked taken key on duty and & resp responsible a b"
 )
-#: A row has at least this many cells and at most this many characters.
-CELLS, LONGEST = 2, 400
+#: Cells are divided by bars, tabs or wide gaps; two lines in a row that hold such, or more, are a table.
 GAP = re.compile(r" *\| *| {2,}|\t+ *")
-MOST_ROWS = 400
+#: Characters of a row, and columns of a table, at most.
+LONGEST, MOST_COLUMNS = 400, 40
 
 
 class Cell(NamedTuple):
@@ -43,17 +43,51 @@ Row = list[Cell]
 
 @detector("column of names", m.LINE)
 def find_column_names(page: Page, i: int) -> Iterator[Candidate]:
-    """Find names in the columns of people of the table whose first row begins at token i."""
-    text = page.text
-    start = text.rfind("\n", 0, page.starts[i]) + 1
-    if not is_row(text, start) or (start and is_row(text, text.rfind("\n", 0, start - 1) + 1)):
+    """Find names in the columns of people of all tables; called for every line, it works at the first."""
+    if i:
         return
-    rows = read_rows(text, start)
-    if len(rows) < 2:
-        return
+    for rows in read_tables(page.text):
+        yield from names_in_table(page, rows)
+
+
+def read_tables(text: str) -> Iterator[list[Row]]:
+    """Yield the rows of each table: of lines one after the other that are divided into cells, two or more."""
+    lines: list[tuple[int, str]] = []
+    start = 0
+    for line in text.split("\n"):
+        if is_row(line):
+            lines.append((start, line))
+        elif lines:
+            if len(lines) > 1:
+                yield read_rows(lines)
+            lines = []
+        start += len(line) + 1
+    if len(lines) > 1:
+        yield read_rows(lines)
+
+
+def read_rows(lines: list[tuple[int, str]]) -> list[Row]:
+    """Return the rows of a table; rules of dashes are left out."""
+    heads: list[int] = []
+    rows = [read_row(line, start, heads) for start, line in lines]
+    return [row for row in rows if row]
+
+
+def is_row(line: str) -> bool:
+    """Return True for a line that a bar, a tab or a wide gap divides."""
+    if len(line) > LONGEST:
+        return False
+    return "  " in line.strip() or "|" in line or "\t" in line
+
+
+def names_in_table(page: Page, rows: list[Row]) -> Iterator[Candidate]:
+    """Yield the names in the columns that hold people, by their heading or by what stands in them."""
     heading, headed = find_heading(page, rows)
-    for column in columns_of(rows):
-        cells = [c for row in rows[heading:] for c in row if c.column == column]
+    columns: dict[int, list[Cell]] = {}
+    for row in rows[heading:]:
+        for cell in row:
+            columns.setdefault(cell.column, []).append(cell)
+    for column, cells in columns.items():
         if column in headed:
             for cell in cells:
                 yield from names_in_cell(page, cell, 0.85)
@@ -62,52 +96,17 @@ def find_column_names(page: Page, i: int) -> Iterator[Candidate]:
                 yield from names_in_cell(page, cell, 0.6)
 
 
-def line_end(text: str, start: int) -> int:
-    """Return the end of the line that begins at a place."""
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
-
-
-def is_row(text: str, start: int) -> bool:
-    """Return True for a line of at least two cells, by bars, tabs or wide gaps."""
-    end = line_end(text, start)
-    if end - start > LONGEST:
-        return False
-    if text.count("|", start, end) >= CELLS - 1 or text.count("\t", start, end) >= CELLS - 1:
-        return True
-    if text.find("  ", start, end) < 0:
-        return False
-    return len(GAP.findall(text[start:end].strip())) >= CELLS - 1
-
-
-def read_rows(text: str, start: int) -> list[Row]:
-    """Return the rows of the table that begins at a place; rules of dashes are left out."""
-    rows: list[Row] = []
-    heads: list[int] = []
-    while start < len(text) and len(rows) < MOST_ROWS and (is_row(text, start) or rows):
-        if not is_row(text, start):
-            break
-        end = line_end(text, start)
-        row = read_row(text, start, end, heads)
-        if row:
-            rows.append(row)
-        start = end + 1
-    return rows
-
-
-def read_row(text: str, start: int, end: int, heads: list[int]) -> Row:
+def read_row(line: str, start: int, heads: list[int]) -> Row:
     """Return the cells of one line: numbered where bars divide them, else by where a column of an earlier row begins."""
-    line = text[start:end]
     barred = "|" in line
     row: Row = []
     at = 0
-    for number, gap in enumerate([*GAP.finditer(line), None]):
-        stop = gap.start() if gap else len(line)
-        if any(c.isalnum() for c in line[at:stop]):
-            left = at + len(line[at:stop]) - len(line[at:stop].lstrip())
+    for number, part in enumerate(GAP.split(line)):
+        left = line.find(part, at) if part else at
+        at = left + len(part)
+        if part and not part.isspace() and any(c.isalnum() for c in part):
             column = number if barred else place_column(left, heads)
-            row.append(Cell(column, start + left, start + len(line[:stop].rstrip())))
-        at = gap.end() if gap else stop
+            row.append(Cell(column, start + left, start + at))
     return row
 
 
@@ -116,13 +115,9 @@ def place_column(left: int, heads: list[int]) -> int:
     for number, head in enumerate(heads):
         if abs(head - left) <= 2:
             return number
-    heads.append(left)
+    if len(heads) < MOST_COLUMNS:
+        heads.append(left)
     return len(heads) - 1
-
-
-def columns_of(rows: list[Row]) -> list[int]:
-    """Return the numbers of all columns, in order."""
-    return sorted({cell.column for row in rows for cell in row})
 
 
 def find_heading(page: Page, rows: list[Row]) -> tuple[int, set[int]]:

@@ -10,11 +10,16 @@ from tacit.text.names import word_end
 from tacit.text.page import Page
 from tacit.text.words import words
 
+#: Tokens of a line that is too long to be initials and a time.
+LONG_LINE = 30
+
 
 @detector("line of initials", m.LINE)
 def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
     line = page.lines[i]
+    if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == line:
+        return
     j = i
     while page.low(j) in ("-", "–", "—", "~", "/") and j < i + 3:
         j += 1

@@ -332,10 +332,14 @@ def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
     )
 
 
+#: Tokens of a line that is too long to be a name and a degree.
+LONG_LINE = 16
+
+
 @detector("line of a name", m.LINE)
 def find_lines(page: Page, i: int) -> Iterator[Candidate]:
     """Find a line that holds nothing but a name, perhaps with a degree."""
-    if i and page.lines[i - 1] == page.lines[i]:
+    if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == page.lines[i]:
         return
     info = page.infos[i]
     if info.shape == "I" and page.low(i + 1) == "." and page.joined(i):

@@ -10,7 +10,7 @@ from tacit.text.lexicon import Word
 from tacit.text.page import Page
 
 #: Letters for which a digit stands.
-LETTERS = {"0": "o", "1": "li", "5": "s", "8": "b"}
+LETTERS = {"0": "o", "1": "li", "3": "e", "5": "s", "8": "b"}
 #: Tokens of one word at most.
 LONGEST = 7
 
@@ -18,7 +18,7 @@ LONGEST = 7
 @detector("misread name", m.FEW)
 def find_misread(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word with a digit for a letter that is a name with the letter, or stands where a name does."""
-    if page.low(i) not in LETTERS or not i or not (page.joined(i - 1) and page.joined(i)):
+    if not i or not (page.joined(i - 1) and page.joined(i)) or not is_part(page, i):
         return
     start, end = word_bounds(page, i)
     if (
@@ -49,7 +49,10 @@ def word_bounds(page: Page, i: int) -> tuple[int, int]:
 
 def is_part(page: Page, i: int) -> bool:
     """Return True for letters and for a digit that may be one."""
-    return page.infos[i].shape in "lCUIM" or page.low(i) in LETTERS
+    info = page.infos[i]
+    if info.shape == "d":
+        return len(info.low) < 3 and LETTERS.keys() >= set(info.low)
+    return info.shape in "lCUIM"
 
 
 def first_digit(page: Page, start: int, end: int) -> int:

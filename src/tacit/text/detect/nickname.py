@@ -46,6 +46,8 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
     if closed > j:
         yield cut(page, j, closed, "nickname", 0.85, "nickname", person=True)
         return
+    if is_wished(page, i, j):
+        yield cut(page, j, j + 1, "nickname", 0.6, "nickname", person=True)
     telling = page.capital(j) or quoted or (page.plain_case(j) and page.infos[j].index >= 6)
     if not telling or page.infos[j].medical or page.marks(j) & m.TITLE:
         return
@@ -57,6 +59,20 @@ def find_called(page: Page, i: int) -> Iterator[Candidate]:
             or page.low(i) in ("nicknamed", "aka", "prefers", "née", "nee")
         )
         yield cut(page, j, end, "nickname", 0.85 if sure else 0.6, "nickname", person=True)
+
+
+def is_wished(page: Page, i: int, j: int) -> bool:
+    """Return True for any word by which somebody wants to be called, in a text without capitals: known as wheels."""
+    info = page.infos[j]
+    asked = page.low(i - 1) in LINKS or (page.low(j - 1) == "called" and page.low(j - 2) == "be")
+    return (
+        asked
+        and page.plain_case(j)
+        and info.shape in "lU"
+        and len(info.low) > 2
+        and not info.medical
+        and not info.marks & (BARRED | m.MEDICAL | m.NUMBER_WORD)
+    )
 
 
 def quote_end(page: Page, j: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.text import marks as m
+from tacit.text.detect.nickname import CLOSE, quote_end
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_back, take_name
 from tacit.text.page import Page
@@ -27,6 +28,11 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
     elif relation and filler in ("is", "was", "in") and page.marks(j + 1) & m.CALLED:
         j += 2
     if not page.together(i, j):
+        return
+    if relation and page.low(j) in CLOSE and page.low(j) != "(":
+        end = quote_end(page, j + 1)
+        if end > j + 1:
+            yield cut(page, j + 1, end, "nickname", 0.82, "relation", person=True)
         return
     while page.marks(j) & m.TITLE and page.together(i, j):
         j = page.skip_dot(j + 1)

@@ -21,6 +21,7 @@ DASHES = frozenset("-–—")
 SEXES = words("f m")
 UNNAMED = BARRED | m.MEDICAL | m.DRUG | m.STATE | m.CLUB | m.COMPANY
 #: A time, perhaps in brackets; who speaks; a colon or an arrow.
+SIGNS = frozenset(":>»")
 SPEAKER = re.compile(
     r"(?P<time>[\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[ap]m)?[\])]?[ \t]{0,3}[-–]?[ \t]{0,3})?"
     r"(?P<who>[^\W\d_][\w'’.-]{0,20}(?: [^\W\d_][\w'’.-]{0,20})?) ?(?P<mark>[:>»])[ \t]"
@@ -31,12 +32,12 @@ SPEAKER = re.compile(
 def find_row_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a name at the start of a row, before an age and a sex, a dash, or the next column: 4. Tattersall 95F."""
     j = i
-    while j < i + 6 and page.together(i, j + 1) and is_label(page, j):
+    while j < i + 6 and is_label(page, j) and page.together(i, j + 1):
         j += 1
     info = page.infos[j]
-    if info.shape not in "CUM" or len(info.low) < 2 or page.pack.nouns_capital:
+    if info.shape not in "CUM" or (info.marks & UNNAMED and info.index < 5) or len(info.low) < 2:
         return
-    if info.marks & UNNAMED and info.index < 5:
+    if page.pack.nouns_capital or not could_be_row(page, j):
         return
     end = take_name(page, j, cued=True, most=3)
     if end == j and info.first >= 6 and page.low(j + 2) == "." and page.infos[j + 1].shape == "I":
@@ -46,6 +47,19 @@ def find_row_names(page: Page, i: int) -> Iterator[Candidate]:
     evidence = row_evidence(page, i, j, end)
     if evidence:
         yield cut(page, j, end, "name", evidence, "row of a list", person=evidence > 0.8)
+
+
+def could_be_row(page: Page, i: int) -> bool:
+    """Return True when a wide gap, a dash or an age stands among the first words of the line at token i."""
+    infos, lines, starts, ends = page.infos, page.lines, page.starts, page.ends
+    for k in range(i + 1, min(i + 7, page.size)):
+        if lines[k] != lines[i]:
+            return False
+        if starts[k] - ends[k - 1] > 1 or (infos[k].shape == "d" and is_aged(page, k)):
+            return True
+        if infos[k].low in DASHES and starts[k] > ends[k - 1]:
+            return True
+    return False
 
 
 def is_label(page: Page, j: int) -> bool:
@@ -89,6 +103,9 @@ def is_aged(page: Page, j: int) -> bool:
 @detector("speaker", m.LINE)
 def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     """Find who speaks in a chat or a transcript: [07:52] ayesha: anyone seen; Goran > level 4.1."""
+    shape = page.infos[i].shape
+    if shape in "lCUMI" and page.low(i + 1) not in SIGNS and page.low(i + 2) not in SIGNS:
+        return
     found = SPEAKER.match(page.text, page.starts[i])
     if found is None:
         return

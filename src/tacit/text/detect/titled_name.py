@@ -13,7 +13,7 @@ from tacit.text.words import words
 #: Titles that are ordinary words too: they count before a capital letter only.
 WEAK = words(
     "father sister nurse officer judge dean pa np general col gen miss lady sir captain doctor "
-    "professor do fr sr hon det lt pc maj lord midwife matron rn dc ds di wpc sn sen en mw hca odp pharm cpn chw"
+    "professor do fr sr hon det lt pc maj lord midwife matron rn dc ds di wpc sn sen en mw hca odp pharm cpn chw doc"
 )
 #: Titles that are mostly something else: they count before words that are no ordinary ones.
 DOUBLE = words("dc ds di sn sen en mw do pa np co hca odp cpn chw")

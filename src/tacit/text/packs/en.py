@@ -43,7 +43,7 @@ CUES = {
         "dr drs mr mrs ms miss mx prof professor doctor rev revd reverend fr father sr sister nurse rn sir dame lady "
         "lord capt captain sgt sergeant officer judge hon mister madam matron dean deacon pastor rabbi imam "
         "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs "
-        "dc ds wpc sn mw hca odp cpn chw sra fra bro"
+        "dc ds wpc sn mw hca odp cpn chw doc"
     ),
     "suffix": (
         "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
@@ -168,7 +168,7 @@ CUES = {
         "qd od bd tds qds prn po iv im sc subcut qhs hs qam daily nocte mane patch cream ointment syrup suspension injection inhaler nebs "
         "mmhg bpm cm mm lb lbs oz percent weekly mane sl pr neb infusion drip bolus dose doses ng meq nmol pmol"
     ),
-    "particle": "de van von der den la le du di da dos das del della bin ibn al el ben ter ten zu zur st mc mac ap bint abu do of y e",
+    "particle": "de van von der den la le du di da dos das del della bin ibn al el ben ter ten zu zur st mc mac ap bint abu do of y e ó ní uí nic mhic nig",
     "office": (
         "ambassador president senator congressman congresswoman governor mayor minister secretary chancellor bishop archbishop "
         "judge justice sheriff king queen prince princess duke duchess mp councillor admiral general commissioner astronaut olympian "
@@ -283,7 +283,7 @@ CUES = {
         "minicom cellphone cellular handset extn pgr rang texted text voip tele phones nos"
     ),
     "known as": "known goes likes went answers",
-    "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials",
+    "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials signs initialled initialed countersigned",
     "name part": "first last middle mi given maiden surname forename initial initials",
     "clause": (
         "says said states stated thinks thought reports reported that whether because when if while until although since "

@@ -199,6 +199,11 @@ GENERA = (
 
 #: Trade names of drugs, dressings, feeds and devices.
 BRANDS = (
+    "gastrografin omnipaque visipaque ultravist isovue optiray lipiodol tubigrip tubifast mepore mepitel lyofoam biatain cutimed flaminal "
+    "medihoney iodosorb iodoflex jarvik heartmate heartware impella venflon vasofix portacath vascath permcath gortex goretex dacron marlex "
+    "cidex chloraprep betadine hibiscrub sterillium octenisan prontosan lofstrand kleihauer betke seton datix systmone "
+    "resus pyelo chole tachy paracet diclo amox fluclox trimeth vanc mero "
+    "cefalexin doxy "
     "abstral acapella accolate accu-chek accuchek accuhaler actavis actiq actisorb actonel actrapid adalat adderal "
     "adderall adipine adizem advagraf aerobika aerochamber afinitor aggrenox airex airomir airtraq airvo alaris "
     "alimta alkeran allevyn allopurinol alphagan alvedon alvesco ambu amias anexate anoro apidra apresoline aptamil "
@@ -262,6 +267,7 @@ BRANDS = (
 
 #: Abbreviations and terse words of notes, tests and scores.
 ABBREVIATIONS = (
+    "ab ag hbsab hbcab igg igm amoxiclav eltroxin "
     "aaa aaox ablated abpi abpm acbt acdf achr acl acls acom acos acr acs acuity acva adhd adls ados adpkd aed aeds "
     "aer aet afo afos aga agn ahi ahp aicd aids aih ain aip aka aki alc alphafetoprotein als alsfrs amalgam amhp aml "
     "amp ams amt amts anaesthetised anaplastic anastomosed anesthetized anhedonic ank anp antenatal antepartum "
