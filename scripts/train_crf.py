@@ -22,6 +22,7 @@ import numpy as np
 import pycrfsuite
 
 import tacit.examples
+from tacit.data.corpus import Document, Span
 from tacit.examples.writing.names import (
     DIMINUTIVES,
     MEN,
@@ -55,6 +56,9 @@ ROUNDS = 80
 HIDDEN = 0.3
 #: Steps of the calibration that are kept, and spans below which a kind is not calibrated by itself.
 KNOTS, ENOUGH = 24, 200
+#: Notes written by hand, and how often each stands among the letters, with other names each time.
+NOTES, VARIED = Path(__file__).with_name("notes"), 10
+MARKED = re.compile(r"⟦(\w+):([^⟦⟧⟪⟫]*)⟧|⟪([^⟦⟧⟪⟫]*)⟫")
 #: A word of a name that may become another.
 NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 GIVEN = {
@@ -93,9 +97,34 @@ def training_letters(n):
     letters = (*tacit.examples.letters(n - len(more), SEED, split="train").documents, *more)
     rng = random.Random(SEED)
     letters = [vary(d, rng) if i % 2 else d for i, d in enumerate(letters)]
+    letters += [vary(d, rng) for d in written_notes() for _ in range(VARIED)]
     small = [in_case(d, str.lower) for d in letters[::6]]
     large = [in_case(d, str.upper) for d in letters[1::9]]
     return (*letters, *small, *large)
+
+
+def written_notes():
+    """Return the notes of scripts/notes: written by hand about people who do not exist, with marks in brackets."""
+    found = []
+    for file in sorted(NOTES.glob("*.txt")):
+        for part in file.read_text(encoding="utf-8").split("\n=== ")[0:]:
+            name, _, marked = part.removeprefix("=== ").partition("\n")
+            found.append(unmark(name, marked))
+    return found
+
+
+def unmark(name, marked):
+    """Return the document of a text in which ⟦kind:words⟧ must go and ⟪words⟫ must stay."""
+    parts, gold, keep, at, length = [], [], [], 0, 0
+    for m in MARKED.finditer(marked):
+        kind, words = (m[1], m[2]) if m[1] else ("other", m[3])
+        before = marked[at : m.start()]
+        parts += [before, words]
+        start = length + len(before)
+        length = start + len(words)
+        (gold if m[1] else keep).append(Span(start, length, kind))
+        at = m.end()
+    return Document(name, "".join([*parts, marked[at:]]), tuple(gold), tuple(keep))
 
 
 def vary(document, rng):

@@ -176,7 +176,8 @@ class Lexicon:
         if last:
             word.marks |= m.LAST
             word.last = int(last)
-        common = known.common.get(word.low) or known.common.get(low)
+        # Naïve is an ordinary word, Mỹ is a name.
+        common = known.common.get(word.low) or (len(low) > 3 and known.common.get(low))
         if common:
             word.marks |= m.COMMON
             word.common = int(common)
@@ -208,8 +209,10 @@ class Lexicon:
             medical = None  # the titles of diseases hold "from" and "other" too
         if medical == "a" and word.shape not in "UM":
             medical = None  # an abbreviation is written in capitals
-        if medical in ("a", "t") and word.index >= 4:
+        if medical == "t" and word.index >= 4:
             medical = None  # Sara is a name, though Sara Stedy is none
+        if medical == "a" and max(word.first, word.last) >= 12:
+            medical = None
         if medical == "e":
             word.marks |= m.EPONYM
         elif (
@@ -218,7 +221,9 @@ class Lexicon:
             or (not word.first and not word.last and low.endswith(known.pack.medical_ends))
         ):
             word.marks |= m.MEDICAL
-            word.medical = word.index < 4 and max(word.first, word.last) < 15
+            word.medical = medical == "a" or (
+                word.index < 4 and max(word.first, word.last) < 15
+            )
         if low in known.drugs:
             word.marks |= m.DRUG
 
