@@ -63,7 +63,7 @@ def test_the_lines_of_the_guide_work_as_written(tmp_path):
     assert "Townsend" not in text
     assert "insulin dependent diabetes mellitus" in text
     assert text == scrub.replace(LETTER, key=b"0123456789abcdef")
-    assert text != scrub.replace(LETTER, key=b"another key")
+    assert text != scrub.replace(LETTER, key=b"another key of 16")
     corpus = tacit.read_texts(notes, gold=None)
     released = scrub.apply(corpus, seed=1)
     assert "Townsend" not in released.documents[0].text
@@ -316,6 +316,74 @@ def test_a_tagger_of_the_site():
     with pytest.warns(tacit.SdcWarning, match="tagger"):
         done = scrub.apply(tacit.Corpus.of(["sample qx7 taken"]), seed=1)
     assert "qx7" not in done.documents[0].text
+
+
+def quote(text):
+    raise ValueError(text)
+
+
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        (quote, "failed with ValueError"),
+        (lambda _: None, "failed with TypeError"),
+        (lambda _: [(0, 4, "name")], "no span"),
+        (lambda _: [Span(0, 400, "name")], "no span"),
+        (lambda _: [Span(-1, 4, "name")], "no span"),
+        (lambda _: [Span(4, 4, "name")], "no span"),
+        (lambda _: [Span(0.0, 4.0, "name")], "no span"),
+        (lambda _: [Span(0, 4, "nose")], "no span"),
+        (lambda _: [Span(0, 4, "name", 7)], "no span"),
+        (lambda _: [Span(0, 4, "name", float("nan"))], "no span"),
+    ],
+)
+def test_taggers_that_do_not_fit_are_refused_without_a_word_of_the_text(tag, said):
+    with pytest.raises(InputError, match=said) as caught:
+        tacit.Scrub(taggers=(tag,)).find("Townsend came")
+    assert "Townsend" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_spans_of_taggers_may_overlap_in_any_order():
+    spans = [Span(9, 15, "id", 0.95), Span(0, 8, "name", 0.95), Span(0, 4, "name", 0.9)]
+    text = "Townsend qx7abc came"
+    made = tacit.Scrub(taggers=(lambda _: spans,), mode="tag").replace(
+        text, key=b"0123456789abcdef"
+    )
+    assert made == "[NAME 1] [ID 1] came"
+
+
+def test_what_is_given_is_checked():
+    scrub = tacit.Scrub()
+    for wrong in (None, b"Townsend", 3, "half \ud800"):
+        with pytest.raises(InputError):
+            scrub.find(wrong)
+        with pytest.raises(InputError):
+            scrub.replace(wrong, key=b"0123456789abcdef")
+    for wrong in ("Townsend", {"name": {"first": "Townsend"}}):
+        with pytest.raises(InputError) as caught:
+            scrub.find("x", record=wrong)
+        assert "Townsend" not in str(caught.value)
+    with pytest.raises(InputError, match="token_bytes"):
+        scrub.replace("x", key="0123456789abcdef")
+    with pytest.warns(WeakProtection, match="16 bytes"):
+        scrub.replace("x", key=b"abc")
+    with pytest.raises(InputError, match="own record"):
+        tacit.Scrub(columns=["note"], known=["note"]).apply(records())
+
+
+def test_what_reviewers_keep_stays_as_it_is_written():
+    text = "Call 617-555-0142 or ann@example.com, or 617-555-0199."
+    kept = tacit.Scrub(mode="tag", lists={"keep": ["617-555-0142", "Ann@example.com"]})
+    assert kept.replace(text, key=b"0123456789abcdef") == (
+        "Call 617-555-0142 or ann@example.com, or [PHONE 1]."
+    )
+
+
+def test_the_stop_after_a_date_stays():
+    text = "Seen on 3 March. Mr. Haverstock left on 5 Feb. 1990."
+    made = tacit.Scrub(mode="tag").replace(text, key=b"0123456789abcdef")
+    assert made == "Seen on [DATE 1]. Mr. [NAME 1] left on [DATE 2]."
 
 
 def test_list_mode_marks_and_leaves_the_text(tmp_path):

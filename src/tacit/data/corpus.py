@@ -49,6 +49,17 @@ def require_text(text: Any) -> None:
         ) from None
 
 
+def facts_of(record: Any, where: str = "a known record") -> dict[str, Any]:
+    """Return what is known of one person: each field a value, or several in a list."""
+    if isinstance(record, Mapping):
+        values = [v if isinstance(v, (list, tuple, set)) else (v,) for v in record.values()]
+        if not any(isinstance(one, (Mapping, list)) for several in values for one in several):
+            return dict(record)
+    raise InputError(
+        f'{where}: what is known must be fields with plain values, such as {{"name": ...}}'
+    )
+
+
 @dataclass(frozen=True, order=True)
 class Span:
     """Characters ``start`` up to, without, ``end`` of one text."""

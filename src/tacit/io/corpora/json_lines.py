@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tacit.data.corpus import Document
+from tacit.data.corpus import Document, facts_of
 from tacit.errors import UnreadableFile
 from tacit.io.corpora.decode import read_text, shown
 from tacit.io.corpora.gold import spans_of
-from tacit.io.corpora.known import facts_of
 
 
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tacit.data.corpus import facts_of
 from tacit.errors import InputError, UnreadableFile
 from tacit.io.corpora.decode import existing
 
@@ -44,14 +45,3 @@ def read_records(source: Any) -> dict[str, dict[str, Any]]:
         str(row.pop(DOCUMENT)): {k: v for k, v in row.items() if v is not None}
         for row in table.to_pylist()
     }
-
-
-def facts_of(record: Any, where: str = "a known record") -> dict[str, Any]:
-    """Return what is known of one person: each field a value, or several in a list."""
-    if isinstance(record, Mapping):
-        values = [v if isinstance(v, (list, tuple, set)) else (v,) for v in record.values()]
-        if not any(isinstance(one, (Mapping, list)) for several in values for one in several):
-            return dict(record)
-    raise InputError(
-        f'{where}: what is known must be fields with plain values, such as {{"name": ...}}'
-    )
