@@ -2,7 +2,9 @@
 
 import datetime as dt
 import json
-import socket
+import os
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -437,19 +439,61 @@ def test_several_processes_give_the_same(monkeypatch):
     assert alone.history[-1].details == shared.history[-1].details
 
 
-def test_nothing_asks_the_network(monkeypatch, tmp_path):
-    def refuse(*_args, **_named):
-        raise AssertionError("something asked the network")
-
-    for name in ("connect", "connect_ex", "bind", "sendto"):
-        monkeypatch.setattr(socket.socket, name, refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
+#: Put before any other module in every process, workers too: whoever asks the network is written down, and ends.
+WATCH = """
+import os, sys
+def watch(event, given):
+    asked = event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.bind")
+    if asked or (event == "socket.connect" and isinstance(given[1], tuple)):
+        with open({file!r}, "a") as out:
+            out.write(event + "\\n")
+        os._exit(99)
+sys.addaudithook(watch)
+with open({file!r} + ".processes", "a") as out:
+    out.write("x")
+"""
+SCRUB_ALL = """
+import warnings, tacit
+from tacit.text import work
+warnings.simplefilter("ignore")
+if __name__ == "__main__":
+    work.WORTH_STARTING, work.worker_count = 1, lambda: 2
     corpus = tacit.examples.letters(5, seed=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tacit.Plan([tacit.Scrub(strict=True)]).run(corpus).write(tmp_path / "out")
-        tacit.Scrub(columns=["note"]).apply(records())
+    tacit.write_texts(corpus, "notes", "brat")
+    plan = tacit.Plan([tacit.Scrub(strict=True)])
+    tacit.verify(plan.run(tacit.read_texts("notes", gold=True)).write("out"))
+    data = tacit.read({"name": ["Ann Long"], "note": ["Ann Long slept"]}, identifiers="name")
+    tacit.Scrub(columns=["note"]).apply(data)
+    tacit.Scrub(language="de").find("Herr Weber kam.")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "asks"),
+    [
+        (SCRUB_ALL, False),
+        ("import urllib.request as u; u.urlopen('http://127.0.0.1:9/')", True),
+        ("import socket; socket.create_connection(('example.org', 80), 1)", True),
+    ],
+)
+def test_nothing_asks_the_network(tmp_path, code, asks):
+    """In a process of its own and its workers; the watch itself is tried out on code that does ask."""
+    asked = tmp_path / "asked"
+    (tmp_path / "sitecustomize.py").write_text(WATCH.format(file=str(asked)), encoding="utf-8")
+    (tmp_path / "work.py").write_text(code, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "work.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.exists() == asks, done.stderr
+    assert done.returncode == (99 if asks else 0), done.stderr
+    if not asks:
+        assert len((tmp_path / "asked.processes").read_text()) >= 3, "workers were watched too"
 
 
 @pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
