@@ -185,6 +185,27 @@ def test_german_letters_from_the_plan_to_the_report(tmp_path):
     assert sum(name in released for name in names) <= 0.1 * len(names)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Heute kamen Hr. Jäger, Sr. Irina und OA Nguyen.", ["Jäger", "Irina", "Nguyen"]),
+        ("raucht.\nDr. A. Fuchs", ["A. Fuchs"]),
+        ("IBAN DE89 3704 0044 0532 0130 00", ["DE89 3704 0044 0532 0130 00"]),
+        ("Personalausweisnummer L01X00T47", ["L01X00T47"]),
+        ("wohnt A-5020 Salzburg", ["A-5020 Salzburg"]),
+        ("CH-9000 St. Gallen", ["CH-9000 St. Gallen"]),
+        ("Adresse: Mühlgraben 3", ["Mühlgraben 3"]),
+        ("Leukozyten 7,8 /nl\nNeurologische Praxis", []),
+        (
+            "Der Patient ist Bauer. Morbus Parkinson, Weber-Fraktur, Child-Pugh A, Ringer-Lösung.",
+            [],
+        ),
+    ],
+)
+def test_german_words_of_letters(text, found):
+    assert [text[s.start : s.end] for s in tacit.Scrub(language="de").find(text)] == found
+
+
 def test_german_notes_of_a_table():
     notes = {
         "name": ["Sabine Krüger", "Jörg Weiß"],
