@@ -284,7 +284,15 @@ def test_one_plan_protects_the_table_and_its_notes(tmp_path):
         "no-known-values",
     ]
     assert facts["claims"][0]["parameters"]["forms"] == ["email", "url", "phone", "ssn", "date"]
-    assert "texts are de-identified" in (folder / "report.html").read_text()
+    public = (folder / "report.html").read_text(encoding="utf-8")
+    board = next((tmp_path / "out-confidential").glob("*/board.html")).read_text(encoding="utf-8")
+    for report in (public, board):
+        # In the box at the top, not only among the assumptions.
+        assert (
+            report.index("claims hold, but texts are not anonymous")
+            < report.index("The texts are de-identified, not anonymous")
+            < report.index("No identifiers of a known form")
+        )
 
 
 # -- keys and chance -----------------------------------------------------------------------------
@@ -401,6 +409,13 @@ def test_what_reviewers_keep_stays_as_it_is_written():
     assert kept.replace(text, key=b"0123456789abcdef") == (
         "Call 617-555-0142 or ann@example.com, or [PHONE 1]."
     )
+
+
+def test_an_extension_is_still_called_so():
+    text = "Call 617-555-0142 ext. 5496."
+    made = tacit.Scrub().replace(text, key=b"0123456789abcdef")
+    assert " ext. " in made
+    assert "5496" not in made
 
 
 def test_the_stop_after_a_date_stays():
@@ -661,3 +676,11 @@ def test_errors_and_notes_hold_no_word_of_the_texts():
         tacit.Scrub().apply(tacit.Corpus.of([LETTER]), context=ctx)
     assert "Townsend" not in str(ctx.details)
     assert set(ctx.details) >= {"texts", "found", "certainty", "uncertain", "narratives", "caught"}
+
+
+def test_a_full_date_tells_its_month_too():
+    from tacit.text.attributes import attributes_of
+
+    for text in ("June 7, 2015", "Jun 2015", "7 June 2015", "6/7/2015", "06/2015"):
+        (month,) = attributes_of(f"Seen {text}.")["month"]
+        assert month in ("jun 2015", "6 2015")
