@@ -684,3 +684,11 @@ def test_a_full_date_tells_its_month_too():
     for text in ("June 7, 2015", "Jun 2015", "7 June 2015", "6/7/2015", "06/2015"):
         (month,) = attributes_of(f"Seen {text}.")["month"]
         assert month in ("jun 2015", "6 2015")
+
+
+def test_a_replaced_name_is_no_lost_medicine():
+    from tacit.text.text_utility import compare_words
+
+    told = compare_words("Mr. Addison has Addison's disease and asthma.", "Mr. X has asthma.", "en")
+    # Of Addison (once), disease and asthma, where medicine is meant.
+    assert (told["terms"], told["terms kept"]) == (3, 1)
