@@ -692,3 +692,30 @@ def test_a_replaced_name_is_no_lost_medicine():
     told = compare_words("Mr. Addison has Addison's disease and asthma.", "Mr. X has asthma.", "en")
     # Of Addison (once), disease and asthma, where medicine is meant.
     assert (told["terms"], told["terms kept"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("", "", "must be a folder"),
+        ("firstnames.txt", "f16\tvirginia\n", "called as one of"),
+        ("first_names.txt", "Virginia\nAnn\n", "line 1 of the list 'first_names'"),
+        ("first_names.txt", "", "line 1"),
+        ("words.txt.xz", "no archive", "cannot be read"),
+    ],
+)
+def test_lists_that_would_silently_find_less_are_refused(tmp_path, file, content, said):
+    if file:
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    with pytest.raises(tacit.SdcError, match=said):
+        tacit.Scrub(knowledge=str(tmp_path)).find("Virginia came")
+
+
+def test_own_knowledge_is_used(tmp_path):
+    (tmp_path / "first_names.txt").write_text("f16\tzorbla quenby\n", encoding="utf-8")
+    assert tacit.Scrub(knowledge=str(tmp_path)).find("Seen with Zorbla Haverstock.")
+
+
+def test_a_person_that_no_record_names_is_told():
+    with pytest.raises(InputError, match="whose text"):
+        tacit.Scrub(person="pid").apply(tacit.Corpus.of(["Dr. Lang came."]), seed=1)

@@ -90,7 +90,7 @@ def read_lists(path: str | Path) -> Lists:
         found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UnreadableFile(f"the lists cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         raise UnreadableFile("the lists cannot be read as YAML or JSON") from None
     known = (*SPAN_KINDS, KEEP)
     if not isinstance(found, dict) or not all(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
 
 import narwhals.stable.v2 as nw
@@ -35,6 +34,7 @@ from tacit.registry import register
 from tacit.spec import Method
 from tacit.text import engine
 from tacit.text.engine import Settings
+from tacit.text.lists import check_folder
 from tacit.text.review import Lists, read_decisions, read_lists
 from tacit.text.tagger import CheckedTagger
 from tacit.text.tokens import tokenise
@@ -255,8 +255,8 @@ class Scrub(Method[Corpus | Microdata]):
     def with_files(self, find: Callable[[str], str]) -> Self:
         """Return this with the words of its lists and decisions in place of the files."""
         here = super().with_files(find)
-        if here.knowledge is not None and not Path(here.knowledge).is_dir():
-            raise InputError("scrub: knowledge must be a folder of list files, and there is none")
+        if here.knowledge is not None:
+            check_folder(here.knowledge)
         lists = here.lists or {}
         if here.review is None and not isinstance(lists, str):
             return here
@@ -327,6 +327,17 @@ class Scrub(Method[Corpus | Microdata]):
                     )
                 )
             found += text_faults(self.kind, data, self.columns)
+        if (
+            isinstance(data, Corpus)
+            and self.person
+            and all(self.person not in d.record for d in data)
+        ):
+            found.append(
+                InputError(
+                    f"scrub: no known record has the field {self.person!r} that person names, and so nobody could tell "
+                    "whose text it is"
+                )
+            )
         return found
 
     def targets(self, data: Microdata) -> tuple[str, ...]:
