@@ -1,6 +1,7 @@
 """Texts in and out: every format, offsets, and input that is no text."""
 
 import json
+import os
 import time
 import zipfile
 
@@ -68,6 +69,35 @@ def test_encodings(tmp_path):
     assert tacit.read_texts(tmp_path).documents[0].text == "he"
     (tmp_path / "a.txt").write_bytes("he".encode("utf-16"))
     assert tacit.read_texts(tmp_path).documents[0].text == "he"
+    (tmp_path / "a.txt").write_bytes("he".encode("utf-32"))
+    assert tacit.read_texts(tmp_path).documents[0].text == "he"
+    (tmp_path / "a.txt").write_bytes("he".encode("utf-16-le"))
+    assert tacit.read_texts(tmp_path, encoding="utf-16-le").documents[0].text == "he"
+    (tmp_path / "a.txt").write_bytes("called “Bunny”".encode("cp1252"))
+    assert tacit.read_texts(tmp_path, encoding="latin-1").documents[0].text == "called “Bunny”"
+
+
+def test_letters_are_never_read_so_that_names_are_missed(tmp_path):
+    """Null characters far down, and UTF-8 that is said to be Latin-1."""
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"a" * 20_000 + b"T\0o\0w\0n")
+    with pytest.raises(UnreadableFile, match="null characters"):
+        tacit.read_texts(file)
+    file.write_bytes("Herr Müller".encode())
+    with pytest.raises(UnreadableFile, match="encoding='utf-8'"):
+        tacit.read_texts(file, encoding="latin-1")
+
+
+def test_a_file_that_may_not_be_read_is_not_named(tmp_path, monkeypatch):
+    (tmp_path / "Townsend.txt").write_text("x", encoding="utf-8")
+
+    def refuse(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    with pytest.raises(UnreadableFile, match="Permission denied") as caught:
+        tacit.read_texts(tmp_path)
+    assert "Townsend" not in str(caught.value)
 
 
 def test_a_long_line_is_read_quickly(tmp_path):
@@ -82,9 +112,15 @@ def test_html_gives_words_and_no_markup():
     assert text_of(page) == "Dear Dr. Lang,\n5 < 6 & 7\nend"
 
 
+def test_marks_in_quotation_marks_and_unseen_marks():
+    assert text_of('<p title="a>b">Town&shy;send Vir\u200bginia</p>') == "Townsend Virginia"
+    assert text_of("<label>Name</label><textarea>Ann</textarea>") == "Name\nAnn"
+
+
 @pytest.mark.parametrize(
     "page",
     [
+        "<a title='" * 50_000,
         "<" * 100_000,
         "<b>" * 50_000,
         "<!--" * 30_000,
@@ -110,6 +146,32 @@ def test_word_files_with_headers(tmp_path):
         tacit.read_texts(tmp_path).documents[0].text
         == "Mercy Hospital\nDear Dr. Lang,\nAnna\tslept."
     )
+
+
+@pytest.mark.parametrize(
+    "space",
+    ["schemas.openxmlformats.org/wordprocessingml/2006", "purl.oclc.org/ooxml/wordprocessingml"],
+)
+def test_word_files_in_both_forms_and_text_boxes_once(tmp_path, space):
+    box = "<w:txbxContent><w:p><w:r><w:t>Ann</w:t></w:r></w:p></w:txbxContent>"
+    document = (
+        f'<w:document xmlns:w="http://{space}/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+        f"<w:p><mc:AlternateContent><mc:Choice>{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:p>"
+        "<w:p><w:r><w:t>Koch</w:t><w:noBreakHyphen/><w:t>Zhou</w:t></w:r></w:p></w:document>"
+    )
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("word/document.xml", document)
+    assert tacit.read_texts(tmp_path).documents[0].text == "Ann\n\nKoch-Zhou"
+
+
+def test_a_word_file_with_broken_bytes_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", "<w>" + "abc" * 500 + "</w>")
+    content = bytearray((tmp_path / "a.docx").read_bytes())
+    content[60:70] = b"\xff" * 10
+    (tmp_path / "a.docx").write_bytes(content)
+    with pytest.raises(UnreadableFile, match="damaged"):
+        tacit.read_texts(tmp_path)
 
 
 @pytest.mark.parametrize("ending", ["docx", "pdf"])
@@ -168,6 +230,34 @@ def test_json_lines_with_gold_and_records(tmp_path):
         tacit.read_texts(tmp_path / "a.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"text": "Anna", "spans": 3}', "must be a list"),
+        ('{"text": "Anna", "keep": {"start": 0}}', "must be a list"),
+        ('{"text": "Anna", "spans": [[Infinity, 2, "name"]]}', "needs start"),
+        ('{"text": "Anna", "record": ["Anna"]}', "plain values"),
+        ('{"text": "Anna", "record": {"name": {"first": "Anna"}}}', "plain values"),
+        ('{"text": "Anna \\ud800"}', "half of a character"),
+        ("\n", "no texts"),
+    ],
+)
+def test_json_lines_that_do_not_fit_are_refused(tmp_path, line, said):
+    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
+    with pytest.raises(SdcError, match=said) as caught:
+        tacit.read_texts(tmp_path / "a.jsonl")
+    assert "Anna" not in str(caught.value)
+
+
+def test_texts_in_memory_are_checked():
+    for wrong in ([None], [b"x"], "x"):
+        with pytest.raises(InputError):
+            Corpus.of(wrong)
+    for wrong in (None, 3):
+        with pytest.raises(InputError, match="are read from"):
+            tacit.read_texts(wrong)
+
+
 def test_a_column_of_a_table_and_its_record(tmp_path):
     (tmp_path / "a.csv").write_text(
         'id,name,note\n1,Ann,"Ann, slept"\n2,Bob,\n3,Cy,ok\n', encoding="utf-8"
@@ -179,6 +269,12 @@ def test_a_column_of_a_table_and_its_record(tmp_path):
     ]
     data = tacit.read(tmp_path / "a.csv")
     assert len(tacit.read_texts(data, text="note")) == 2
+    marked = tacit.read_texts(data, text="note", gold={"1": [[0, 3, "name"]], "3": []})
+    assert [d.gold for d in marked] == [(Span(0, 3, "name"),), ()]
+    with pytest.raises(InputError, match="have none"):
+        tacit.read_texts(
+            tacit.read({"id": ["a", None], "note": ["x", "y"]}), text="note", name="id"
+        )
     with pytest.raises(ColumnNotFound):
         tacit.read_texts(tmp_path / "a.csv", text="nota")
     with pytest.raises(InputError, match="name the column"):
@@ -208,7 +304,9 @@ def test_gold_from_json_and_brat(folder):
     )
     (folder / "ward" / "a.ann").write_text("", encoding="utf-8")
     corpus = tacit.read_texts(folder, gold=True)
-    assert corpus.documents[0].gold == (Span(0, 6, "name"), Span(13, 20, "date"))
+    assert corpus.documents[0].gold == (
+        Span(0, 6, "name"), Span(13, 15, "date"), Span(19, 20, "date")
+    )  # fmt: skip
     gold.write_text(json.dumps({"b": [[0, 60, "name"]], "ward/a.txt": []}), encoding="utf-8")
     with pytest.raises(InputError, match="does not lie within"):
         tacit.read_texts(folder, gold=gold)
@@ -226,6 +324,60 @@ def test_records_by_document(folder, tmp_path):
     with pytest.raises(InputError, match="not among the texts") as caught:
         tacit.read_texts(folder, record={"zzz": {"name": "Schmidt"}})
     assert "Schmidt" not in str(caught.value)
+
+
+def test_brat_with_line_ends_of_windows_and_wrong_places(folder):
+    (folder / "ward" / "a.ann").write_bytes(b"")
+    (folder / "b.ann").write_bytes("\ufeffT1\tNAME 13 15\tEr\r\nT2\tNAME 0 6\tMüller\r\n".encode())
+    assert tacit.read_texts(folder, gold=True).documents[0].gold == (
+        Span(0, 6, "name"), Span(13, 15, "name")
+    )  # fmt: skip
+    # Places counted with one character a line end are told, not measured.
+    (folder / "b.ann").write_bytes(b"T1\tNAME 12 14\tEr\n")
+    with pytest.raises(InputError, match="does not hold the words"):
+        tacit.read_texts(folder, gold=True)
+    (folder / "b.ann").write_bytes("T1\tNAME 0 6\tMüller\n".encode("latin-1"))
+    with pytest.raises(UnreadableFile, match="not encoded"):
+        tacit.read_texts(folder, gold=True)
+    for wrong in ({"b": 3}, {"b": None}, 5):
+        with pytest.raises(InputError):
+            tacit.read_texts(folder, gold=wrong)
+
+
+def test_records_that_fit_no_one_document_alone(tmp_path):
+    for place in ("one", "two"):
+        (tmp_path / "n" / place).mkdir(parents=True)
+        (tmp_path / "n" / place / "a.txt").write_text("Anna", encoding="utf-8")
+    with pytest.raises(InputError, match="fit several"):
+        tacit.read_texts(tmp_path / "n", record={"a": {"name": "Anna"}})
+    (tmp_path / "known.csv").write_text(
+        "document,name\none/a.txt,Anna\none/a.txt,Bo\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError, match="share a 'document'"):
+        tacit.read_texts(tmp_path / "n", record=tmp_path / "known.csv")
+    for wrong in ({"one/a.txt": "Anna"}, {"one/a.txt": {"name": {"first": "Anna"}}}, ["name"]):
+        with pytest.raises(InputError) as caught:
+            tacit.read_texts(tmp_path / "n", record=wrong)
+        assert "Anna" not in str(caught.value)
+
+
+def test_many_records_take_linear_time(tmp_path):
+    for i in range(3000):
+        (tmp_path / f"{i}.txt").write_text("x", encoding="utf-8")
+    begun = time.process_time()
+    tacit.read_texts(tmp_path, record={f"{i}.txt": {"name": "Anna"} for i in range(3000)})
+    assert time.process_time() - begun < 1.5
+
+
+def test_links_and_odd_names(tmp_path):
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / os.fsdecode(b"bad\xff.txt")).write_bytes(b"Anna slept")
+    (tmp_path / "n" / "gone.txt").symlink_to(tmp_path / "nothing")
+    (tmp_path / "n" / "round").symlink_to(tmp_path / "n")
+    with pytest.warns(SdcWarning, match="2 files of the folder"):
+        corpus = tacit.read_texts(tmp_path / "n")
+    assert [d.name for d in corpus] == ["bad\\xff.txt"]
+    tacit.Plan([tacit.Scrub()]).run(corpus).write(tmp_path / "out")
 
 
 TRICKY = "Ann\r\nBeé\u0301 <b>\t\u2028x 👩‍👩‍👧 'q'\n\n"

@@ -2,7 +2,9 @@
 
 import datetime as dt
 import json
-import socket
+import os
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -63,7 +65,7 @@ def test_the_lines_of_the_guide_work_as_written(tmp_path):
     assert "Townsend" not in text
     assert "insulin dependent diabetes mellitus" in text
     assert text == scrub.replace(LETTER, key=b"0123456789abcdef")
-    assert text != scrub.replace(LETTER, key=b"another key")
+    assert text != scrub.replace(LETTER, key=b"another key of 16")
     corpus = tacit.read_texts(notes, gold=None)
     released = scrub.apply(corpus, seed=1)
     assert "Townsend" not in released.documents[0].text
@@ -183,6 +185,27 @@ def test_german_letters_from_the_plan_to_the_report(tmp_path):
     assert sum(name in released for name in names) <= 0.1 * len(names)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Heute kamen Hr. Jäger, Sr. Irina und OA Nguyen.", ["Jäger", "Irina", "Nguyen"]),
+        ("raucht.\nDr. A. Fuchs", ["A. Fuchs"]),
+        ("IBAN DE89 3704 0044 0532 0130 00", ["DE89 3704 0044 0532 0130 00"]),
+        ("Personalausweisnummer L01X00T47", ["L01X00T47"]),
+        ("wohnt A-5020 Salzburg", ["A-5020 Salzburg"]),
+        ("CH-9000 St. Gallen", ["CH-9000 St. Gallen"]),
+        ("Adresse: Mühlgraben 3", ["Mühlgraben 3"]),
+        ("Leukozyten 7,8 /nl\nNeurologische Praxis", []),
+        (
+            "Der Patient ist Bauer. Morbus Parkinson, Weber-Fraktur, Child-Pugh A, Ringer-Lösung.",
+            [],
+        ),
+    ],
+)
+def test_german_words_of_letters(text, found):
+    assert [text[s.start : s.end] for s in tacit.Scrub(language="de").find(text)] == found
+
+
 def test_german_notes_of_a_table():
     notes = {
         "name": ["Sabine Krüger", "Jörg Weiß"],
@@ -261,7 +284,15 @@ def test_one_plan_protects_the_table_and_its_notes(tmp_path):
         "no-known-values",
     ]
     assert facts["claims"][0]["parameters"]["forms"] == ["email", "url", "phone", "ssn", "date"]
-    assert "texts are de-identified" in (folder / "report.html").read_text()
+    public = (folder / "report.html").read_text(encoding="utf-8")
+    board = next((tmp_path / "out-confidential").glob("*/board.html")).read_text(encoding="utf-8")
+    for report in (public, board):
+        # In the box at the top, not only among the assumptions.
+        assert (
+            report.index("claims hold, but texts are not anonymous")
+            < report.index("The texts are de-identified, not anonymous")
+            < report.index("No identifiers of a known form")
+        )
 
 
 # -- keys and chance -----------------------------------------------------------------------------
@@ -318,6 +349,81 @@ def test_a_tagger_of_the_site():
     assert "qx7" not in done.documents[0].text
 
 
+def quote(text):
+    raise ValueError(text)
+
+
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        (quote, "failed with ValueError"),
+        (lambda _: None, "failed with TypeError"),
+        (lambda _: [(0, 4, "name")], "no span"),
+        (lambda _: [Span(0, 400, "name")], "no span"),
+        (lambda _: [Span(-1, 4, "name")], "no span"),
+        (lambda _: [Span(4, 4, "name")], "no span"),
+        (lambda _: [Span(0.0, 4.0, "name")], "no span"),
+        (lambda _: [Span(0, 4, "nose")], "no span"),
+        (lambda _: [Span(0, 4, "name", 7)], "no span"),
+        (lambda _: [Span(0, 4, "name", float("nan"))], "no span"),
+    ],
+)
+def test_taggers_that_do_not_fit_are_refused_without_a_word_of_the_text(tag, said):
+    with pytest.raises(InputError, match=said) as caught:
+        tacit.Scrub(taggers=(tag,)).find("Townsend came")
+    assert "Townsend" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_spans_of_taggers_may_overlap_in_any_order():
+    spans = [Span(9, 15, "id", 0.95), Span(0, 8, "name", 0.95), Span(0, 4, "name", 0.9)]
+    text = "Townsend qx7abc came"
+    made = tacit.Scrub(taggers=(lambda _: spans,), mode="tag").replace(
+        text, key=b"0123456789abcdef"
+    )
+    assert made == "[NAME 1] [ID 1] came"
+
+
+def test_what_is_given_is_checked():
+    scrub = tacit.Scrub()
+    for wrong in (None, b"Townsend", 3, "half \ud800"):
+        with pytest.raises(InputError):
+            scrub.find(wrong)
+        with pytest.raises(InputError):
+            scrub.replace(wrong, key=b"0123456789abcdef")
+    for wrong in ("Townsend", {"name": {"first": "Townsend"}}):
+        with pytest.raises(InputError) as caught:
+            scrub.find("x", record=wrong)
+        assert "Townsend" not in str(caught.value)
+    with pytest.raises(InputError, match="token_bytes"):
+        scrub.replace("x", key="0123456789abcdef")
+    with pytest.warns(WeakProtection, match="16 bytes"):
+        scrub.replace("x", key=b"abc")
+    with pytest.raises(InputError, match="own record"):
+        tacit.Scrub(columns=["note"], known=["note"]).apply(records())
+
+
+def test_what_reviewers_keep_stays_as_it_is_written():
+    text = "Call 617-555-0142 or ann@example.com, or 617-555-0199."
+    kept = tacit.Scrub(mode="tag", lists={"keep": ["617-555-0142", "Ann@example.com"]})
+    assert kept.replace(text, key=b"0123456789abcdef") == (
+        "Call 617-555-0142 or ann@example.com, or [PHONE 1]."
+    )
+
+
+def test_an_extension_is_still_called_so():
+    text = "Call 617-555-0142 ext. 5496."
+    made = tacit.Scrub().replace(text, key=b"0123456789abcdef")
+    assert " ext. " in made
+    assert "5496" not in made
+
+
+def test_the_stop_after_a_date_stays():
+    text = "Seen on 3 March. Mr. Haverstock left on 5 Feb. 1990."
+    made = tacit.Scrub(mode="tag").replace(text, key=b"0123456789abcdef")
+    assert made == "Seen on [DATE 1]. Mr. [NAME 1] left on [DATE 2]."
+
+
 def test_list_mode_marks_and_leaves_the_text(tmp_path):
     corpus = tacit.Corpus.of([LETTER])
     listed = tacit.Scrub(mode="list").apply(corpus, seed=1)
@@ -369,19 +475,61 @@ def test_several_processes_give_the_same(monkeypatch):
     assert alone.history[-1].details == shared.history[-1].details
 
 
-def test_nothing_asks_the_network(monkeypatch, tmp_path):
-    def refuse(*_args, **_named):
-        raise AssertionError("something asked the network")
-
-    for name in ("connect", "connect_ex", "bind", "sendto"):
-        monkeypatch.setattr(socket.socket, name, refuse)
-    monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    monkeypatch.setattr(socket, "create_connection", refuse)
+#: Put before any other module in every process, workers too: whoever asks the network is written down, and ends.
+WATCH = """
+import os, sys
+def watch(event, given):
+    asked = event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.bind")
+    if asked or (event == "socket.connect" and isinstance(given[1], tuple)):
+        with open({file!r}, "a") as out:
+            out.write(event + "\\n")
+        os._exit(99)
+sys.addaudithook(watch)
+with open({file!r} + ".processes", "a") as out:
+    out.write("x")
+"""
+SCRUB_ALL = """
+import warnings, tacit
+from tacit.text import work
+warnings.simplefilter("ignore")
+if __name__ == "__main__":
+    work.WORTH_STARTING, work.worker_count = 1, lambda: 2
     corpus = tacit.examples.letters(5, seed=3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tacit.Plan([tacit.Scrub(strict=True)]).run(corpus).write(tmp_path / "out")
-        tacit.Scrub(columns=["note"]).apply(records())
+    tacit.write_texts(corpus, "notes", "brat")
+    plan = tacit.Plan([tacit.Scrub(strict=True)])
+    tacit.verify(plan.run(tacit.read_texts("notes", gold=True)).write("out"))
+    data = tacit.read({"name": ["Ann Long"], "note": ["Ann Long slept"]}, identifiers="name")
+    tacit.Scrub(columns=["note"]).apply(data)
+    tacit.Scrub(language="de").find("Herr Weber kam.")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "asks"),
+    [
+        (SCRUB_ALL, False),
+        ("import urllib.request as u; u.urlopen('http://127.0.0.1:9/')", True),
+        ("import socket; socket.create_connection(('example.org', 80), 1)", True),
+    ],
+)
+def test_nothing_asks_the_network(tmp_path, code, asks):
+    """In a process of its own and its workers; the watch itself is tried out on code that does ask."""
+    asked = tmp_path / "asked"
+    (tmp_path / "sitecustomize.py").write_text(WATCH.format(file=str(asked)), encoding="utf-8")
+    (tmp_path / "work.py").write_text(code, encoding="utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "work.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert asked.exists() == asks, done.stderr
+    assert done.returncode == (99 if asks else 0), done.stderr
+    if not asks:
+        assert len((tmp_path / "asked.processes").read_text()) >= 3, "workers were watched too"
 
 
 @pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
@@ -528,3 +676,46 @@ def test_errors_and_notes_hold_no_word_of_the_texts():
         tacit.Scrub().apply(tacit.Corpus.of([LETTER]), context=ctx)
     assert "Townsend" not in str(ctx.details)
     assert set(ctx.details) >= {"texts", "found", "certainty", "uncertain", "narratives", "caught"}
+
+
+def test_a_full_date_tells_its_month_too():
+    from tacit.text.attributes import attributes_of
+
+    for text in ("June 7, 2015", "Jun 2015", "7 June 2015", "6/7/2015", "06/2015"):
+        (month,) = attributes_of(f"Seen {text}.")["month"]
+        assert month in ("jun 2015", "6 2015")
+
+
+def test_a_replaced_name_is_no_lost_medicine():
+    from tacit.text.text_utility import compare_words
+
+    told = compare_words("Mr. Addison has Addison's disease and asthma.", "Mr. X has asthma.", "en")
+    # Of Addison (once), disease and asthma, where medicine is meant.
+    assert (told["terms"], told["terms kept"]) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("", "", "must be a folder"),
+        ("firstnames.txt", "f16\tvirginia\n", "called as one of"),
+        ("first_names.txt", "Virginia\nAnn\n", "line 1 of the list 'first_names'"),
+        ("first_names.txt", "", "line 1"),
+        ("words.txt.xz", "no archive", "cannot be read"),
+    ],
+)
+def test_lists_that_would_silently_find_less_are_refused(tmp_path, file, content, said):
+    if file:
+        (tmp_path / file).write_text(content, encoding="utf-8")
+    with pytest.raises(tacit.SdcError, match=said):
+        tacit.Scrub(knowledge=str(tmp_path)).find("Virginia came")
+
+
+def test_own_knowledge_is_used(tmp_path):
+    (tmp_path / "first_names.txt").write_text("f16\tzorbla quenby\n", encoding="utf-8")
+    assert tacit.Scrub(knowledge=str(tmp_path)).find("Seen with Zorbla Haverstock.")
+
+
+def test_a_person_that_no_record_names_is_told():
+    with pytest.raises(InputError, match="whose text"):
+        tacit.Scrub(person="pid").apply(tacit.Corpus.of(["Dr. Lang came."]), seed=1)

@@ -20,6 +20,8 @@ from tacit.text.review import (
     queue_of,
     read_decisions,
     read_queue,
+    save_decisions,
+    write_over,
     write_queue,
 )
 
@@ -328,6 +330,14 @@ def test_gold_gives_recall_and_precision(tmp_path, capsys):
     assert 0.5 < utility.numbers["rightly replaced (precision)"] <= 1
 
 
+@pytest.mark.parametrize("where", ["out/review.json", "out/below/q.json"])
+def test_the_queue_never_goes_into_the_release(notes, where, capsys):
+    given = ["--out", str(notes / "out"), "--review", str(notes / where)]
+    assert main(["scrub", str(notes / "notes"), *given]) == 2
+    assert "confidential" in capsys.readouterr().err
+    assert not (notes / "out").exists()
+
+
 # -- the queue ---------------------------------------------------------------------------------------
 
 
@@ -363,5 +373,60 @@ def test_queues_are_checked(tmp_path):
     assert "x" not in str(caught.value).replace("accept", "")
     with pytest.raises(tacit.SdcError):
         read_queue(tmp_path / "none.json")
+    file.write_text("[" * 200_000, encoding="utf-8")
+    with pytest.raises(tacit.SdcError, match="no review queue"):
+        read_queue(file)
+    write_queue(file, Queue([Entry("x", "nose", 0.5, 1, "", "accept")]))
+    with pytest.raises(tacit.SdcError, match="entry 1 of the review queue has no known kind"):
+        read_queue(file)
     assert decide([Entry("x", "name", 0.5, 1, "")], [1], [])[0].decision == "accept"
+    with pytest.raises(tacit.SdcError, match="both"):
+        decide([Entry("x", "name", 0.5, 1, "")], [1], [1])
     assert not queue_of(tacit.Corpus.of(["x"])).entries
+
+
+def test_decisions_of_others_stay(tmp_path):
+    """Two people have the queue open; a scrub writes it anew meanwhile."""
+    file = tmp_path / "q.json"
+    words = [Entry(w, "name", 0.5, 1, "") for w in ("Aaa", "Bbb", "Ccc")]
+    write_queue(file, Queue(words))
+    mine = decide(words, [1], [])[:1]
+    save_decisions(file, decide(words, [], [2])[1:2])
+    write_over(file, Queue(words[1:]))
+    save_decisions(file, mine)
+    found = {e.word: e.decision for e in read_queue(file).entries}
+    assert found == {"Aaa": "accept", "Bbb": "reject", "Ccc": ""}
+    assert {stat.S_IMODE(f.stat().st_mode) for f in tmp_path.iterdir()} == {0o600}
+
+
+def test_answers_given_before_an_interrupt_stay(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "q.json"
+    write_queue(file, Queue([Entry(w, "name", 0.5, 1, "") for w in ("Aaa", "Bbb")]))
+    answers = iter(["a"])
+
+    def answer(_question):
+        try:
+            return next(answers)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("builtins.input", answer)
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(getattr(sys, stream), "isatty", lambda: True)
+    assert main(["review", str(file)]) == 0
+    assert "1 accepted, 0 rejected, 1 open" in capsys.readouterr().out
+    assert [e.decision for e in read_queue(file).entries] == ["accept", ""]
+
+
+def test_a_queue_is_whole_or_as_it_was(tmp_path, monkeypatch):
+    file = tmp_path / "q.json"
+    write_queue(file, Queue([Entry("Aaa", "name", 0.5, 1, "", "accept")]))
+
+    def stop(*_given, **_named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tacit.text.review.json.dump", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write_queue(file, Queue([]))
+    assert [e.decision for e in read_queue(file).entries] == ["accept"]
+    assert list(tmp_path.iterdir()) == [file]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -112,7 +112,7 @@ def scrub(
     elif out is None:
         raise InvalidParameter("name the folder of the release with --out")
     target = Path() if out is None else out.absolute()
-    queue = None if out is None else queue_file(review, confidential_folder(target))
+    queue = None if out is None else queue_file(review, target, confidential_folder(target))
     if queue is not None and queue.exists():
         read_queue(queue)  # A damaged one is refused before any work.
     values: dict[str, Any] = {
@@ -174,12 +174,16 @@ def many(values: list[str] | None) -> tuple[str, ...]:
     return tuple(part for value in values or () for part in value.split(",") if part)
 
 
-def queue_file(review: list[Path] | None, confidential: Path) -> Path | None:
+def queue_file(review: list[Path] | None, target: Path, confidential: Path) -> Path | None:
     """Return where the queue goes: the file named, or one beside the ledgers."""
     if review is None:
         return None
     if len(review) > 1:
         raise InvalidParameter("--review takes one file")
+    if review and target.resolve() in review[0].resolve().parents:
+        raise InvalidParameter(
+            "the review queue is confidential, and --review names a file in the folder of the release; choose another"
+        )
     return review[0] if review else confidential / "review.json"
 
 
@@ -203,7 +207,7 @@ def make_queue(step: Any, plan: Any, release: Any, file: Path, progress: Any) ->
     from tacit.context import Context
     from tacit.data.corpus import Corpus
     from tacit.text.record_queue import queue_records
-    from tacit.text.review import queue_of, read_queue, write_for_owner, write_queue
+    from tacit.text.review import queue_of, read_queue, write_for_owner, write_over
 
     decided = read_queue(file).entries if file.exists() else []
     if isinstance(release.data, Corpus):
@@ -218,8 +222,7 @@ def make_queue(step: Any, plan: Any, release: Any, file: Path, progress: Any) ->
             write_for_owner(numbers, records)
         else:
             numbers.unlink(missing_ok=True)
-    write_queue(file, made)
-    return made
+    return write_over(file, made)
 
 
 def tell_review(release: Any, file: Path | None, queue: Any) -> None:
@@ -290,27 +293,25 @@ def review(
         Numbers of entries that do not.
     """
     from tacit.cli.app import console
-    from tacit.text.review import decide, read_queue, write_queue
+    from tacit.text.review import decide, read_queue, save_decisions
 
     found = read_queue(queue)
-    entries = list(found.entries)
     if accept or reject:
-        entries = decide(entries, accept or (), reject or ())
+        numbers = {*(accept or ()), *(reject or ())}
+        entries = decide(found.entries, accept or (), reject or ())
+        found = save_decisions(queue, [entries[n - 1] for n in numbers])
     elif sys.stdin.isatty() and sys.stdout.isatty():
-        entries = ask(entries)
-    decided = replace(found, entries=entries)
-    write_queue(queue, decided)
-    counts = {d: sum(e.decision == d for e in entries) for d in ("accept", "reject")}
+        for decided in ask(found.entries):
+            found = save_decisions(queue, [decided])
+    counts = {d: sum(e.decision == d for e in found.entries) for d in ("accept", "reject")}
     console.say(
-        f"{counts['accept']:,} accepted, {counts['reject']:,} rejected, {decided.open:,} open"
+        f"{counts['accept']:,} accepted, {counts['reject']:,} rejected, {found.open:,} open"
     )
     return 0
 
 
-def ask(entries: list[Any]) -> list[Any]:
-    """Ask about each open word on the terminal."""
-    from tacit.text.review import decide
-
+def ask(entries: Sequence[Any]) -> Iterator[Any]:
+    """Ask about each open word on the terminal, and yield those that are decided."""
     for number, entry in enumerate(entries, 1):
         if entry.decision:
             continue
@@ -321,12 +322,10 @@ def ask(entries: list[Any]) -> list[Any]:
         while answer not in ("a", "r", "q", ""):
             try:
                 answer = input("   (a)ccept, (r)eject, Enter for later, (q)uit: ").strip().lower()
-            except EOFError:
+            except (EOFError, KeyboardInterrupt):
                 answer = "q"
             answer = {"accept": "a", "reject": "r", "quit": "q"}.get(answer, answer)
         if answer == "q":
             break
-        if answer in ("a", "r"):
-            accepted, rejected = ([number], []) if answer == "a" else ([], [number])
-            entries = decide(entries, accepted, rejected)
-    return entries
+        if answer:
+            yield replace(entry, decision="accept" if answer == "a" else "reject")

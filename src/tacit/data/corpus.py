@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, get_args
 
 from tacit.data.base import Action
-from tacit.errors import SdcError
+from tacit.errors import InputError, SdcError
 
 SpanKind = Literal[
     "name",
@@ -33,6 +33,31 @@ SpanKind = Literal[
 ]
 #: The kinds of things that identify people; "other" is what was found without knowing what it is.
 SPAN_KINDS: tuple[str, ...] = get_args(SpanKind)
+
+
+def require_text(text: Any) -> None:
+    """Refuse what is no text, and halves of characters, which no file can hold."""
+    if not isinstance(text, str):
+        raise InputError(
+            f"a text must be a str, and this is {type(text).__name__}; decode bytes first"
+        )
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "a text holds half of a character (a surrogate), which no file can hold; read it anew with its encoding"
+        ) from None
+
+
+def facts_of(record: Any, where: str = "a known record") -> dict[str, Any]:
+    """Return what is known of one person: each field a value, or several in a list."""
+    if isinstance(record, Mapping):
+        values = [v if isinstance(v, (list, tuple, set)) else (v,) for v in record.values()]
+        if not any(isinstance(one, (Mapping, list)) for several in values for one in several):
+            return dict(record)
+    raise InputError(
+        f'{where}: what is known must be fields with plain values, such as {{"name": ...}}'
+    )
 
 
 @dataclass(frozen=True, order=True)
@@ -71,6 +96,10 @@ class Document:
     #: Where this text holds something in place of what was found, by kind; empty unless that was asked for.
     marks: tuple[Span, ...] = field(default=(), repr=False)
 
+    def __post_init__(self) -> None:
+        require_text(self.name)
+        require_text(self.text)
+
     def __repr__(self) -> str:
         return f"Document: {len(self.text):,} characters"
 
@@ -98,6 +127,8 @@ class Corpus:
     @classmethod
     def of(cls, texts: Mapping[str, str] | Iterable[str]) -> Corpus:
         """Return a corpus of texts by name, or of texts that are numbered."""
+        if isinstance(texts, str):
+            raise InputError("one text alone goes in a list: Corpus.of([text])")
         if isinstance(texts, Mapping):
             return cls(tuple(Document(str(name), text) for name, text in texts.items()))
         return cls(tuple(Document(f"text-{i}", text) for i, text in enumerate(texts, 1)))

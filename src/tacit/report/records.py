@@ -25,6 +25,7 @@ from tacit.report.document import (
     Words,
     section,
 )
+from tacit.report.texts import remarks_on
 from tacit.report.view import View, charts_of, view_class
 from tacit.result import Result, format_number
 
@@ -39,8 +40,6 @@ BOTH = (Column("before", "number"), Column("after", "number"))
 
 class RecordsView(View):
     """The facts of a release of records."""
-
-    caution = "but unique records remain"
 
     @functools.cached_property
     def classes(self) -> list[facts.ClassSizes]:
@@ -71,12 +70,30 @@ class RecordsView(View):
         return words.claim_name(claim, of_many=len(self.release.data.quasi) > 1)
 
     def cautions(self) -> list[str]:
-        """Return where single records can still be told apart."""
-        return [
+        """Return where single records can still be told apart, and what de-identified texts are not."""
+        from tacit.text.scrub import NOT_ANONYMOUS
+
+        texts = [NOT_ANONYMOUS] if self.scrubbed else []
+        return texts + [
             f"{words.percent(part.unique_share_after)} of {self.judged} are unique on "
             f"{words.join_column_names(part.columns)} together."
             for part in self.classes
             if part.unique_share_after > 0
+        ]
+
+    @property
+    def caution(self) -> str:  # type: ignore[override]
+        """Return what a heading says when there are cautions."""
+        unique = any(part.unique_share_after > 0 for part in self.classes)
+        return "but unique records remain" if unique else "but texts are not anonymous"
+
+    @functools.cached_property
+    def scrubbed(self) -> list[Any]:
+        """Return the steps that scrubbed text columns."""
+        return [
+            a
+            for a in self.release.history
+            if a.kind == "scrub" and a.parameters.get("mode") != "list"
         ]
 
     @property
@@ -86,13 +103,14 @@ class RecordsView(View):
         return "the records of a synthetic copy" if copies else "the released records"
 
     def remarks(self) -> list[str]:
-        """Return how the shares of risky values came out where people were dealt to channels."""
+        """Return how the shares of risky values came out where people were dealt to channels, and what texts hold."""
         dealt = [
             record_words.dealt_sentence(entry.details)
             for entry in self.release.ledger.entries
             if entry.details.get("shares_dealt")
         ]
-        return [*dealt, *([COPIES] if self.release.data.copies else [])]
+        texts = remarks_on(self.scrubbed, "tacit scrub --review lists them for a decision")
+        return [*dealt, *texts, *([COPIES] if self.release.data.copies else [])]
 
     # -- the first page --------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tacit.data.corpus import Corpus
@@ -58,10 +58,7 @@ class TextsView(View):
     @functools.cached_property
     def found(self) -> Mapping[str, Any]:
         """Return what the steps counted, added up."""
-        from tacit.text.work import add_tallies, tally
-
-        names = tally(()).keys()
-        return add_tallies({n: a.details[n] for n in names if n in a.details} for a in self.steps)
+        return counted_by(self.steps)
 
     def cautions(self) -> list[str]:
         """Return the sentence that stands with every release of texts."""
@@ -71,27 +68,9 @@ class TextsView(View):
 
     def remarks(self) -> list[str]:
         """Return what the board should ask about."""
-        told, remarks = self.found, []
-        left = sum(told["uncertain"].values())
-        if left:
-            remarks.append(
-                f"{format_number(left)} words stayed that were not certain enough to be replaced; they wait for a "
-                "decision in review.json beside the ledger."
-            )
-        if told["narratives"]:
-            remarks.append(
-                f"{format_number(told['narratives'])} texts may identify by what they tell. {NARRATIVE}"
-            )
-        if told["caught"]:
-            remarks.append(
-                f"{format_number(told['caught'])} places were taken out by the last look alone: the detectors had "
-                "missed them."
-            )
-        if any(a.details.get("trained_voter") is False for a in self.steps):
-            remarks.append(
-                "The trained voter was not asked: its library is not installed, or it knows nothing of the language. "
-                "Names were found by rules and lists alone."
-            )
+        remarks = remarks_on(
+            self.steps, "they wait for a decision in review.json beside the ledger"
+        )
         if self.steps and not any(a.details.get("known_records") for a in self.steps):
             remarks.append(
                 "Nothing was known of the people, and so no name of a record was searched in the texts."
@@ -247,6 +226,38 @@ class TextsView(View):
                 "What the holder knows of the person a text is about; it is searched in the text.",
             ),
         )
+
+
+def counted_by(steps: Iterable[Any]) -> dict[str, Any]:
+    """Return what steps that scrubbed counted, added up."""
+    from tacit.text.work import add_tallies, tally
+
+    names = tally(()).keys()
+    return add_tallies({n: a.details[n] for n in names if n in a.details} for a in steps)
+
+
+def remarks_on(steps: Sequence[Any], waiting: str) -> list[str]:
+    """Return what the board should ask about steps that scrubbed; ``waiting`` says where words are decided on."""
+    told, remarks = counted_by(steps), []
+    if left := sum(told["uncertain"].values()):
+        remarks.append(
+            f"{format_number(left)} words stayed that were not certain enough to be replaced; {waiting}."
+        )
+    if told["narratives"]:
+        remarks.append(
+            f"{format_number(told['narratives'])} texts may identify by what they tell. {NARRATIVE}"
+        )
+    if told["caught"]:
+        remarks.append(
+            f"{format_number(told['caught'])} places were taken out by the last look alone: the detectors had "
+            "missed them."
+        )
+    if any(a.details.get("trained_voter") is False for a in steps):
+        remarks.append(
+            "The trained voter was not asked: its library is not installed, or it knows nothing of the language. "
+            "Names were found by rules and lists alone."
+        )
+    return remarks
 
 
 def hide_small(name: str, value: Any, shown: str) -> str:

@@ -19,10 +19,10 @@ LONGEST = 160
 Sentence = Callable[["Claim"], str]
 
 
-def join_column_names(columns: Sequence[str]) -> str:
-    """Return column names as a list in a sentence."""
+def join_column_names(columns: Sequence[str], last_by: str = "and") -> str:
+    """Return column names, or other words, as a list in a sentence."""
     *most, last = columns
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} {last_by} {last}" if most else last
 
 
 def name_columns(claim: Claim) -> str:
@@ -378,7 +378,7 @@ CLAIMS: dict[str, tuple[str, Sentence]] = {
         "No identifiers of a known form",
         lambda c: (
             "No text holds "
-            + " or ".join(FORM_WORDS[f] for f in c.parameters["forms"])
+            + join_column_names([FORM_WORDS[f] for f in c.parameters["forms"]], "or")
             + " as it is usually written"
             + (f" ({join_column_names(c.columns)})." if c.columns else ".")
         ),

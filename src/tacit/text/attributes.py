@@ -20,9 +20,11 @@ AGE = re.compile(
     r"|\b(\d{1,3})[- ]?jährige?[rsn]?\b",
     re.IGNORECASE,
 )
+#: A month and its year, of a full date too.
 MONTH = re.compile(
-    r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mai|okt|dez)[a-zäöü]{0,7}\.?,? (?:of )?((?:19|20)\d\d)\b|"
-    r"\b(0?[1-9]|1[0-2])/((?:19|20)\d\d)\b",
+    r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez)[a-zäöü]{0,7}\.?"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?)?,? (?:of )?((?:19|20)\d\d)\b|"
+    r"\b0?([1-9]|1[0-2])/(?:\d{1,2}/)?((?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
 STATE = re.compile(r"\b([A-Z]{2}) (\d{3})00\b")

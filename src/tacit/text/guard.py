@@ -60,7 +60,11 @@ def guard_text(
     ``spared`` are words that reviewers asked to keep, in lower case.
     """
     places = [*(known_places(text, record) if record else ()), *formed_places(text, forms, spared)]
-    originals = {value for value, _ in addresses_in(before)} - spared
+    originals = {
+        value
+        for value, (start, end) in addresses_in(before)
+        if spared.isdisjoint((value, before[start:end].lower()))
+    }
     if originals:
         places += [place for value, place in addresses_in(text) if value in originals]
     merged: list[tuple[int, int]] = []

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tacit.data.corpus import SPAN_KINDS, Corpus, Findings, Span
 from tacit.errors import InputError, UnreadableFile, explain_target
+from tacit.locks import hold_alone
 
 #: Characters shown before and after a word.
 AROUND = 40
@@ -87,7 +90,7 @@ def read_lists(path: str | Path) -> Lists:
         found = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UnreadableFile(f"the lists cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         raise UnreadableFile("the lists cannot be read as YAML or JSON") from None
     known = (*SPAN_KINDS, KEEP)
     if not isinstance(found, dict) or not all(
@@ -119,12 +122,17 @@ def read_queue(path: str | Path) -> Queue:
         left_out = int(found.get("left_out") or 0)
     except OSError as error:
         raise UnreadableFile(f"the review queue cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UnreadableFile("the file is no review queue, or it is damaged") from None
     wrong = [i for i, e in enumerate(entries, 1) if e.decision not in ("", "accept", "reject")]
     if wrong:
         raise InputError(
             f"entry {wrong[0]} of the review queue is decided neither 'accept' nor 'reject'"
+        )
+    strange = [i for i, e in enumerate(entries, 1) if e.kind not in SPAN_KINDS]
+    if strange:
+        raise InputError(
+            f"entry {strange[0]} of the review queue has no known kind; kinds are {', '.join(SPAN_KINDS)}"
         )
     return Queue(entries, narratives, left_out)
 
@@ -153,13 +161,49 @@ def write_queue(path: str | Path, queue: Queue) -> None:
 
 
 def write_for_owner(target: Path, document: Any) -> None:
-    """Write JSON that nobody but its owner can read."""
+    """Write JSON that nobody but its owner can read; the file is whole, or as it was."""
     with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            target.chmod(0o600)
-            json.dump(document, out, indent=1, ensure_ascii=False)
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=target.suffix)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                json.dump(document, out, indent=1, ensure_ascii=False)
+            Path(aside).replace(target.resolve())
+        except BaseException:
+            Path(aside).unlink()
+            raise
+
+
+def save_decisions(path: str | Path, decided: Iterable[Entry]) -> Queue:
+    """Write decisions into a queue as it is now, and return it: what others decided meanwhile stays."""
+    with hold_queue(path):
+        queue, mine = read_queue(path), {e.word: e for e in decided}
+        entries = [
+            replace(e, decision=mine.pop(e.word).decision) if e.word in mine else e
+            for e in queue.entries
+        ]
+        queue = replace(queue, entries=[*entries, *mine.values()])
+        write_queue(path, queue)
+    return queue
+
+
+def write_over(path: str | Path, queue: Queue) -> Queue:
+    """Write a new queue in place of an old one, and return it: what was decided in the old one stays."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with hold_queue(path):
+        old = read_queue(path).entries if Path(path).exists() else ()
+        before = {e.word: e for e in old if e.decision}
+        entries = [e for e in queue.entries if e.word not in before]
+        queue = replace(queue, entries=[*entries, *before.values()])
+        write_queue(path, queue)
+    return queue
+
+
+@contextmanager
+def hold_queue(path: str | Path) -> Iterator[None]:
+    """Hold a queue alone while it is read and written."""
+    with explain_target(Path(path)), hold_alone(Path(path), "the review queue"):
+        yield
 
 
 def narratives_of(corpus: Corpus) -> list[dict[str, str]]:
@@ -219,7 +263,9 @@ def around(text: str, start: int, end: int) -> str:
 
 def decide(entries: Iterable[Entry], accept: Iterable[int], reject: Iterable[int]) -> list[Entry]:
     """Return the queue with decisions on entries by their number, counted from 1."""
-    listed = list(entries)
+    listed, accept, reject = list(entries), list(accept), list(reject)
+    if both := set(accept) & set(reject):
+        raise InputError(f"entry {min(both)} is both accepted and rejected; give it once")
     for numbers, decision in ((accept, "accept"), (reject, "reject")):
         for number in numbers:
             if not 1 <= number <= len(listed):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
 
 import narwhals.stable.v2 as nw
@@ -16,7 +15,16 @@ from tacit.claims import Claim
 from tacit.claims.text.no_original_identifiers import digest, identifiers_in
 from tacit.context import Context
 from tacit.data.base import Data
-from tacit.data.corpus import SPAN_KINDS, Corpus, Document, Findings, Span, SpanKind
+from tacit.data.corpus import (
+    SPAN_KINDS,
+    Corpus,
+    Document,
+    Findings,
+    Span,
+    SpanKind,
+    facts_of,
+    require_text,
+)
 from tacit.data.in_blocks import Change, change_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
@@ -26,7 +34,9 @@ from tacit.registry import register
 from tacit.spec import Method
 from tacit.text import engine
 from tacit.text.engine import Settings
+from tacit.text.lists import check_folder
 from tacit.text.review import Lists, read_decisions, read_lists
+from tacit.text.tagger import CheckedTagger
 from tacit.text.tokens import tokenise
 from tacit.text.work import (
     Here,
@@ -44,6 +54,8 @@ from tacit.text.work import (
     tally,
 )
 
+#: Bytes of a key that nobody can try out.
+SHORTEST_KEY = 16
 #: Said with every release of texts.
 NOT_ANONYMOUS = (
     "The texts are de-identified, not anonymous: what they tell of a life, an illness or an event may still let "
@@ -108,7 +120,10 @@ class Scrub(Method[Corpus | Microdata]):
         default="month",
         description="leave month and year, or shift all dates of a person by the same days",
     )
-    kinds: tuple[SpanKind, ...] = Field(default=(), description="kinds to look for; by default all")
+    kinds: tuple[SpanKind, ...] = Field(
+        default=(),
+        description="kinds to look for; by default all. Values of the known record, e-mail and web addresses and phone numbers are taken out in any case",
+    )
     columns: tuple[ColumnName, ...] = Field(
         default=(), description="text columns of records; without any the data are texts themselves"
     )
@@ -181,8 +196,9 @@ class Scrub(Method[Corpus | Microdata]):
 
     def look(self, text: str, record: Mapping[str, Any] | None = None) -> Findings:
         """Return everything that was found in a text: certain spans, uncertain ones, and warnings."""
+        require_text(text)
         warn_without_voter()
-        found = look_at(self.task(), text, record)
+        found = look_at(self.task(), text, facts_of(record or {}))
         return Findings(found.spans, found.uncertain, found.warnings)
 
     def find(self, text: str, record: Mapping[str, Any] | None = None) -> tuple[Span, ...]:
@@ -211,8 +227,15 @@ class Scrub(Method[Corpus | Microdata]):
         """
         if not isinstance(key, bytes) or not key:
             raise InputError("replace needs a key of bytes, such as secrets.token_bytes(16)")
+        if len(key) < SHORTEST_KEY:
+            warnings.warn(
+                f"scrub: a key of fewer than {SHORTEST_KEY} bytes can be guessed; draw one with secrets.token_bytes(16)",
+                WeakProtection,
+                stacklevel=2,
+            )
+        require_text(text)
         warn_without_voter()
-        return scrub_text(self.task(), Item(text, record or {}, key)).text
+        return scrub_text(self.task(), Item(text, facts_of(record or {}), key)).text
 
     def mark(self, corpus: Corpus) -> Corpus:
         """Return a corpus with what was found in each text (``Document.found``); nothing is replaced."""
@@ -232,8 +255,8 @@ class Scrub(Method[Corpus | Microdata]):
     def with_files(self, find: Callable[[str], str]) -> Self:
         """Return this with the words of its lists and decisions in place of the files."""
         here = super().with_files(find)
-        if here.knowledge is not None and not Path(here.knowledge).is_dir():
-            raise InputError("scrub: knowledge must be a folder of list files, and there is none")
+        if here.knowledge is not None:
+            check_folder(here.knowledge)
         lists = here.lists or {}
         if here.review is None and not isinstance(lists, str):
             return here
@@ -264,7 +287,7 @@ class Scrub(Method[Corpus | Microdata]):
             kinds=self.kinds,
             accepted=lists.accepted or None,
             rejected=frozenset(word.lower() for word in lists.rejected),
-            taggers=self.taggers,
+            taggers=tuple(map(CheckedTagger, self.taggers)),
             lists=self.knowledge or "",
         )
         return Task(settings, self.search, self.forms(lists.rejected), self.marks)
@@ -297,7 +320,24 @@ class Scrub(Method[Corpus | Microdata]):
             missing = [c for c in named if c not in data.columns]
             if missing:
                 found.append(ColumnNotFound(missing, list(data.columns), "the data"))
+            if set(self.columns) & set(self.known or ()):
+                found.append(
+                    InputError(
+                        "scrub: a text column cannot be known of its own record; leave it out of known"
+                    )
+                )
             found += text_faults(self.kind, data, self.columns)
+        if (
+            isinstance(data, Corpus)
+            and self.person
+            and all(self.person not in d.record for d in data)
+        ):
+            found.append(
+                InputError(
+                    f"scrub: no known record has the field {self.person!r} that person names, and so nobody could tell "
+                    "whose text it is"
+                )
+            )
         return found
 
     def targets(self, data: Microdata) -> tuple[str, ...]:

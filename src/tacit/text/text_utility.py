@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +27,7 @@ from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text import marks
 from tacit.text.evaluate import EvaluationResult, wilson
-from tacit.text.lexicon import load_lexicon
+from tacit.text.lexicon import Lexicon, load_lexicon
 from tacit.text.scrub import SCRUBBED, text_faults
 from tacit.text.text_risk import score_marked
 from tacit.text.tokens import tokenise
@@ -144,18 +145,28 @@ EXPLANATION = (
 
 def compare_words(before: str, after: str, language: str) -> Counter[str]:
     """Return how many words and medical terms a text had, and how many of them stand in the other."""
-    lexicon = load_lexicon(language)
     old, new = count_words(before), count_words(after)
-    same = old & new
-    medical = [w for w in old if lexicon(w).marks & MEDICINE]
+    terms = Counter(medical_terms(before, load_lexicon(language)))
     return Counter(
         {
             "words": old.total(),
-            "kept": same.total(),
-            "terms": sum(old[w] for w in medical),
-            "terms kept": sum(same[w] for w in medical),
+            "kept": (old & new).total(),
+            "terms": terms.total(),
+            "terms kept": (terms & new).total(),
         }
     )
+
+
+def medical_terms(text: str, lexicon: Lexicon) -> Iterator[str]:
+    """Yield the words of medicine; one that is a name as well counts where a word such as disease follows."""
+    words = tokenise(text).words
+    for i, word in enumerate(words):
+        known = lexicon(word).marks
+        if not known & MEDICINE:
+            continue
+        named = word[0].isupper() and known & (marks.FIRST | marks.LAST)
+        if not named or any(lexicon(w).marks & marks.HEAD for w in words[i + 1 : i + 4]):
+            yield word
 
 
 def count_words(text: str) -> Counter[str]:

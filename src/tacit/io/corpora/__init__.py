@@ -19,7 +19,7 @@ from tacit.data.microdata import Microdata
 from tacit.errors import InputError, SdcWarning, UnreadableFile
 from tacit.io.corpora.columns import from_microdata, read_columns
 from tacit.io.corpora.decode import existing
-from tacit.io.corpora.gold import Marks, read_gold
+from tacit.io.corpora.gold import read_gold
 from tacit.io.corpora.known import read_records
 
 #: The module of each ending. Annotations (.ann) are read beside their texts.
@@ -79,11 +79,15 @@ def read_texts(
     Corpus
         The documents in order of their names; the source is never written to.
     """
-    if isinstance(source, Microdata):
-        return from_microdata(source, text, name, record)
+    gold = None if gold is False else gold
     several = isinstance(source, Sequence) and not isinstance(source, str)
+    if not (several or isinstance(source, (str, Path, Microdata))):
+        raise InputError("texts are read from a folder, from files, or from a column of records")
+    if isinstance(source, Microdata):
+        return with_gold(from_microdata(source, text, name, record), gold, encoding)
     if not several and (text is not None or is_table(source)):
-        return read_columns(source, text, name, record, {"encoding": encoding, **options})
+        found = read_columns(source, text, name, record, {"encoding": encoding, **options})
+        return with_gold(found, gold, encoding)
     if options:
         raise InputError(
             f"read_texts has the option {next(iter(options))!r} for files with columns alone: name the column "
@@ -95,14 +99,20 @@ def read_texts(
         )
     files = [existing(p) for p in source] if several else list_files(source)
     root = common_root(files) if several else Path(source)
-    marks = Marks() if gold is None else read_gold(source if gold is True else gold)
     documents = [
         document for file in files for document in read_file(file, name_of(file, root), encoding)
     ]
+    if not documents:
+        raise UnreadableFile("there are no texts: the files hold none")
     refuse_doubles(documents)
     found = Corpus(tuple(documents), "memory" if several else str(Path(source).absolute()))
-    found = found if gold is None else marks.put_on(found)
+    found = with_gold(found, source if gold is True else gold, encoding)
     return found if record is None else with_records(found, read_records(record))
+
+
+def with_gold(corpus: Corpus, gold: Any, encoding: str) -> Corpus:
+    """Return the corpus with what people have marked, where that is given."""
+    return corpus if gold is None else read_gold(gold, encoding).put_on(corpus)
 
 
 def is_table(source: Any) -> bool:
@@ -121,18 +131,19 @@ def list_files(source: Any) -> list[Path]:
             )
         return [path]
     held = sorted(
-        (f for f in path.rglob("*") if f.is_file()), key=lambda f: str(f.relative_to(path))
+        (f for f in path.rglob("*") if f.is_symlink() or not f.is_dir()),
+        key=lambda f: str(f.relative_to(path)),
     )
     held = [f for f in held if not any(p.startswith(".") for p in f.relative_to(path).parts)]
-    files = [f for f in held if f.suffix.lower() in FORMATS]
+    files = [f for f in held if f.suffix.lower() in FORMATS and f.is_file()]
     if not files:
         raise UnreadableFile(
             f"the folder {path.name!r} holds no texts. Known endings: {', '.join(FORMATS)}."
         )
-    others = [f for f in held if f.suffix.lower() not in (*FORMATS, ".ann")]
+    others = len(held) - len(files) - sum(f.suffix.lower() == ".ann" for f in held)
     if others:
         warnings.warn(
-            f"{len(others):,} files of the folder are not read as texts and were left out. Known endings: "
+            f"{others:,} files of the folder are not read as texts and were left out. Known endings: "
             f"{', '.join(FORMATS)}.",
             SdcWarning,
             stacklevel=3,
@@ -151,7 +162,9 @@ def name_of(file: Path, root: Path) -> str:
     if root == file:
         return file.name
     full = file.absolute()
-    return str(full.relative_to(root.absolute())) if root.absolute() in full.parents else full.name
+    found = full.relative_to(root.absolute()) if root.absolute() in full.parents else full.name
+    # Bytes of a name that are no characters are spelt out.
+    return str(found).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def read_file(file: Path, name: str, encoding: str) -> Iterable[Document]:
@@ -176,14 +189,20 @@ def refuse_doubles(documents: Sequence[Document]) -> None:
 
 def with_records(corpus: Corpus, records: Mapping[str, Mapping[str, Any]]) -> Corpus:
     """Return the corpus with what is known of the person of each document."""
-    stems = {Path(d.name).stem: d.name for d in corpus}
-    by_name = {
-        stems.get(n, n) if n not in {d.name for d in corpus} else n: r for n, r in records.items()
-    }
-    strange = [n for n in by_name if n not in {d.name for d in corpus}]
-    if strange:
+    names = {d.name for d in corpus}
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        stems.setdefault(Path(name).stem, []).append(name)
+    meant = {n: [n] if n in names else stems.get(n, []) for n in records}
+    if strange := sum(not found for found in meant.values()):
         raise InputError(
-            f"{len(strange):,} of the {len(records):,} known records name a document that is not among the texts; "
+            f"{strange:,} of the {len(records):,} known records name a document that is not among the texts; "
             "their column 'document' must hold names of files"
+        )
+    by_name = {found[0]: records[n] for n, found in meant.items()}
+    if len(by_name) < len(records) or any(len(found) > 1 for found in meant.values()):
+        raise InputError(
+            "some known records fit several documents, or several records one document; name each document by its "
+            "path below the folder"
         )
     return corpus.with_documents(replace(d, record=by_name.get(d.name, d.record)) for d in corpus)

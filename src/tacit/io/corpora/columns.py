@@ -46,8 +46,10 @@ def from_microdata(data: Microdata, text: str | None, name: str | None, record: 
         for i, value in enumerate(rows[text])
         if value is not None
     ]
-    if len({d.name for d in documents}) < len(documents):
-        raise InputError(f"the column {name!r} does not name documents: some share a name")
+    if name and (len({d.name for d in documents}) < len(documents) or None in rows[name]):
+        raise InputError(
+            f"the column {name!r} does not name documents: some share a name or have none"
+        )
     return Corpus(tuple(documents), data.source)
 
 

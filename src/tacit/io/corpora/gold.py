@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tacit.data.corpus import SPAN_KINDS, Corpus, Span
 from tacit.errors import InputError, UnreadableFile
-from tacit.io.corpora.decode import existing
+from tacit.io.corpora.decode import existing, read_text
 
 #: Other names of kinds, as annotation schemes write them.
 ALIASES: Mapping[str, str] = {
@@ -49,18 +49,24 @@ class Marks:
         return corpus.with_documents(found)
 
 
-def read_gold(source: Any) -> Marks:
+def read_gold(source: Any, encoding: str = "utf-8") -> Marks:
     """Return the marks of a JSON file, a folder of .ann files, or a mapping from document to spans."""
     if isinstance(source, Mapping):
         return Marks(source)
+    if not isinstance(source, (str, Path)):
+        raise InputError(
+            "gold spans come from a file, a folder, or a mapping from document to spans"
+        )
     path = existing(source)
     if path.is_dir():
         files = sorted(path.rglob("*.ann"))
         if not files:
             raise UnreadableFile(f"the folder {path.name!r} holds no annotations (.ann)")
-        return Marks({f.relative_to(path).with_suffix("").as_posix(): read_brat(f) for f in files})
+        return Marks(
+            {f.relative_to(path).with_suffix("").as_posix(): read_brat(f, encoding) for f in files}
+        )
     if path.suffix.lower() == ".ann":
-        return Marks({path.stem: read_brat(path)})
+        return Marks({path.stem: read_brat(path, encoding)})
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
@@ -89,25 +95,29 @@ def marks_of(found: Any, path: Path) -> Marks:
     )
 
 
-def read_brat(file: Path) -> list[dict[str, Any]]:
-    """Return the text-bound annotations of a BRAT file; a broken one covers all from its first to its last character."""
+def read_brat(file: Path, encoding: str) -> list[dict[str, Any]]:
+    """Return the text-bound annotations of a BRAT file; each piece of a broken one is a span of its own."""
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(file, encoding).split("\n"), 1):
         if not line.startswith("T"):
             continue
         try:
-            kind, *places = line.split("\t")[1].replace(";", " ").split(" ")
-            ends = [int(p) for p in places]
-            found.append({"kind": kind, "start": min(ends), "end": max(ends)})
-        except (IndexError, ValueError):
+            _, where, words, *_ = [*line.rstrip("\r").split("\t"), ""]
+            kind, _, places = where.partition(" ")
+            pieces = [[int(p) for p in piece.split()] for piece in places.split(";")]
+            whole = {"text": words} if words and len(pieces) == 1 else {}
+            found += [{"kind": kind, "start": a, "end": b, **whole} for a, b in pieces]
+        except ValueError:
             raise UnreadableFile(
                 f"line {number} of an .ann file is no annotation of BRAT"
             ) from None
     return found
 
 
-def spans_of(entries: Iterable[Any], text: str, where: str) -> tuple[Span, ...]:
+def spans_of(entries: Any, text: str, where: str) -> tuple[Span, ...]:
     """Return spans from plain data, in order; refuse those that do not fit the text."""
+    if not isinstance(entries, (list, tuple)):
+        raise InputError(f"{where}: spans must be a list, and each needs start, end and kind")
     found = []
     for entry in entries:
         span = span_of(entry, where)
@@ -119,7 +129,7 @@ def spans_of(entries: Iterable[Any], text: str, where: str) -> tuple[Span, ...]:
         if (
             isinstance(entry, Mapping)
             and isinstance(entry.get("text"), str)
-            and text[span.start : span.end] != entry["text"]
+            and text[span.start : span.end].split() != entry["text"].split()
         ):
             raise InputError(
                 f"{where}: a span does not hold the words that it names; the text is another one"
@@ -138,7 +148,7 @@ def span_of(entry: Any, where: str) -> Span:
             start, end = int(entry["start"]), int(entry["end"])
         else:
             start, end, kind = int(entry[0]), int(entry[1]), str(entry[2])
-    except (KeyError, IndexError, TypeError, ValueError):
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
         raise InputError(f"{where}: a span needs start, end and kind") from None
     return Span(start, end, kind_of(kind))
 

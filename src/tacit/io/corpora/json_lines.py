@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tacit.data.corpus import Document
+from tacit.data.corpus import Document, facts_of
 from tacit.errors import UnreadableFile
 from tacit.io.corpora.decode import read_text, shown
 from tacit.io.corpora.gold import spans_of
@@ -40,11 +40,11 @@ def parse(line: str, file: Path, number: int) -> dict[str, Any]:
 def document_of(found: dict[str, Any], name: str, where: str) -> Document:
     """Return the document that an object describes."""
     text, spans = found["text"], found.get("spans", found.get("gold"))
-    record = found.get("record") or {}
+    named = (found.get("name"), found.get("id"), name)
     return Document(
-        str(found.get("name", found.get("id", name))),
+        str(next(n for n in named if n is not None)),
         text,
         gold=None if spans is None else spans_of(spans, text, where),
         keep=spans_of(found.get("keep") or (), text, where),
-        record=record if isinstance(record, dict) else {},
+        record=facts_of(found.get("record") or {}, where),
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tacit.data.corpus import Document
-from tacit.io.corpora.decode import read_text
+from tacit.io.corpora.decode import read_text, without_unseen
 
 #: Elements whose content nobody reads, with what ends them.
 HIDDEN = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "template")}
@@ -23,10 +23,13 @@ BLOCKS = frozenset(
         "aside",
         "blockquote",
         "br",
+        "button",
+        "caption",
         "dd",
         "div",
         "dl",
         "dt",
+        "figcaption",
         "footer",
         "form",
         "h1",
@@ -38,6 +41,8 @@ BLOCKS = frozenset(
         "head",
         "header",
         "hr",
+        "label",
+        "legend",
         "li",
         "main",
         "nav",
@@ -46,8 +51,11 @@ BLOCKS = frozenset(
         "p",
         "pre",
         "section",
+        "select",
+        "summary",
         "table",
         "td",
+        "textarea",
         "th",
         "title",
         "tr",
@@ -55,6 +63,8 @@ BLOCKS = frozenset(
     ]
 )
 NAME = re.compile(r"/?\s*([a-zA-Z][a-zA-Z0-9]*)")
+#: A tag to its end; a mark in quotation marks does not end it.
+TAG = re.compile(r"""<[^"'>]*+(?:"[^"]*+"[^"'>]*+|'[^']*+'[^"'>]*+)*+>""")
 
 
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
@@ -65,7 +75,7 @@ def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
 def text_of(page: str) -> str:
     """Return the words of a page, blocks on lines of their own."""
     parts: list[str] = []
-    at, n = 0, len(page)
+    at, n, quoted = 0, len(page), True
     while at < n:
         start = page.find("<", at)
         if start < 0 or not is_tag(page, start):
@@ -79,7 +89,10 @@ def text_of(page: str) -> str:
             end = page.find("-->", start + 4)
             at = n if end < 0 else end + 3
             continue
-        end = page.find(">", start)
+        whole = TAG.match(page, start) if quoted else None
+        # After one quotation mark that never closes, tags end at the next mark: the time stays linear.
+        quoted = whole is not None
+        end = page.find(">", start) if whole is None else whole.end() - 1
         if end < 0:
             break
         tag = NAME.match(page, start + 1)
@@ -101,7 +114,7 @@ def is_tag(page: str, start: int) -> bool:
 
 def tidy(text: str) -> str:
     """Return the text without blank space that only laid out the source."""
-    lines = (" ".join(line.split()) for line in text.split("\n"))
+    lines = (" ".join(line.split()) for line in without_unseen(text).split("\n"))
     kept: list[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 from tacit.data.corpus import Document
 from tacit.errors import UnreadableFile, require
-from tacit.io.corpora.decode import shown
+from tacit.io.corpora.decode import shown, without_unseen
 
 
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
@@ -17,6 +18,8 @@ def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
         from pypdf import PdfReader
     except ImportError:
         raise require("pypdf", "text", "reading PDF files") from None
+    # What its log says of a damaged file may quote it.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         with file.open("rb") as handle:
             pages = [page.extract_text() for page in PdfReader(handle, strict=False).pages]
@@ -28,4 +31,4 @@ def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
         raise UnreadableFile(
             f"{shown(file)} holds no text: its pages are pictures. Recognise the text first, and read that."
         )
-    yield Document(name, "\n".join(pages))
+    yield Document(name, without_unseen("\n".join(pages)))

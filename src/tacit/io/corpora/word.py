@@ -12,10 +12,18 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from tacit.data.corpus import Document
-from tacit.errors import UnreadableFile
-from tacit.io.corpora.decode import LARGEST, shown
+from tacit.errors import SdcError, UnreadableFile
+from tacit.io.corpora.decode import LARGEST, shown, without_unseen
 
-SPACE = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+#: The space of names, and that of the strict form.
+SPACES = (
+    "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
+    "{http://purl.oclc.org/ooxml/wordprocessingml/main}",
+)
+#: What older programs show of a drawing; the words stand in it a second time.
+FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+#: Elements that stand for a sign.
+SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "p": "\n", "noBreakHyphen": "-"}
 #: The parts that hold words, in the order of reading.
 PARTS = ("header", "document", "footnotes", "endnotes", "comments", "footer")
 
@@ -26,11 +34,13 @@ def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
     try:
         with zipfile.ZipFile(file) as archive:
             text = "\n".join(part for part in parts_of(archive, file) if part)
-    except (zipfile.BadZipFile, ET.ParseError, KeyError, EOFError, NotImplementedError):
+    except SdcError:
+        raise
+    except Exception:  # noqa: BLE001 - a damaged file may fail in any way, and the message may quote it
         raise UnreadableFile(
-            f"{shown(file)} is damaged, or no Word file: it cannot be read"
+            f"{shown(file)} is damaged, locked, or no Word file: it cannot be read"
         ) from None
-    yield Document(name, text)
+    yield Document(name, without_unseen(text))
 
 
 def parts_of(archive: zipfile.ZipFile, file: Path) -> Iterator[str]:
@@ -52,13 +62,16 @@ def parts_of(archive: zipfile.ZipFile, file: Path) -> Iterator[str]:
 
 def words_of(part: object) -> Iterator[str]:
     """Yield the words of a part, paragraphs on lines of their own."""
-    for _, element in ET.iterparse(part):  # type: ignore[call-overload]  # noqa: S314 - entities are refused
-        tag = element.tag
-        if tag in (f"{SPACE}t", f"{SPACE}delText"):
+    twice = 0
+    for event, element in ET.iterparse(part, ("start", "end")):  # type: ignore[call-overload]  # noqa: S314 - entities that grow are refused by the parser
+        space, mark, tag = element.tag.rpartition("}")
+        if element.tag == FALLBACK:
+            twice += 1 if event == "start" else -1
+        if event == "start" or twice or space + mark not in SPACES:
+            continue
+        if tag in ("t", "delText"):
             yield element.text or ""
-        elif tag == f"{SPACE}tab":
-            yield "\t"
-        elif tag in (f"{SPACE}br", f"{SPACE}cr", f"{SPACE}p"):
-            yield "\n"
-            if tag == f"{SPACE}p":
+        elif tag in SIGNS:
+            yield SIGNS[tag]
+            if tag == "p":
                 element.clear()

@@ -6,7 +6,7 @@ import functools
 import lzma
 from pathlib import Path
 
-from tacit.errors import UnreadableFile
+from tacit.errors import InputError, UnreadableFile
 
 OWN = Path(__file__).parent
 
@@ -30,6 +30,26 @@ def read_pairs(name: str, folder: str = "") -> dict[str, tuple[str, ...]]:
         for word in words.split(" "):
             found[word] = (*found.get(word, ()), score)
     return found
+
+
+@functools.lru_cache(maxsize=8)
+def check_folder(folder: str) -> None:
+    """Refuse a folder without any list, and files that are none: names would no longer be found, and nobody would know."""
+    known = {file.name.partition(".")[0] for file in OWN.glob("*.txt.xz")}
+    there = {file.name.partition(".")[0] for file in Path(folder).glob("*.txt*")}
+    if not there or there - known:
+        raise InputError(
+            f"scrub: knowledge must be a folder of list files, and each must be called as one of {', '.join(sorted(known))}, "
+            "with the ending .txt"
+        )
+    for name in there:
+        lines = _text(name, folder).splitlines()
+        wrong = next((i for i, line in enumerate(lines, 1) if not all(line.partition("\t"))), 0)
+        if wrong or not lines:
+            raise UnreadableFile(
+                f"line {wrong or 1} of the list {name!r} is not a score, a tab and words; the README of the bundled "
+                "lists tells their scores"
+            )
 
 
 def _text(name: str, folder: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tacit.text.packs import Pack
 from tacit.text.packs.de_names import FIRST_NAMES, LAST_NAMES, MEDICAL, WORDS
 
@@ -30,14 +32,14 @@ MONTHS = {
 CUES = {
     "title": (
         "herr herrn frau hr fr dr prof professor doktor schwester pfleger oberarzt oberärztin chefarzt chefärztin "
-        "stationsarzt stationsärztin assistenzarzt assistenzärztin hausarzt hausärztin pfarrer med dipl priv doz pd familie"
+        "stationsarzt stationsärztin assistenzarzt assistenzärztin hausarzt hausärztin pfarrer med dipl psych priv doz pd habil oa oä sr freifrau freiherr familie"
     ),
     "suffix": "jr sen jun mba",
     "header": (
         "betreff betr patient patientin name vorname nachname familienname geburtsname hausarzt hausärztin arzt ärztin oberarzt chefarzt "
         "an von cc kopie anästhesist operateur assistenz angehörige angehöriger ansprechpartner kontakt notfallkontakt "
         "versicherter einweiser überweiser gez unterzeichnet absender empfänger pflegekraft betreuer betreuerin einsender einsenderin "
-        "befunder befundet befundend vidiert untersucher untersucherin dokumentiert pat bezugspflege hdz"
+        "befunder befundet befundend vidiert untersucher untersucherin dokumentiert pat bezugspflege hdz hz zuweiser zuweiserin überweisender"
     ),
     "greeting": "lieber liebe geehrte geehrter guten hallo",
     "closing": "grüßen gruß grüße hochachtungsvoll grüssen",
@@ -61,7 +63,9 @@ CUES = {
     "number": (
         "nummer nr patientennummer versichertennummer versicherungsnummer aktenzeichen fallnummer fall kassennummer konto kontonummer "
         "police id pid ausweis personalausweis reisepass steuernummer az akte aufnahmenummer einsendenummer kvnr krankenversichertennummer "
-        "versnr vers patnr lanr bsnr auftragsnummer journalnummer eingangsnummer kennzeichen aktennummer patienten"
+        "versnr vers patnr lanr bsnr auftragsnummer journalnummer eingangsnummer kennzeichen aktennummer patienten iban "
+        "sozialversicherungsnummer rentenversicherungsnummer personalausweisnummer ausweisnummer passnummer kundennummer mitgliedsnummer rechnungsnummer "
+        "probennummer vorgangsnummer schadennummer schaden auftrag ahv"
     ),
     "hospital": (
         "krankenhaus klinik klinikum spital hospital universitätsklinikum kreiskrankenhaus praxis praxisklinik rehaklinik "
@@ -80,7 +84,7 @@ CUES = {
         "ulkus neuralgie nephritis kolitis kontraktur drüse gefäß morbus marsch formel körperchen zellen ösophagus phänomen trias"
     ),
     "dose": (
-        "mg g kg ml l µg mcg mmol ie stück tbl tabl tabletten tropfen hub kps mmhg cm mm bpm täglich morgens abends mittags tgl prozent dl "
+        "mg g kg ml l µg mcg mmol ie stück tbl tabl tabletten tropfen hub kps mmhg cm mm bpm täglich morgens abends mittags tgl prozent dl nl pl fl µl ng pg nmol pmol mu u "
         "wochen tage tagen stunden minuten"
     ),
     "particle": "von van der den zu zur de la le du di da dos del ten ter el al ibn bin",
@@ -146,6 +150,12 @@ PACK = Pack(
         "ring",
         "ufer",
         "damm",
+        "graben",
+        "wall",
+        "pfad",
+        "kamp",
+        "promenade",
+        "chaussee",
     ),
     hospital_ends=("krankenhaus", "klinik", "klinikum", "spital", "stift", "hospital"),
     company_ends=("werke", "werk", "bau"),
@@ -178,6 +188,9 @@ PACK = Pack(
         "hypertonie",
         "stenose",
         "ologie",
+        "ologische",
+        "ologischen",
+        "ologischer",
         "therapie",
         "fraktur",
         "operation",
@@ -192,5 +205,10 @@ PACK = Pack(
     ),
     nouns_capital=True,
     day_first=True,
+    # Austria and Switzerland, where letters write the country before four digits: A-5020 Salzburg.
+    postcode=re.compile(
+        r"(?:A|CH|FL|L)-\d{4} (?:(?:St\.|Sankt|Bad) )?[A-ZÄÖÜ][a-zäöüß]+"
+        r"(?:-[A-ZÄÖÜ][a-zäöüß]+| (?:am|an der|bei|im|ob) [A-ZÄÖÜ][a-zäöüß]+)?(?!\w)"
+    ),
     ninety="90 oder älter",
 )

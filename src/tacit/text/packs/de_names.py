@@ -64,7 +64,7 @@ WORDS = (
     "knie hüfte schulter auge augen ohr nase mund zahn herz lunge leber niere nieren magen darm blase gehirn nerven muskel muskeln knochen gelenk gelenke "
     "morgen mittag abend nacht woche monat jahr stunde minute beginn ende verlauf zustand besserung verschlechterung bewusstsein orientierung stimmung "
     "patientin patient frau herr mann kind mädchen junge säugling mutter vater alt jung groß klein lang kurz stark schwach gut schlecht neu früh spät "
-    "könig kaiser ritter bauer müller schneider fischer wolf fuchs hahn vogel stein berg tal wald feld sommer winter herbst frühling weiß schwarz braun rot grün "
+    "stein berg tal wald feld sommer winter herbst frühling weiß schwarz braun rot grün "
     "blau gelb reich arm edel lieb süß christ engel teufel papst bischof will kann mag soll"
 )
 MEDICAL = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.data.corpus import Span
@@ -37,8 +38,10 @@ def pieces_of(
         for span in sorted(spans):
             if span.start >= at:
                 yield text[at : span.start], ""
-                yield writer.write(span), span.kind
-                at = span.end
+                # The stop after a month may end the sentence.
+                stop = span.kind == "date" and text[span.end - 1] == "."
+                at = span.end - stop
+                yield writer.write(replace(span, end=at)), span.kind
     yield text[at:], ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Iterator
 
 from tacit.text.lexicon import Knowledge
@@ -23,6 +24,8 @@ ENDS = {
 }
 #: Tries before a number is hung on: never seen to be needed.
 TRIES = 200
+#: Words within a phone number that stand for no letters of it.
+EXTENSION = re.compile(r"\b(?:ext|extn|extension|x|dw|durchwahl|or|and|tel|fax)\b", re.IGNORECASE)
 
 
 class Inventor:
@@ -72,11 +75,14 @@ class Inventor:
 
     def digits(self, original: str, use: str) -> str:
         """Return a text of the same pattern: digits for digits, letters for letters, marks as they are."""
+        kept = {i for found in EXTENSION.finditer(original) for i in range(*found.span())}
         for turn in range(TRIES):
             stream = self.stream(use, original, str(turn))
             made = []
             for place, c in enumerate(original):
-                if c.isdigit():
+                if place in kept and use == "phone":
+                    made.append(c)
+                elif c.isdigit():
                     first = place == 0 or not original[place - 1].isdigit()
                     n = next(stream)
                     made.append(
