@@ -6,7 +6,7 @@ them; a token then costs a few joins.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from tacit.text import marks as m
 from tacit.text.lexicon import Lexicon, Word, load_lexicon
@@ -33,6 +33,8 @@ REACHING = (
     | m.LIVES
 )
 REACH = 4
+#: All cues, to look up what they spell by a word's marks.
+ANY_CUE = sum(bit for _, bit in CUES)
 #: Words kept in memory; beyond that the memory starts anew.
 REMEMBERED = 100_000
 
@@ -64,7 +66,6 @@ class Kind:
         "list_head",
         "listed",
         "own",
-        "plain",
         "plainly",
         "reach",
         "shape",
@@ -72,22 +73,20 @@ class Kind:
     )
 
     def __init__(self, text: str, word: Word) -> None:
-        cue = "".join(letter for letter, bit in CUES if word.marks & bit)
+        cue = spell_cues(word.marks & ANY_CUE)
         listed = list_class(word)
         is_word = word.shape in "lCUMI"
         shape = word.shape if is_word else text if word.shape == "p" else number_shape(text)
         # A word by itself counts where it is ordinary; a name counts by what the lists say of it.
         low = word.low if is_word and (word.common >= 6 or cue) and word.index < 5 else ""
         self.shape = shape.encode()
-        #: The shape where capital letters tell nothing.
-        self.plain = b"a" if is_word else self.shape
         self.cue = cue.encode()
         self.listed = (listed + cue).encode()
         # Halves of the features of two words, so that a token costs one join for each.
         self.cue_head = b"i=" + self.cue + b"|"
         self.list_head = b"k=" + self.listed + b"|"
         self.shaped = Shaped(self.shape, self)
-        self.plainly = self.shaped if self.plain == self.shape else Shaped(self.plain, self)
+        self.plainly: Shaped | None = None if is_word else self.shaped
         own = [f"w={low or cue}", f"l={listed}"]
         if is_word and len(word.low) > 1:
             own.append(f"s={word.low[-3:]}")
@@ -102,6 +101,18 @@ class Kind:
         self.after2 = f"-2{low or cue or shape}".encode()
         self.reach = f"r={cue}".encode() if word.marks & REACHING else b""
         self.head = f"h={low or cue}".encode()
+
+    def plain_shaped(self) -> Shaped:
+        """Return the word where capital letters tell nothing; worked out when first needed."""
+        if self.plainly is None:
+            self.plainly = Shaped(b"a", self)
+        return self.plainly
+
+
+@cache
+def spell_cues(marks: int) -> str:
+    """Return the letters of the cues that a word is."""
+    return "".join(letter for letter, bit in CUES if marks & bit)
 
 
 def list_class(word: Word) -> str:
@@ -172,7 +183,7 @@ class Describer:
         lines = line_starts(tokens)
         plain = plain_lines(tokens, lines)
         edge = self.edge
-        shapes = [k.plainly if p else k.shaped for k, p in zip(kinds, plain, strict=True)]
+        shapes = [k.plain_shaped() if p else k.shaped for k, p in zip(kinds, plain, strict=True)]
         triples = self.triples
         neighbours = zip(
             (edge, edge, *kinds[:-2]), (edge, *kinds[:-1]), kinds, (*kinds[1:], edge), (*kinds[2:], edge, edge),

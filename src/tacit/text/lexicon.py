@@ -214,9 +214,14 @@ class Lexicon:
         return mean_odds(low, self.knowledge.medical_sounds)
 
 
-@functools.lru_cache(maxsize=8)
 def load_lexicon(language: str, folder: str = "") -> Lexicon:
     """Return the lexicon of a language; its memory is shared by all texts of a process."""
+    return shared_lexicon(language, folder)
+
+
+@functools.lru_cache(maxsize=8)
+def shared_lexicon(language: str, folder: str) -> Lexicon:
+    """Return one lexicon, however it was asked for."""
     return Lexicon(load_knowledge(language, folder))
 
 
