@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast
@@ -32,14 +33,14 @@ from tacit.text.work import (
     Here,
     Item,
     Outcome,
+    R,
     Scrubber,
     Task,
     add_tallies,
-    look_at,
+    look_in,
     person_key,
     scrub_batch,
     scrub_counted,
-    scrub_text,
     scrubbers,
     tally,
 )
@@ -182,8 +183,8 @@ class Scrub(Method[Corpus | Microdata]):
     def look(self, text: str, record: Mapping[str, Any] | None = None) -> Findings:
         """Return everything that was found in a text: certain spans, uncertain ones, and warnings."""
         warn_without_voter()
-        found = look_at(self.task(), text, record)
-        return Findings(found.spans, found.uncertain, found.warnings)
+        (found,) = look_in(self.task(), [Item(text, record or {})])
+        return found
 
     def find(self, text: str, record: Mapping[str, Any] | None = None) -> tuple[Span, ...]:
         """Return the spans that identify people, with start, end, kind and certainty.
@@ -212,15 +213,15 @@ class Scrub(Method[Corpus | Microdata]):
         if not isinstance(key, bytes) or not key:
             raise InputError("replace needs a key of bytes, such as secrets.token_bytes(16)")
         warn_without_voter()
-        return scrub_text(self.task(), Item(text, record or {}, key)).text
+        with scrubbers(self.task(), len(text), scrub_batch) as scrub:
+            ((outcome,),) = scrub([Item(text, record or {}, key)])
+        return outcome.text
 
     def mark(self, corpus: Corpus) -> Corpus:
         """Return a corpus with what was found in each text (``Document.found``); nothing is replaced."""
-        task = self.task()
+        found = look_in(self.task(), [Item(d.text, d.record) for d in corpus])
         return corpus.with_documents(
-            replace(d, found=Findings(f.spans, f.uncertain, f.warnings))
-            for d in corpus
-            for f in (look_at(task, d.text, d.record),)
+            replace(d, found=f) for d, f in zip(corpus, found, strict=True)
         )
 
     # -- settings ------------------------------------------------------------------------------
@@ -357,13 +358,8 @@ class Scrub(Method[Corpus | Microdata]):
                 table, self.columns, known, self.person, secret, scrub, keep=self.mode == "list"
             )
 
-        if data.engine.name == "spark":
-            # Blocks are shared out already, and the function travels to them.
-            result, tallies = change_records(data, work(Here(task, scrub_counted)), ctx)
-        else:
-            size = text_size(data, self.columns)
-            with scrubbers(task, size, scrub_counted, ticker(ctx)) as scrub:
-                result, tallies = change_records(data, work(scrub), ctx)
+        with record_scrubbers(task, data, self.columns, scrub_counted, ctx) as scrub:
+            result, tallies = change_records(data, work(scrub), ctx)
         told = add_tallies(tallies)
         self._tell(told, ctx)
         ctx.note(**told, known_columns=list(known), **{SCRUBBED: list(self.columns)})
@@ -530,6 +526,23 @@ def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[i
         Item(texts[i], {c: values[i] for c, values in facts.items() if values[i] is not None})
         for i in there
     ]
+
+
+@contextmanager
+def record_scrubbers(
+    task: Task,
+    data: Microdata,
+    columns: Iterable[str],
+    work: Callable[[Task, Sequence[Item]], R],
+    ctx: Context,
+) -> Iterator[Scrubber[R]]:
+    """Give a function that does the work on texts of records, wherever their engine calls it."""
+    if data.engine.name == "spark":
+        # Blocks are shared out already, and the function travels to them.
+        yield Here(task, work)
+        return
+    with scrubbers(task, text_size(data, columns), work, ticker(ctx)) as scrub:
+        yield scrub
 
 
 def text_size(data: Microdata, columns: Iterable[str]) -> int:
