@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 from tacit.text import marks as m
-from tacit.text.lexicon import Lexicon, Word, load_lexicon
+from tacit.text.lexicon import LONGEST, Lexicon, Word, load_lexicon, remember
 from tacit.text.tokens import Tokens
 
 #: Marks by the letter that stands for them in a word's class of cues.
@@ -35,8 +35,8 @@ REACHING = (
 REACH = 4
 #: All cues, to look up what they spell by a word's marks.
 ANY_CUE = sum(bit for _, bit in CUES)
-#: Words kept in memory; beyond that the memory starts anew.
-REMEMBERED = 100_000
+#: Words, and shapes of three in a row, kept in memory, about 50 MB; beyond that the memory starts anew.
+REMEMBERED = 30_000
 
 
 class Shaped:
@@ -169,10 +169,9 @@ class Describer:
         """Return what is known of a word."""
         found = self.kinds.get(text)
         if found is None:
-            if len(self.kinds) > REMEMBERED:
-                self.kinds.clear()
-                self.triples.clear()
-            found = self.kinds[text] = Kind(text, self.lexicon(text))
+            found = Kind(text, self.lexicon(text))
+            if len(text) <= LONGEST:
+                remember(self.kinds, text, found, REMEMBERED)
         return found
 
     def describe(self, tokens: Tokens) -> list[list[bytes]]:
@@ -197,7 +196,8 @@ class Describer:
             key = (shape_back.shape, shape.shape, shape_on.shape)
             triple = triples.get(key)
             if triple is None:
-                triple = triples[key] = b"y=" + b"|".join(key)
+                triple = b"y=" + b"|".join(key)
+                remember(triples, key, triple, REMEMBERED)
             features = [
                 triple,
                 shape.whole,

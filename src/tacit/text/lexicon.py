@@ -5,19 +5,24 @@ from __future__ import annotations
 import functools
 import unicodedata
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tacit.text import marks as m
 from tacit.text.lists import read_list, read_pairs
 from tacit.text.packs import Pack, load_pack
 
-#: Words kept in memory; beyond that the memory starts anew.
-REMEMBERED = 200_000
+#: Words kept in memory, about 15 MB; beyond that the memory starts anew.
+REMEMBERED = 50_000
 #: Words longer than this are looked up by nothing.
 LONGEST = 40
 #: Marks of words that everybody uses, whatever the lists of words hold.
 SPOKEN = m.SUFFIX | m.BORN | m.PHONE | m.NUMBER | m.DOSE | m.HEAD | m.TITLE | m.AGE
 #: Words that begin or end addresses of the web in every language.
 WEB = ("http", "https", "ftp", "www", "com", "org", "net", "edu", "gov", "uk", "info", "io", "eu")
+
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Word:
@@ -55,6 +60,13 @@ class Knowledge:
     formal: dict[str, tuple[str, ...]]
     surname_sounds: dict[str, str]
     medical_sounds: dict[str, str]
+
+
+def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
+    """Keep a value, and forget all others when they are too many."""
+    if len(known) >= most:
+        known.clear()
+    known[key] = value
 
 
 @functools.lru_cache(maxsize=8)
@@ -106,9 +118,9 @@ class Lexicon:
         """Return what is known of a word, as it is written."""
         found = self.words.get(word)
         if found is None:
-            if len(self.words) > REMEMBERED:
-                self.words.clear()
-            found = self.words[word] = self.describe(word)
+            found = self.describe(word)
+            if len(word) <= LONGEST:
+                remember(self.words, word, found, REMEMBERED)
         return found
 
     def describe(self, text: str) -> Word:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -63,6 +64,8 @@ FORM_OF: Mapping[str, str] = {
 TELLING = ("name", "birth", "born", "dob", "date")
 #: New texts, and what was found in the old ones.
 Counted = tuple[list[str], dict[str, Any]]
+#: Records of a block whose texts are taken out of it at a time.
+SLICE = 4096
 #: Action details: the columns whose texts were searched.
 SCRUBBED = "scrubbed"
 
@@ -492,29 +495,41 @@ def scrub_block(
     *,
     keep: bool,
 ) -> Change:
-    """Return what becomes of the texts of one block of records."""
+    """Return what becomes of the texts of one block of records; few of them are taken out of it at a time."""
+    parts = [table.slice(start, SLICE) for start in range(0, max(len(table), 1), SLICE)]
+    new: dict[str, pa.Array] = {}
+    tallies: list[Mapping[str, Any]] = []
+    for column in columns:
+        items = (i for part in parts for i in keyed_items(part, column, known, person, secret))
+        made = told_texts(scrub(items), tallies)
+        if keep:
+            deque(made, maxlen=0)
+            continue
+        kind = table.schema.field(column).type
+        arrays = []
+        for part in parts:
+            texts = part.column(column).to_pylist()
+            arrays.append(pa.array([next(made) if text else text for text in texts], kind))
+        new[column] = pa.concat_arrays(arrays)
+    return Change(new, tally=add_tallies(tallies))
+
+
+def keyed_items(
+    table: pa.Table, column: str, known: Iterable[str], person: str | None, secret: bytes
+) -> Iterator[Item]:
+    """Yield the texts of a column with what is known of their records, and the keys of their people."""
     rows = table.column(ROW).to_pylist()
     people = [None] * len(rows) if person is None else table.column(person).to_pylist()
-    whose = [
-        f"row {row}" if who is None else f"person {who}"
-        for row, who in zip(rows, people, strict=True)
-    ]
-    new: dict[str, pa.Array] = {}
-    tallies = []
-    for column in columns:
-        texts = table.column(column).to_pylist()
-        there, plain = items_of(table, column, known)
-        items = [
-            replace(item, key=person_key(secret, whose[i]))
-            for i, item in zip(there, plain, strict=True)
-        ]
-        at = iter(there)
-        for made, told in scrub(items):
-            tallies.append(told)
-            for text in () if keep else made:
-                texts[next(at)] = text
-        new[column] = pa.array(texts, table.schema.field(column).type)
-    return Change(new, tally=add_tallies(tallies))
+    for i, item in zip(*items_of(table, column, known), strict=True):
+        whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
+        yield replace(item, key=person_key(secret, whose))
+
+
+def told_texts(made: Iterable[Counted], tallies: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the new texts; what was found in the old ones goes to ``tallies``."""
+    for texts, told in made:
+        tallies.append(told)
+        yield from texts
 
 
 def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:

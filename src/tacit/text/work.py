@@ -132,7 +132,7 @@ def scrub_counted(task: Task, items: Sequence[Item]) -> tuple[list[str], dict[st
 
 R = TypeVar("R")
 #: Takes texts and gives what was made of them, part by part and in order.
-Scrubber = Callable[[Sequence[Item]], Iterator[R]]
+Scrubber = Callable[[Iterable[Item]], Iterator[R]]
 
 
 def go_on() -> None:
@@ -164,10 +164,10 @@ def scrubbers(
 
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
 
-    def results(groups: Iterable[Sequence[Item]]) -> Iterator[Any]:
-        """Yield what the processes made, in order; not more is on its way than keeps them busy."""
+    def results(calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield what the processes made, in order; no more is on its way than keeps them busy."""
         running: deque[Future[Any]] = deque()
-        for call in (call for group in groups for call in calls_for(task, work, group)):
+        for call in calls:
             with bare_main():
                 running.append(pool.submit(*call))
             if len(running) > AHEAD * count:
@@ -177,16 +177,17 @@ def scrubbers(
             tick()
             yield running.popleft().result()
 
-    def shared(items: Sequence[Item]) -> Iterator[R]:
-        groups = list(batches(items))
-        made = results(groups)
-        for group in groups:
+    def shared(items: Iterable[Item]) -> Iterator[R]:
+        waiting: deque[Sequence[Item]] = deque()
+        made = results(calls_for(task, work, items, waiting))
+        for first in made:
+            group = waiting.popleft()
             if not is_shared_out(task, group):
-                yield next(made)
+                yield first
                 continue
             (item,) = group
             parts = engine.parts_of(item.text)
-            founds = itertools.islice(made, len(parts))
+            founds = itertools.chain([first], itertools.islice(made, len(parts) - 1))
             found = engine.join_parts(item.text, parts, founds, task.settings)
             yield work(task, [replace(item, found=found)])
 
@@ -197,15 +198,23 @@ def scrubbers(
 
 
 def calls_for(
-    task: Task, work: Callable[[Task, Sequence[Item]], R], group: Sequence[Item]
+    task: Task,
+    work: Callable[[Task, Sequence[Item]], R],
+    items: Iterable[Item],
+    waiting: deque[Sequence[Item]],
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield what the processes are asked to do with some texts: all at once, or with a long one part by part."""
-    if not is_shared_out(task, group):
-        yield work, task, group
-        return
-    (item,) = group
-    for part in engine.parts_of(item.text):
-        yield look_at_part, task, item.text[part.start : part.end], item.record
+    """Yield what the processes are asked to do: one call for several texts, or for each part of a long one.
+
+    The texts themselves go to ``waiting``.
+    """
+    for group in batches(items):
+        waiting.append(group)
+        if not is_shared_out(task, group):
+            yield work, task, group
+            continue
+        (item,) = group
+        for part in engine.parts_of(item.text):
+            yield look_at_part, task, item.text[part.start : part.end], item.record
 
 
 def is_shared_out(task: Task, group: Sequence[Item]) -> bool:
@@ -221,7 +230,7 @@ class Here(Generic[R]):
     work: Callable[[Task, Sequence[Item]], R]
     tick: Callable[[], None] = go_on
 
-    def __call__(self, items: Sequence[Item]) -> Iterator[R]:
+    def __call__(self, items: Iterable[Item]) -> Iterator[R]:
         """Yield what becomes of the texts, part by part."""
         for part in batches(items):
             self.tick()
