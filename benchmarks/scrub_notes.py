@@ -2,17 +2,20 @@
 
 Short generated notes, repeated to the number of records asked for. Ratios of CPU seconds are to a plain loop over
 ``Scrub.replace`` in this process. Each size runs in a process of its own; peak memory is that of this process and of
-the largest of its workers. Frames wait in scratch files from 512 MB on, so that memory is bounded from there;
+the largest of its workers, as Linux tells it while they work. Frames wait in scratch files from 512 MB on, so that memory is bounded from there;
 ``--scratch MB`` sets another bound, to see it with fewer records.
 
 python benchmarks/scrub_notes.py [--scratch MB] [records ...]
 """
 
 import argparse
+import contextlib
+import multiprocessing
 import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -33,9 +36,20 @@ def cpu():
     return sum(f.ru_utime + f.ru_stime for f in found)
 
 
-def peak(who):
-    """Return the peak memory in MB."""
-    return resource.getrusage(who).ru_maxrss / 1024
+def peak():
+    """Return the peak memory of this process in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def watch_workers(peaks, stop):
+    """Note the peak memory in MB of each worker, time and again until told to stop."""
+    while not stop.wait(0.5):
+        for worker in multiprocessing.active_children():
+            with contextlib.suppress(OSError):
+                told = Path(f"/proc/{worker.pid}/status").read_text()
+                # A process begins as a copy of its parent: what it uses now tells, and not its highest mark.
+                used = [line.split()[1] for line in told.splitlines() if line.startswith("VmRSS")]
+                peaks[worker.pid] = max(peaks.get(worker.pid, 0), *(int(u) / 1024 for u in used))
 
 
 def write_notes(path, records, texts):
@@ -59,18 +73,22 @@ def measure(path, loop, bound):
     """Scrub the table, and print what it took."""
     if bound is not None:
         scratch.Scratch.__init__.__defaults__ = (bound << 20,)
-    before = peak(resource.RUSAGE_SELF)
+    peaks, stop = {}, threading.Event()
+    watch = threading.Thread(target=watch_workers, args=(peaks, stop))
+    watch.start()
+    before = peak()
     wall, used = time.perf_counter(), cpu()
     data = tacit.read(path, identifiers="name")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tacit.Scrub(columns=["note"]).apply(data, seed=1)
     wall, used = time.perf_counter() - wall, cpu() - used
-    own, child = peak(resource.RUSAGE_SELF), peak(resource.RUSAGE_CHILDREN)
-    n = len(data)
+    own, n = peak(), len(data)
+    stop.set()
+    watch.join()
     print(
         f"{n:>9,} records: {wall:7.1f} s, {used:7.1f} CPU s ({used / (loop * n):.2f} of the loop), "
-        f"peak {own:,.0f} MB ({before:,.0f} before reading) and {child:,.0f} MB in a worker",
+        f"peak {own:,.0f} MB ({before:,.0f} before reading) and {max(peaks.values(), default=0):,.0f} MB in a worker",
         flush=True,
     )
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tacit.text import marks
 from tacit.text.lexicon import Lexicon, load_lexicon
-from tacit.text.tokens import tokenise
+from tacit.text.tokens import words_of
 
 Attribute = Literal["age", "sex", "place", "role", "month"]
 
@@ -66,7 +66,7 @@ def told_by(text: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
     for match in STATE.finditer(text):
         yield "place", f"{match[1]} {match[2]}"
     sexes = {"m": 0, "f": 0}
-    for token in tokenise(text).words:
+    for token in words_of(text):
         if not token[0].isalpha():
             continue
         low = token.lower()

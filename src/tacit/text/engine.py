@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 from tacit.data.corpus import Span
 from tacit.text.addresses import join_addresses
-from tacit.text.board import Settled, settle
+from tacit.text.board import Settled, settle, without_overlaps
 from tacit.text.calibration import calibrate
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.entities import link_entities
 from tacit.text.extend import extend_names
 from tacit.text.lexicon import load_lexicon
 from tacit.text.memory import Memory
-from tacit.text.narrative import find_offices, find_warnings
+from tacit.text.narrative import OFFICE, find_offices, find_warnings
 from tacit.text.page import Page
 from tacit.text.record import search_record
 from tacit.text.strict import add_doubtful
@@ -30,8 +30,9 @@ Mode = Literal["substitute", "tag", "mask", "list"]
 Tagger = Callable[[str], Iterable[Span]]
 #: How often accepted spans may feed back.
 PASSES = 3
-#: Texts longer than this are worked through in parts that end at a line or a space.
+#: Texts longer than this are worked through in parts, each of which sees so much of its neighbours.
 PART = 200_000
+SHARED = 2_000
 
 
 @dataclass(frozen=True)
@@ -66,48 +67,71 @@ class Found:
 
 def find_spans(text: str, settings: Settings, record: Mapping[str, Any] | None = None) -> Found:
     """Find what identifies people in a text; fields of a known record are searched in it too."""
-    if len(text) <= PART:
-        found = find_in_part(text, settings, record)
-        return replace(found, spans=link(text, found.spans, settings))
+    parts = parts_of(text)
+    return join_parts(
+        text,
+        parts,
+        (find_in_part(text[p.start : p.end], settings, record) for p in parts),
+        settings,
+    )
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a text: it answers for ``first`` up to ``last``, and sees a little more, ``start`` to ``end``."""
+
+    start: int
+    first: int
+    last: int
+    end: int
+
+
+def parts_of(text: str) -> list[Part]:
+    """Return the parts in which a text is worked through; one for all but long texts."""
+    size = len(text)
+    return [
+        Part(max(0, k - SHARED), k, min(size, k + PART), min(size, k + PART + SHARED))
+        for k in range(0, size or 1, PART)
+    ]
+
+
+def join_parts(
+    text: str, parts: Iterable[Part], founds: Iterable[Found], settings: Settings
+) -> Found:
+    """Return what was found in the parts of a text as findings in the whole.
+
+    Neighbours both see a place at their seam, and so it is found whole, once.
+    """
     spans: list[Span] = []
     uncertain: list[Span] = []
-    warnings: dict[str, None] = {}
-    for start, end in parts_of(text):
-        found = find_in_part(text[start:end], settings, record)
-        spans.extend(moved(s, start) for s in found.spans)
-        uncertain.extend(moved(s, start) for s in found.uncertain)
-        warnings.update(dict.fromkeys(found.warnings))
-    return Found(link(text, spans, settings), tuple(uncertain), tuple(warnings))
-
-
-def link(text: str, spans: Iterable[Span], settings: Settings) -> tuple[Span, ...]:
-    """Return the spans with the persons to whom the names belong."""
+    for part, found in zip(parts, founds, strict=True):
+        by = part.start
+        spans += (
+            moved(s, by)
+            for s in found.spans
+            if s.end + by > part.first and s.start + by < part.last
+        )
+        uncertain += (
+            moved(s, by) for s in found.uncertain if part.first <= s.start + by < part.last
+        )
+    if len(text) > PART:
+        spans = without_overlaps(spans)
+        uncertain = [s for s in uncertain if not covered(s, spans)]
     knowledge = load_lexicon(settings.language, settings.lists).knowledge
-    return tuple(link_entities(text, knowledge, list(spans)))
-
-
-def parts_of(text: str) -> Iterable[tuple[int, int]]:
-    """Yield the parts of a long text, each ending after a blank line, a line, or a space, if there is one."""
-    start = 0
-    while start < len(text):
-        end = min(len(text), start + PART)
-        if end < len(text):
-            for sign in ("\n\n", "\n", ". ", " "):
-                at = text.rfind(sign, start + PART // 2, end)
-                if at > 0:
-                    end = at + len(sign)
-                    break
-        yield start, end
-        start = end
+    return Found(
+        tuple(link_entities(text, knowledge, spans)),
+        tuple(uncertain),
+        find_warnings(text, spans, uncertain),
+    )
 
 
 def moved(span: Span, by: int) -> Span:
     """Return a span of a part as a span of the whole text."""
-    return replace(span, start=span.start + by, end=span.end + by)
+    return replace(span, start=span.start + by, end=span.end + by) if by else span
 
 
 def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None) -> Found:
-    """Find spans in a text of moderate length."""
+    """Find spans in a text of moderate length; nothing is said yet of whose names they are."""
     page = Page(text, load_lexicon(settings.language, settings.lists))
     candidates: list[Candidate] = []
     run_detectors(page, candidates)
@@ -141,9 +165,8 @@ def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None
         spans = extend_names(page, add_doubtful(page, spans, uncertain, votes))
     spans = [s for s in spans if wanted(page, s, settings)]
     uncertain = [s for s in uncertain if wanted(page, s, settings) and not covered(s, spans)]
-    offices = find_offices(page)
-    uncertain.extend(Span(a, b, "other", 0.5, "public office") for a, b in offices)
-    return Found(tuple(spans), tuple(sorted(uncertain)), find_warnings(page, spans, offices))
+    uncertain.extend(Span(a, b, "other", 0.5, OFFICE) for a, b in find_offices(page))
+    return Found(tuple(spans), tuple(sorted(uncertain)))
 
 
 def covered(span: Span, spans: list[Span]) -> bool:

@@ -6,10 +6,10 @@ them; a token then costs a few joins.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from tacit.text import marks as m
-from tacit.text.lexicon import Lexicon, Word, load_lexicon
+from tacit.text.lexicon import LONGEST, Lexicon, Word, load_lexicon, remember
 from tacit.text.phrases import cover_phrases
 from tacit.text.tokens import Tokens
 
@@ -34,8 +34,10 @@ REACHING = (
     | m.LIVES
 )
 REACH = 4
-#: Words kept in memory; beyond that the memory starts anew.
-REMEMBERED = 100_000
+#: All cues, to look up what they spell by a word's marks.
+ANY_CUE = sum(bit for _, bit in CUES)
+#: Words, and shapes of three in a row, kept in memory, about 50 MB; beyond that the memory starts anew.
+REMEMBERED = 30_000
 
 
 class Shaped:
@@ -66,7 +68,6 @@ class Kind:
         "low",
         "listed",
         "own",
-        "plain",
         "phrase",
         "plainly",
         "reach",
@@ -75,7 +76,7 @@ class Kind:
     )
 
     def __init__(self, text: str, word: Word) -> None:
-        cue = "".join(letter for letter, bit in CUES if word.marks & bit)
+        cue = spell_cues(word.marks & ANY_CUE)
         listed = list_class(word)
         is_word = word.shape in "lCUMI"
         shape = word.shape if is_word else text if word.shape == "p" else number_shape(text)
@@ -84,15 +85,13 @@ class Kind:
         self.low = word.low
         self.phrase = bool(word.marks & m.PHRASE)
         self.shape = shape.encode()
-        #: The shape where capital letters tell nothing.
-        self.plain = b"a" if is_word else self.shape
         self.cue = cue.encode()
         self.listed = (listed + cue).encode()
         # Halves of the features of two words, so that a token costs one join for each.
         self.cue_head = b"i=" + self.cue + b"|"
         self.list_head = b"k=" + self.listed + b"|"
         self.shaped = Shaped(self.shape, self)
-        self.plainly = self.shaped if self.plain == self.shape else Shaped(self.plain, self)
+        self.plainly: Shaped | None = None if is_word else self.shaped
         own = [f"w={low or cue}", f"l={listed}"]
         if is_word and len(word.low) > 1:
             own.append(f"s={word.low[-3:]}")
@@ -114,6 +113,18 @@ class Kind:
         self.after2 = f"-2{far}".encode()
         self.reach = f"r={cue}".encode() if word.marks & REACHING else b""
         self.head = f"h={low or cue}".encode()
+
+    def plain_shaped(self) -> Shaped:
+        """Return the word where capital letters tell nothing; worked out when first needed."""
+        if self.plainly is None:
+            self.plainly = Shaped(b"a", self)
+        return self.plainly
+
+
+@cache
+def spell_cues(marks: int) -> str:
+    """Return the letters of the cues that a word is."""
+    return "".join(letter for letter, bit in CUES if marks & bit)
 
 
 def list_class(word: Word) -> str:
@@ -170,10 +181,9 @@ class Describer:
         """Return what is known of a word."""
         found = self.kinds.get(text)
         if found is None:
-            if len(self.kinds) > REMEMBERED:
-                self.kinds.clear()
-                self.triples.clear()
-            found = self.kinds[text] = Kind(text, self.lexicon(text))
+            found = Kind(text, self.lexicon(text))
+            if len(text) <= LONGEST:
+                remember(self.kinds, text, found, REMEMBERED)
         return found
 
     def describe(self, tokens: Tokens) -> list[list[bytes]]:
@@ -184,7 +194,7 @@ class Describer:
         lines = line_starts(tokens)
         plain = plain_lines(tokens, lines)
         edge = self.edge
-        shapes = [k.plainly if p else k.shaped for k, p in zip(kinds, plain, strict=True)]
+        shapes = [k.plain_shaped() if p else k.shaped for k, p in zip(kinds, plain, strict=True)]
         triples = self.triples
         neighbours = zip(
             (edge, edge, *kinds[:-2]), (edge, *kinds[:-1]), kinds, (*kinds[1:], edge), (*kinds[2:], edge, edge),
@@ -200,7 +210,8 @@ class Describer:
             key = (shape_back.shape, shape.shape, shape_on.shape)
             triple = triples.get(key)
             if triple is None:
-                triple = triples[key] = b"y=" + b"|".join(key)
+                triple = b"y=" + b"|".join(key)
+                remember(triples, key, triple, REMEMBERED)
             features = [
                 triple,
                 shape.whole,

@@ -41,7 +41,6 @@ FORMS: Mapping[str, re.Pattern[str]] = {
 TOKEN = re.compile(r"[^\s<>\"(),;]+")
 PHONE = re.compile(r"\(?(?<!\w)\d{3}\)?[\-. ]{1,2}\d{3}[\-. ]\d{4}(?!\w)", re.ASCII)
 WORD = re.compile(r"[^\W\d_]+")
-NUMBER = re.compile(r"[0-9](?:[-./ ()]?[0-9])*")
 ISO = re.compile(r"((?:19|20)\d\d)-(\d\d?)-(\d\d?)(?:[T ].*)?$")
 SLASHED = re.compile(r"(\d\d?)/(\d\d?)/((?:19|20)\d\d)$")
 MONTHS = [f"{dt.date(2000, m, 1):%B}" for m in range(1, 13)]
@@ -129,7 +128,7 @@ def known_places(text: str, record: Mapping[str, Any]) -> Iterator[tuple[int, in
         said = "" if value is None else str(value).strip()
         day = date_of(value, said)
         if day:
-            for form in ways_of_writing(*day):
+            for form in ways_of_writing(*day) if str(day[0]) in text else ():
                 yield from occurrences(form, text)
             continue
         digits = "".join(re.findall("[0-9]", said))
@@ -157,23 +156,25 @@ def capital_words(text: str) -> dict[str, list[tuple[int, int]]]:
 
 def occurrences(value: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield where a value stands as a whole, in any case and with any blank space between its words."""
-    parts = [re.escape(p) for p in value.split()]
-    pattern = re.compile(r"(?<![^\W_])" + r"\s+".join(parts) + r"(?![^\W_])", re.IGNORECASE)
-    for match in pattern.finditer(text):
+    words = value.split()
+    if text.isascii() and value.isascii() and words[0].lower() not in text.lower():
+        return
+    parts = r"\s+".join(re.escape(word) for word in words)
+    for match in re.finditer(rf"(?<![^\W_]){parts}(?![^\W_])", text, re.IGNORECASE):
         yield match.span()
 
 
 def digit_places(text: str, digits: str) -> Iterator[tuple[int, int]]:
-    """Yield where the digits of a number stand in a row, whatever separates them."""
-    for match in NUMBER.finditer(text):
-        if len(match.group()) < len(digits):
-            continue
-        places = [i for i in range(match.start(), match.end()) if text[i].isdigit()]
-        joined = "".join(text[i] for i in places)
-        at = joined.find(digits)
-        while at >= 0:
-            yield places[at], places[at + len(digits) - 1] + 1
-            at = joined.find(digits, at + 1)
+    """Yield where the digits of a number stand in a row, whatever separates them; places that overlap as one."""
+    start = end = 0
+    for match in re.finditer(f"(?=({'[-./ ()]?'.join(digits)}))", text):
+        if match.start() >= end:
+            if end:
+                yield start, end
+            start = match.start()
+        end = match.end(1)
+    if end:
+        yield start, end
 
 
 def date_of(value: Any, said: str) -> tuple[int, list[tuple[int, int]]] | None:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import functools
 import unicodedata
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tacit.text import marks as m
 from tacit.text.lists import read_list, read_pairs
 from tacit.text.packs import Pack, load_pack
 from tacit.text.phrases import Phrase, sort_phrases
 
-#: Words kept in memory; beyond that the memory starts anew.
-REMEMBERED = 200_000
+#: Words kept in memory, about 15 MB; beyond that the memory starts anew.
+REMEMBERED = 50_000
 #: Words longer than this are looked up by nothing.
 LONGEST = 40
 #: Marks of words that everybody uses, whatever the lists of words hold.
 SPOKEN = m.SUFFIX | m.BORN | m.PHONE | m.NUMBER | m.DOSE | m.HEAD | m.TITLE | m.AGE
 #: Words that begin or end addresses of the web in every language.
 WEB = ("http", "https", "ftp", "www", "com", "org", "net", "edu", "gov", "uk", "info", "io", "eu")
+
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Word:
@@ -74,6 +79,13 @@ class Knowledge:
     phrases: dict[str, tuple[Phrase, ...]]
 
 
+def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
+    """Keep a value, and forget all others when they are too many."""
+    if len(known) >= most:
+        known.clear()
+    known[key] = value
+
+
 @functools.lru_cache(maxsize=8)
 def load_knowledge(language: str, folder: str = "") -> Knowledge:
     """Read the lists of a language, once."""
@@ -127,9 +139,9 @@ class Lexicon:
         """Return what is known of a word, as it is written."""
         found = self.words.get(word)
         if found is None:
-            if len(self.words) > REMEMBERED:
-                self.words.clear()
-            found = self.words[word] = self.describe(word)
+            found = self.describe(word)
+            if len(word) <= LONGEST:
+                remember(self.words, word, found, REMEMBERED)
         return found
 
     def describe(self, text: str) -> Word:
@@ -247,9 +259,14 @@ class Lexicon:
         return mean_odds(low, self.knowledge.medical_sounds)
 
 
-@functools.lru_cache(maxsize=8)
 def load_lexicon(language: str, folder: str = "") -> Lexicon:
     """Return the lexicon of a language; its memory is shared by all texts of a process."""
+    return shared_lexicon(language, folder)
+
+
+@functools.lru_cache(maxsize=8)
+def shared_lexicon(language: str, folder: str) -> Lexicon:
+    """Return one lexicon, however it was asked for."""
     return Lexicon(load_knowledge(language, folder))
 
 

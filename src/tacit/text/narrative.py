@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
@@ -17,11 +18,23 @@ UNIQUE = re.compile(
 )
 
 
-def find_warnings(page: Page, spans: list[Span], offices: list[tuple[int, int]]) -> tuple[str, ...]:
-    """Return a sentence for each way in which the narrative itself may identify someone."""
+#: Who found a span that names a public office.
+OFFICE = "public office"
+#: Offices that are told at most.
+MOST = 20
+
+
+def find_warnings(
+    text: str, spans: Iterable[Span], uncertain: Iterable[Span] = ()
+) -> tuple[str, ...]:
+    """Return a sentence for each way in which the narrative itself may identify someone.
+
+    Among the ``uncertain`` spans are those of public offices.
+    """
     warnings = []
-    events = len(AGED.findall(page.text[:1_000_000]))
+    events = sum(1 for _ in AGED.finditer(text))
     dates = sum(1 for s in spans if s.kind == "date")
+    offices = [s for s in uncertain if s.source == OFFICE][:MOST]
     if events >= 3:
         warnings.append(
             f"{events} life events are told with an age: their sequence may identify the person to those who know it, although no name is left"
@@ -31,10 +44,10 @@ def find_warnings(page: Page, spans: list[Span], offices: list[tuple[int, int]])
             f"{dates} dated events are told: their sequence may identify the person, although the days are gone"
         )
     warnings.extend(
-        f"a public office or unique role is told at characters {a} to {b}: few people ever held it"
-        for a, b in offices
+        f"a public office or unique role is told at characters {s.start} to {s.end}: few people ever held it"
+        for s in offices
     )
-    if not offices and UNIQUE.search(page.text[:1_000_000]):
+    if not offices and UNIQUE.search(text):
         warnings.append("a unique role or distinction is told: few people ever held it")
     return tuple(warnings)
 
@@ -65,4 +78,4 @@ def find_offices(page: Page) -> list[tuple[int, int]]:
         ):
             start -= 1
         found.append((page.starts[start], page.ends[end - 1]))
-    return found[:20]
+    return found[:MOST]

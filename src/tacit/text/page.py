@@ -27,7 +27,8 @@ class Page:
         self.ends = tokens.ends
         self.tokens = tokens
         self.size = len(tokens.words)
-        self.infos: list[Word] = [lexicon(w) for w in tokens.words]
+        known = lexicon.words.get
+        self.infos: list[Word] = [known(w) or lexicon(w) for w in tokens.words]
         self.known = self.find_phrases()
         self.lines = self.count_lines()
         self.caps_lines = self.find_caps_lines()

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from tacit.context import Context
 from tacit.data.corpus import Findings
-from tacit.data.in_blocks import fold_records, ticker
+from tacit.data.in_blocks import fold_records
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
 from tacit.text.review import Entry, Queue, add_words, rank_words, words_in
-from tacit.text.scrub import Scrub, items_of, text_size
-from tacit.text.work import Here, Scrubber, look_batch, scrubbers
+from tacit.text.scrub import Scrub, items_of, record_scrubbers
+from tacit.text.work import Scrubber, look_batch
 
 
 def queue_records(
@@ -46,11 +46,8 @@ def queue_records(
     def work(look: Scrubber[list[Findings]]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
         return lambda _block, table: look_at_block(table, step.columns, known, look)
 
-    if data.engine.name == "spark":
-        told = fold_records(data, columns, work(Here(task, look_batch)), ctx)
-    else:
-        with scrubbers(task, text_size(data, step.columns), look_batch, ticker(ctx)) as look:
-            told = fold_records(data, columns, work(look), ctx)
+    with record_scrubbers(task, data, step.columns, look_batch, ctx) as look:
+        told = fold_records(data, columns, work(look), ctx)
     words: dict[str, Entry] = {}
     tokens: dict[int, str] = {}
     narratives = []

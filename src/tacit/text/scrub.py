@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -42,14 +44,14 @@ from tacit.text.work import (
     Here,
     Item,
     Outcome,
+    R,
     Scrubber,
     Task,
     add_tallies,
-    look_at,
+    look_in,
     person_key,
     scrub_batch,
     scrub_counted,
-    scrub_text,
     scrubbers,
     tally,
 )
@@ -74,6 +76,8 @@ FORM_OF: Mapping[str, str] = {
 TELLING = ("name", "birth", "born", "dob", "date")
 #: New texts, and what was found in the old ones.
 Counted = tuple[list[str], dict[str, Any]]
+#: Records of a block whose texts are taken out of it at a time.
+SLICE = 4096
 #: Action details: the columns whose texts were searched.
 SCRUBBED = "scrubbed"
 
@@ -198,8 +202,8 @@ class Scrub(Method[Corpus | Microdata]):
         """Return everything that was found in a text: certain spans, uncertain ones, and warnings."""
         require_text(text)
         warn_without_voter()
-        found = look_at(self.task(), text, facts_of(record or {}))
-        return Findings(found.spans, found.uncertain, found.warnings)
+        (found,) = look_in(self.task(), [Item(text, facts_of(record or {}))])
+        return found
 
     def find(self, text: str, record: Mapping[str, Any] | None = None) -> tuple[Span, ...]:
         """Return the spans that identify people, with start, end, kind and certainty.
@@ -235,15 +239,15 @@ class Scrub(Method[Corpus | Microdata]):
             )
         require_text(text)
         warn_without_voter()
-        return scrub_text(self.task(), Item(text, facts_of(record or {}), key)).text
+        with scrubbers(self.task(), len(text), scrub_batch) as scrub:
+            ((outcome,),) = scrub([Item(text, facts_of(record or {}), key)])
+        return outcome.text
 
     def mark(self, corpus: Corpus) -> Corpus:
         """Return a corpus with what was found in each text (``Document.found``); nothing is replaced."""
-        task = self.task()
+        found = look_in(self.task(), [Item(d.text, d.record) for d in corpus])
         return corpus.with_documents(
-            replace(d, found=Findings(f.spans, f.uncertain, f.warnings))
-            for d in corpus
-            for f in (look_at(task, d.text, d.record),)
+            replace(d, found=f) for d, f in zip(corpus, found, strict=True)
         )
 
     # -- settings ------------------------------------------------------------------------------
@@ -397,13 +401,8 @@ class Scrub(Method[Corpus | Microdata]):
                 table, self.columns, known, self.person, secret, scrub, keep=self.mode == "list"
             )
 
-        if data.engine.name == "spark":
-            # Blocks are shared out already, and the function travels to them.
-            result, tallies = change_records(data, work(Here(task, scrub_counted)), ctx)
-        else:
-            size = text_size(data, self.columns)
-            with scrubbers(task, size, scrub_counted, ticker(ctx)) as scrub:
-                result, tallies = change_records(data, work(scrub), ctx)
+        with record_scrubbers(task, data, self.columns, scrub_counted, ctx) as scrub:
+            result, tallies = change_records(data, work(scrub), ctx)
         told = add_tallies(tallies)
         self._tell(told, ctx)
         ctx.note(**told, known_columns=list(known), **{SCRUBBED: list(self.columns)})
@@ -536,29 +535,41 @@ def scrub_block(
     *,
     keep: bool,
 ) -> Change:
-    """Return what becomes of the texts of one block of records."""
+    """Return what becomes of the texts of one block of records; few of them are taken out of it at a time."""
+    parts = [table.slice(start, SLICE) for start in range(0, max(len(table), 1), SLICE)]
+    new: dict[str, pa.Array] = {}
+    tallies: list[Mapping[str, Any]] = []
+    for column in columns:
+        items = (i for part in parts for i in keyed_items(part, column, known, person, secret))
+        made = told_texts(scrub(items), tallies)
+        if keep:
+            deque(made, maxlen=0)
+            continue
+        kind = table.schema.field(column).type
+        arrays = []
+        for part in parts:
+            texts = part.column(column).to_pylist()
+            arrays.append(pa.array([next(made) if text else text for text in texts], kind))
+        new[column] = pa.concat_arrays(arrays)
+    return Change(new, tally=add_tallies(tallies))
+
+
+def keyed_items(
+    table: pa.Table, column: str, known: Iterable[str], person: str | None, secret: bytes
+) -> Iterator[Item]:
+    """Yield the texts of a column with what is known of their records, and the keys of their people."""
     rows = table.column(ROW).to_pylist()
     people = [None] * len(rows) if person is None else table.column(person).to_pylist()
-    whose = [
-        f"row {row}" if who is None else f"person {who}"
-        for row, who in zip(rows, people, strict=True)
-    ]
-    new: dict[str, pa.Array] = {}
-    tallies = []
-    for column in columns:
-        texts = table.column(column).to_pylist()
-        there, plain = items_of(table, column, known)
-        items = [
-            replace(item, key=person_key(secret, whose[i]))
-            for i, item in zip(there, plain, strict=True)
-        ]
-        at = iter(there)
-        for made, told in scrub(items):
-            tallies.append(told)
-            for text in () if keep else made:
-                texts[next(at)] = text
-        new[column] = pa.array(texts, table.schema.field(column).type)
-    return Change(new, tally=add_tallies(tallies))
+    for i, item in zip(*items_of(table, column, known), strict=True):
+        whose = f"row {rows[i]}" if people[i] is None else f"person {people[i]}"
+        yield replace(item, key=person_key(secret, whose))
+
+
+def told_texts(made: Iterable[Counted], tallies: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the new texts; what was found in the old ones goes to ``tallies``."""
+    for texts, told in made:
+        tallies.append(told)
+        yield from texts
 
 
 def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[int], list[Item]]:
@@ -570,6 +581,23 @@ def items_of(table: pa.Table, column: str, known: Iterable[str]) -> tuple[list[i
         Item(texts[i], {c: values[i] for c, values in facts.items() if values[i] is not None})
         for i in there
     ]
+
+
+@contextmanager
+def record_scrubbers(
+    task: Task,
+    data: Microdata,
+    columns: Iterable[str],
+    work: Callable[[Task, Sequence[Item]], R],
+    ctx: Context,
+) -> Iterator[Scrubber[R]]:
+    """Give a function that does the work on texts of records, wherever their engine calls it."""
+    if data.engine.name == "spark":
+        # Blocks are shared out already, and the function travels to them.
+        yield Here(task, work)
+        return
+    with scrubbers(task, text_size(data, columns), work, ticker(ctx)) as scrub:
+        yield scrub
 
 
 def text_size(data: Microdata, columns: Iterable[str]) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -14,7 +15,7 @@ from pydantic import Field
 from tacit.context import Context
 from tacit.data.base import Data
 from tacit.data.corpus import Corpus, Document, Findings
-from tacit.data.in_blocks import fold_records
+from tacit.data.in_blocks import fold_records, ticker
 from tacit.data.microdata import Microdata
 from tacit.errors import SdcError
 from tacit.fields import ClassSize, ColumnName
@@ -24,9 +25,17 @@ from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.text.attributes import Attribute, attributes_of
+from tacit.text.engine import Found
 from tacit.text.evaluate import EvaluationResult, evaluate_texts
-from tacit.text.scrub import SCRUBBED, Scrub, text_faults
-from tacit.text.work import at_risk
+from tacit.text.scrub import (
+    SCRUBBED,
+    Scrub,
+    items_of,
+    record_scrubbers,
+    text_faults,
+    warn_without_voter,
+)
+from tacit.text.work import Here, Item, Scrubber, Task, at_risk, look_at, look_in
 
 #: Attributes of which a value that one document alone tells is counted as rare.
 RARE = ("month", "place", "role")
@@ -120,27 +129,32 @@ class TextRisk(Measure[Corpus | Microdata]):
 
     def _of_corpus(self, data: Corpus, ctx: Context) -> Told:
         told = Told()
-        looker = Scrub(language=self.language)
+        unseen = [Item(d.text, d.record) for d in data if d.done is None and d.found is None]
+        if unseen:
+            warn_without_voter()
+        found = look_in(Scrub(language=self.language).task(), unseen, ticker(ctx))
         for document in data:
             ctx.tick("measuring what texts tell")
-            told.add(document.text, findings_left(document, looker), self)
+            told.add(document.text, findings_left(document, found), self)
         return told
 
     def _of_columns(self, data: Microdata, ctx: Context) -> Told:
         done = [a for a in data.history if set(self.columns) <= set(a.details.get(SCRUBBED, ()))]
-        looker = Scrub(language=self.language)
+        task = Scrub(language=self.language).task()
 
-        def tell(_block: int, table: pa.Table) -> Mapping[str, Any]:
-            told = Told()
-            for column in self.columns:
-                for text in table.column(column).to_pylist():
-                    if text:
-                        left = Findings(()) if done else looker.look(text)
-                        told.add(text, everything(left), self)
-            return told.to_dict()
+        def tell(tellers: Scrubber[Told]) -> Callable[[int, pa.Table], Mapping[str, Any]]:
+            return lambda _block, table: tell_block(table, self.columns, tellers)
 
+        if done:
+            here = Here(task, partial(tell_batch, self, False))
+            parts = fold_records(data, self.columns, tell(here), ctx)
+        else:
+            warn_without_voter()
+            work = partial(tell_batch, self, True)
+            with record_scrubbers(task, data, self.columns, work, ctx) as tellers:
+                parts = fold_records(data, self.columns, tell(tellers), ctx)
         whole = Told()
-        for part in fold_records(data, self.columns, tell, ctx):
+        for part in parts:
             whole.merge(part)
         for action in done[-1:]:
             # What was left is known from the step itself: in the released text made-up names look like real ones.
@@ -200,14 +214,34 @@ class Told:
             self.values.setdefault(attribute, Counter()).update(values)
 
 
-def findings_left(document: Document, looker: Scrub) -> Findings:
-    """Return what was left in a text: what was found and not replaced."""
+def tell_batch(measure: TextRisk, look: bool, task: Task, items: Sequence[Item]) -> Told:
+    """Return what some texts tell, and what is found in them where that is asked for."""
+    told = Told()
+    for item in items:
+        found = look_at(task, item) if look else Found(())
+        told.add(item.text, everything(found), measure)
+    return told
+
+
+def tell_block(
+    table: pa.Table, columns: Iterable[str], tellers: Scrubber[Told]
+) -> Mapping[str, Any]:
+    """Return what the texts of a block of records tell."""
+    whole = Told()
+    for column in columns:
+        for told in tellers(items_of(table, column, ())[1]):
+            whole.merge(vars(told))
+    return whole.to_dict()
+
+
+def findings_left(document: Document, found: Iterator[Findings]) -> Findings:
+    """Return what was left in a text: what was found and not replaced; of a text not looked at, the next of ``found``."""
     if document.done is not None:
         return Findings((), document.done.uncertain, document.done.warnings)
-    return everything(document.found or looker.look(document.text, document.record))
+    return everything(next(found) if document.found is None else document.found)
 
 
-def everything(found: Findings) -> Findings:
+def everything(found: Findings | Found) -> Findings:
     """Return findings of a text in which nothing was replaced: all of them are left."""
     return Findings((), (*found.spans, *found.uncertain), found.warnings)
 

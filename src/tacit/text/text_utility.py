@@ -30,7 +30,7 @@ from tacit.text.evaluate import EvaluationResult, wilson
 from tacit.text.lexicon import Lexicon, load_lexicon
 from tacit.text.scrub import SCRUBBED, text_faults
 from tacit.text.text_risk import score_marked
-from tacit.text.tokens import tokenise
+from tacit.text.tokens import words_of
 
 #: Marks of words that are medicine.
 MEDICINE = marks.MEDICAL | marks.DRUG | marks.EPONYM
@@ -171,7 +171,7 @@ def medical_terms(text: str, lexicon: Lexicon) -> Iterator[str]:
 
 def count_words(text: str) -> Counter[str]:
     """Return how often each word stands in a text."""
-    return Counter(w for w in tokenise(text).words if w[0].isalnum())
+    return Counter(w for w in words_of(text) if w[0].isalnum())
 
 
 def marked_numbers(score: EvaluationResult | None) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 #: A run of letters (with combining marks), a run of digits, or one other character that is not white space.
-TOKEN = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*|\d+|[^\w\s]|_")
+TOKEN = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W\d_]*)*+|\d+|[^\w\s]|_")
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,12 @@ def tokenise(text: str) -> Tokens:
     matches = list(TOKEN.finditer(text))
     return Tokens(
         text,
-        [m.group() for m in matches],
+        [m[0] for m in matches],
         [m.start() for m in matches],
         [m.end() for m in matches],
     )
+
+
+def words_of(text: str) -> Iterator[str]:
+    """Yield the tokens of a text without their places, one at a time."""
+    return (m[0] for m in TOKEN.finditer(text))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import itertools
 import math
 import multiprocessing
 import os
 import pickle
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from tacit.data.corpus import Findings, Span
@@ -25,6 +26,8 @@ from tacit.text.replace import pieces_of
 WORTH_STARTING = 2_000_000
 #: Texts that one process takes at a time.
 BATCH = 500
+#: Parts that wait for each process, so that it need not wait for the next one.
+AHEAD = 3
 #: Bounds of the bins in which certainties are told.
 BINS = (0.5, 0.7, 0.8, 0.9, 0.95)
 
@@ -49,6 +52,8 @@ class Item:
     text: str
     record: Mapping[str, Any]
     key: bytes = b""
+    #: What was found in it, where its parts were looked at already.
+    found: Found | None = None
 
 
 @dataclass(frozen=True)
@@ -62,38 +67,40 @@ class Outcome:
     marks: tuple[Span, ...] = ()
 
 
-def look_at(task: Task, text: str, record: Mapping[str, Any] | None) -> Found:
+def look_at(task: Task, item: Item) -> Found:
     """Find what identifies people in one text, by the engine or by a baseline."""
+    if item.found is not None:
+        return item.found
     if task.search == "straight":
-        return Found(baselines.straight_search(text, record or {}))
+        return Found(baselines.straight_search(item.text, item.record))
     if task.search == "cues":
-        return Found(baselines.search_with_cues(text, record or {}))
-    return engine.find_spans(text, task.settings, record or None)
+        return Found(baselines.search_with_cues(item.text, item.record))
+    return engine.find_spans(item.text, task.settings, item.record or None)
 
 
 def scrub_text(task: Task, item: Item) -> Outcome:
     """Find and replace in one text, then look once more."""
-    found = look_at(task, item.text, item.record)
+    found = look_at(task, item)
     findings = Findings(found.spans, found.uncertain, found.warnings)
     if task.settings.mode == "list":
         return Outcome(item.text, findings)
-    pieces = list(pieces_of(item.text, found.spans, task.settings, item.key))
-    new = "".join(piece for piece, _ in pieces)
-    marks = marks_of(pieces) if task.marks else ()
+    pieces = pieces_of(item.text, found.spans, task.settings, item.key)
+    marks: list[Span] = []
+    new = "".join(told_pieces(pieces, marks) if task.marks else (piece for piece, _ in pieces))
     if task.search != "full":
-        return Outcome(new, findings, marks=marks)
+        return Outcome(new, findings, marks=tuple(marks))
     new, removed = guard_text(new, item.text, item.record, task.forms, task.settings.rejected)
     return Outcome(new, findings, len(removed), move_marks(marks, removed) if task.marks else ())
 
 
-def marks_of(pieces: Iterable[tuple[str, str]]) -> tuple[Span, ...]:
-    """Return where the pieces with a kind stand in the text that all of them make."""
-    marks, at = [], 0
+def told_pieces(pieces: Iterable[tuple[str, str]], marks: list[Span]) -> Iterator[str]:
+    """Yield the pieces of a text; where those with a kind stand in it goes to ``marks``."""
+    at = 0
     for piece, kind in pieces:
         if kind and piece:
             marks.append(Span(at, at + len(piece), kind))
         at += len(piece)
-    return tuple(marks)
+        yield piece
 
 
 def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
@@ -103,8 +110,13 @@ def scrub_batch(task: Task, items: Sequence[Item]) -> list[Outcome]:
 
 def look_batch(task: Task, items: Sequence[Item]) -> list[Findings]:
     """Find what identifies people in several texts; nothing is replaced."""
-    found = (look_at(task, item.text, item.record) for item in items)
+    found = (look_at(task, item) for item in items)
     return [Findings(f.spans, f.uncertain, f.warnings) for f in found]
+
+
+def look_at_part(task: Task, text: str, record: Mapping[str, Any]) -> Found:
+    """Find what identifies people in a part of a long text."""
+    return engine.find_in_part(text, task.settings, record or None)
 
 
 def person_key(secret: bytes, person: str) -> bytes:
@@ -120,7 +132,20 @@ def scrub_counted(task: Task, items: Sequence[Item]) -> tuple[list[str], dict[st
 
 R = TypeVar("R")
 #: Takes texts and gives what was made of them, part by part and in order.
-Scrubber = Callable[[Sequence[Item]], Iterator[R]]
+Scrubber = Callable[[Iterable[Item]], Iterator[R]]
+
+
+def go_on() -> None:
+    """Never stop."""
+
+
+def look_in(
+    task: Task, items: Sequence[Item], tick: Callable[[], None] = go_on
+) -> Iterator[Findings]:
+    """Yield what identifies people in each text: found in several processes where that pays."""
+    with scrubbers(task, sum(len(item.text) for item in items), look_batch, tick) as look:
+        for part in look(items):
+            yield from part
 
 
 @contextmanager
@@ -128,7 +153,7 @@ def scrubbers(
     task: Task,
     characters: int,
     work: Callable[[Task, Sequence[Item]], R],
-    tick: Callable[[], None],
+    tick: Callable[[], None] = go_on,
 ) -> Iterator[Scrubber[R]]:
     """Give a function that does the work on texts: in several processes where that pays."""
     count = worker_count() if characters >= WORTH_STARTING and travels(task) else 1
@@ -139,12 +164,32 @@ def scrubbers(
 
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
 
-    def shared(items: Sequence[Item]) -> Iterator[R]:
-        with bare_main():
-            running: list[Future[R]] = [pool.submit(work, task, part) for part in batches(items)]
-        for future in running:
+    def results(calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield what the processes made, in order; no more is on its way than keeps them busy."""
+        running: deque[Future[Any]] = deque()
+        for call in calls:
+            with bare_main():
+                running.append(pool.submit(*call))
+            if len(running) > AHEAD * count:
+                tick()
+                yield running.popleft().result()
+        while running:
             tick()
-            yield future.result()
+            yield running.popleft().result()
+
+    def shared(items: Iterable[Item]) -> Iterator[R]:
+        waiting: deque[Sequence[Item]] = deque()
+        made = results(calls_for(task, work, items, waiting))
+        for first in made:
+            group = waiting.popleft()
+            if not is_shared_out(task, group):
+                yield first
+                continue
+            (item,) = group
+            parts = engine.parts_of(item.text)
+            founds = itertools.chain([first], itertools.islice(made, len(parts) - 1))
+            found = engine.join_parts(item.text, parts, founds, task.settings)
+            yield work(task, [replace(item, found=found)])
 
     try:
         yield shared
@@ -152,8 +197,29 @@ def scrubbers(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def go_on() -> None:
-    """Never stop."""
+def calls_for(
+    task: Task,
+    work: Callable[[Task, Sequence[Item]], R],
+    items: Iterable[Item],
+    waiting: deque[Sequence[Item]],
+) -> Iterator[tuple[Any, ...]]:
+    """Yield what the processes are asked to do: one call for several texts, or for each part of a long one.
+
+    The texts themselves go to ``waiting``.
+    """
+    for group in batches(items):
+        waiting.append(group)
+        if not is_shared_out(task, group):
+            yield work, task, group
+            continue
+        (item,) = group
+        for part in engine.parts_of(item.text):
+            yield look_at_part, task, item.text[part.start : part.end], item.record
+
+
+def is_shared_out(task: Task, group: Sequence[Item]) -> bool:
+    """Return True for a text by itself that is so long that several processes take its parts."""
+    return len(group) == 1 and len(group[0].text) > engine.PART and task.search == "full"
 
 
 @dataclass(frozen=True)
@@ -164,16 +230,25 @@ class Here(Generic[R]):
     work: Callable[[Task, Sequence[Item]], R]
     tick: Callable[[], None] = go_on
 
-    def __call__(self, items: Sequence[Item]) -> Iterator[R]:
+    def __call__(self, items: Iterable[Item]) -> Iterator[R]:
         """Yield what becomes of the texts, part by part."""
         for part in batches(items):
             self.tick()
             yield self.work(self.task, part)
 
 
-def batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    """Yield the texts in parts."""
-    return (items[i : i + BATCH] for i in range(0, len(items), BATCH))
+def batches(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
+    """Yield the texts in parts of so many texts or characters; a long text is a part by itself."""
+    held: list[Item] = []
+    size = 0
+    for item in items:
+        if held and (len(held) == BATCH or size + len(item.text) > engine.PART):
+            yield held
+            held, size = [], 0
+        held.append(item)
+        size += len(item.text)
+    if held:
+        yield held
 
 
 def worker_count() -> int:

@@ -52,7 +52,7 @@ class Writer:
         self.text = text
         self.settings = settings
         self.lexicon = load_lexicon(settings.language, settings.lists)
-        self.numbers: dict[tuple[str, str], int] = {}
+        self.numbers: dict[str, dict[str, int]] = {}
         if settings.mode != "substitute":
             return
         present = frozenset(
@@ -77,10 +77,9 @@ class Writer:
     def tag(self, span: Span, original: str) -> str:
         """Return the kind and a number that the same person or thing keeps: [NAME 1]."""
         kind = "name" if span.kind == "nickname" else span.kind
-        which = (kind, span.entity or " ".join(original.lower().split()))
-        if which not in self.numbers:
-            self.numbers[which] = sum(1 for k, _ in self.numbers if k == kind) + 1
-        return f"[{kind.upper()} {self.numbers[which]}]"
+        numbers = self.numbers.setdefault(kind, {})
+        which = span.entity or " ".join(original.lower().split())
+        return f"[{kind.upper()} {numbers.setdefault(which, len(numbers) + 1)}]"
 
     def substitute(self, kind: str, original: str) -> str:
         """Return an alternative of the same kind; nothing for what is of no known kind."""

@@ -76,8 +76,10 @@ class Inventor:
     def digits(self, original: str, use: str) -> str:
         """Return a text of the same pattern: digits for digits, letters for letters, marks as they are."""
         kept = {i for found in EXTENSION.finditer(original) for i in range(*found.span())}
+        # What is drawn again and again is short, so that a long run of digits takes linear time.
+        drawn = original if len(original) <= 64 else self.digest(use, original).hex()
         for turn in range(TRIES):
-            stream = self.stream(use, original, str(turn))
+            stream = self.stream(use, drawn, str(turn))
             made = []
             for place, c in enumerate(original):
                 if place in kept and use == "phone":

@@ -9,7 +9,7 @@ from tacit.text.board import NAMES
 from tacit.text.lexicon import Lexicon
 from tacit.text.memory import name_parts, related_forms
 from tacit.text.replace.invent import Inventor, like_case
-from tacit.text.tokens import tokenise
+from tacit.text.tokens import TOKEN
 
 
 class People:
@@ -51,13 +51,7 @@ class People:
 
     def replace_words(self, text: str) -> str:
         """Return a name word by word."""
-        tokens = tokenise(text)
-        made, at = [], 0
-        for word, start, end in zip(tokens.words, tokens.starts, tokens.ends, strict=True):
-            made.append(text[at:start])
-            made.append(self.replace_word(word))
-            at = end
-        return "".join((*made, text[at:]))
+        return TOKEN.sub(lambda found: self.replace_word(found[0]), text)
 
     def replace_word(self, word: str) -> str:
         """Return what one word of a name becomes."""
