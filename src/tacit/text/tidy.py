@@ -31,6 +31,7 @@ from tacit.text.detect.named_body import NO_NAMES
 from tacit.text.detect.record_number import LABEL, is_shared
 from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
 from tacit.text.detect.village import PLACED
+from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
 from tacit.text.page import Page
 from tacit.text.proper import SMALL
@@ -142,7 +143,8 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
             and len(info.low) > 2
             and not info.medical
             and not info.marks & (BARRED | m.MEDICAL)
-            and (not info.common or info.index >= 3)
+            and (info.index >= 3 or (not info.common and not sounds_medical(page, info)))
+            and not (page.marks(k + 1) & m.DIGIT and page.together(k, k + 1))
         ):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
 

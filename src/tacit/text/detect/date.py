@@ -39,6 +39,12 @@ EVENTS = words(
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
     "tomorrow tmrw"
 )
+#: Small words that a number or an ordinal may count: the 2nd floor, 10-15 minutes.
+COUNTED = words(
+    "floor room bed ward unit team staff department dept service services day days week weeks month months year years hour "
+    "hours minute minutes time page exam examination admission discharge review note plan patient patients pt male female man "
+    "woman boy girl night morning evening afternoon history date impression assessment diagnosis visits"
+)
 #: Marks between the numbers of a date.
 SIGNS = frozenset("/.-")
 #: Shares of a tablet, and what British notes write for days, weeks and months.
@@ -270,7 +276,8 @@ def closes(page: Page, j: int) -> bool:
         return True
     if after.shape == "p":
         return after.low not in "-–%/+°" or not page.joined(j - 1)
-    return bool(after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE | m.SIGNS))
+    small = after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE | m.SIGNS)
+    return bool(small) and after.low not in COUNTED
 
 
 def after_score(page: Page, i: int) -> bool:
