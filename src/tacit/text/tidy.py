@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
+from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.date import (
     NO_DATES,
@@ -47,8 +48,14 @@ DATES = (
     (ORDINAL, find_ordinal_days),
     (m.WEEKDAY, find_weekdays),
 )
+#: A number of so many digits is no measurement.
+LONG = 6
 #: Evidence from which a reader of dates is believed where the voter saw one.
 LEAST = 0.5
+#: Words before a telephone number that end an address.
+RINGS = words("ring tel telephone phone ph call fax mob mobile contact cell")
+#: What may lie within one name.
+NARROW = frozenset(("", " ", ". ", "-", "'", " of "))
 #: Days of the year that have a name.
 FEASTS = words(
     "christmas easter boxing thanksgiving eve hogmanay ramadan eid diwali passover halloween whit"
@@ -57,14 +64,36 @@ FEASTS = words(
 LABELS = m.NUMBER | m.PHONE | m.STOP | m.HEADER | m.PREPOSITION | LABEL
 
 
-def tidy_spans(page: Page, spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield the spans, those of the trained voter alone cut to what they can be, or left out."""
-    for span in spans:
-        tidy = RULES.get(span.kind) if span.source == "crf" else None
-        if tidy is None:
-            yield span
-        else:
-            yield from tidy(page, span)
+def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
+    """Return the spans, those of the trained voter alone cut to what they can be, or left out.
+
+    What touches another span that stays is not left out: a part of a name is not judged by itself.
+    """
+    ordered = sorted(spans, key=PLACE)
+    parts = [tidy_span(page, span) for span in ordered]
+    tidied: list[Span] = []
+    last = len(ordered) - 1
+    for k, span in enumerate(ordered):
+        begun = ordered[k - 1].end if k else 0
+        following = ordered[k + 1].start if k < last else len(page.text)
+        if parts[k]:
+            tidied.extend(
+                replace(p, start=max(p.start, begun), end=min(p.end, following))
+                if p.start < begun or p.end > following
+                else p
+                for p in parts[k]
+            )
+        elif (k and parts[k - 1] and page.text[begun : span.start] in NARROW) or (
+            k < last and parts[k + 1] and page.text[span.end : following] in NARROW
+        ):
+            tidied.append(span)
+    return tidied
+
+
+def tidy_span(page: Page, span: Span) -> list[Span]:
+    """Return what is left of one span."""
+    tidy = RULES.get(span.kind) if span.source == "crf" else None
+    return [span] if tidy is None else list(tidy(page, span))
 
 
 def tokens_of(page: Page, span: Span) -> range:
@@ -137,7 +166,11 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
     """Yield the words of a part that is given back and that may be names: the voter saw something in them."""
     for k in range(bisect_left(page.starts, start), bisect_left(page.starts, end)):
         info = page.infos[k]
-        if (
+        if info.shape == "d" and len(info.low) >= LONG:
+            yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
+        elif (
+            info.shape in "CM" and page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
+        ) or (
             info.shape in "CM"
             and page.ends[k] <= end
             and len(info.low) > 2
@@ -193,7 +226,7 @@ def could_be_date(page: Page, span: Span) -> bool:
     if ordinals:
         return not any(ranks_a_noun(page, k + 1) for k in ordinals)
     whole = {page.low(k) for k in inside if page.infos[k].shape != "d"}
-    if not whole <= {"/", "-", "."} or len(whole) > 1:
+    if not whole <= {"/", "-", "."} or ("." in whole and len(whole) > 1):
         return False
     if is_duration(page, i) or (whole == {"-"} and is_range(page, i)):
         return False
@@ -278,7 +311,7 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
             continue
         if is_shared(page, i):
             continue
-        if sum(c.isdecimal() for c in page.text[page.starts[i] : page.ends[j - 1]]) < 3:
+        if j - i == 1 and len(page.words[i]) < 3:
             yield from part_of_date(page, part, i)
             continue
         if j - i == 1 and is_time(page, i):
@@ -305,7 +338,10 @@ def is_label(page: Page, i: int) -> bool:
         return False
     if info.shape == "p":
         return info.low not in "(*" or not page.joined(i)
-    if info.shape == "U" and len(info.low) < 4 and not info.marks & LABELS & ~LABEL:
+    if page.joined(i) and page.joined(i + 1) and page.low(i + 1) not in ":#=":
+        return False
+    short = info.shape == "U" or page.lower
+    if short and len(info.low) < 4 and not info.marks & LABELS & ~LABEL:
         return False
     return bool(info.marks & LABELS or (info.shape == "l" and info.common) or info.common >= 11)
 
@@ -355,7 +391,7 @@ def tidy_address(page: Page, span: Span) -> Iterator[Span]:
     """Yield an address unless it is made of ordinary small words, or is one word that no place has."""
     inside = tokens_of(page, span)
     i, j = inside.start, inside.stop
-    while j - i > 1 and (page.marks(j - 1) & m.PHONE or page.infos[j - 1].low == ","):
+    while j - i > 1 and (page.low(j - 1) in RINGS or page.low(j - 1) == ","):
         j -= 1
     if page.low(j) == ":" and j - i > 1 and page.lines[j - 1] > page.lines[i]:
         # The next line is a field of its own.
@@ -379,7 +415,7 @@ def could_be_place(page: Page, i: int, j: int) -> bool:
         return False
     if len(infos) > 2:
         return True
-    if infos and len(infos[0].low) < 3:
+    if len(infos) == 1 and len(infos[0].low) < 3:
         return False
     if len(infos) == 1 and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
         return False
