@@ -54,6 +54,8 @@ LONG = 6
 LEAST = 0.5
 #: Words before a telephone number that end an address.
 RINGS = words("ring tel telephone phone ph call fax mob mobile contact cell")
+#: Kinds of spans that are made of words.
+WORDY = frozenset(("address", "hospital", "employer", "organisation"))
 #: What may lie within one name.
 NARROW = frozenset(("", " ", ". ", "-", "'", " of "))
 #: Days of the year that have a name.
@@ -77,23 +79,39 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
         begun = ordered[k - 1].end if k else 0
         following = ordered[k + 1].start if k < last else len(page.text)
         if parts[k]:
-            tidied.extend(
-                replace(p, start=max(p.start, begun), end=min(p.end, following))
-                if p.start < begun or p.end > following
-                else p
-                for p in parts[k]
-            )
-        elif (k and parts[k - 1] and page.text[begun : span.start] in NARROW) or (
-            k < last and parts[k + 1] and page.text[span.end : following] in NARROW
+            tidied.extend(within(p, begun, following) for p in parts[k])
+        elif (k and parts[k - 1] and belongs(page, span, ordered[k - 1])) or (
+            k < last and parts[k + 1] and belongs(page, span, ordered[k + 1])
         ):
             tidied.append(span)
     return tidied
 
 
+def within(part: Span, start: int, end: int) -> Span:
+    """Return a part cut to the room between its neighbours."""
+    if start <= part.start and part.end <= end:
+        return part
+    return replace(part, start=max(part.start, start), end=min(part.end, end))
+
+
+def belongs(page: Page, span: Span, other: Span) -> bool:
+    """Return True when a span of words touches another that stays: University Hospital of, St."""
+    left, right = (span, other) if span.start < other.start else (other, span)
+    if page.text[left.end : right.start] not in NARROW:
+        return False
+    part = page.text[span.start : span.end]
+    return (
+        span.kind in WORDY
+        or not any(c.isdecimal() for c in part)
+        or (other.kind in WORDY and any(c.isalpha() for c in part))
+    )
+
+
 def tidy_span(page: Page, span: Span) -> list[Span]:
     """Return what is left of one span."""
-    tidy = RULES.get(span.kind) if span.source == "crf" else None
-    return [span] if tidy is None else list(tidy(page, span))
+    if span.source != "crf" or span.kind not in RULES:
+        return [span]
+    return list(RULES[span.kind](page, span))
 
 
 def tokens_of(page: Page, span: Span) -> range:
@@ -297,6 +315,11 @@ def has_phone_word(page: Page, k: int) -> bool:
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
     """Yield the numbers of a span without labels before and words after them."""
+    if not needs_a_look(page.text, span):
+        i = bisect_left(page.starts, span.start)
+        if not is_shared(page, i):
+            yield span
+        return
     for part in columns_of(page, span):
         inside = tokens_of(page, part)
         i, j = inside.start, inside.stop
@@ -317,6 +340,12 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
         if j - i == 1 and is_time(page, i):
             continue
         yield replace(part, start=page.starts[i], end=page.ends[j - 1])
+
+
+def needs_a_look(text: str, span: Span) -> bool:
+    """Return True unless a span is one run of at least five digits, which has neither a label nor words beside it."""
+    part = text[span.start : span.end]
+    return not (part.isdecimal() and len(part) > 4)
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:
