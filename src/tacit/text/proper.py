@@ -37,10 +37,15 @@ def is_small(page: Page, i: int) -> bool:
     return page.low(i) in SMALL
 
 
+def is_plain(page: Page, i: int) -> bool:
+    """Return True for a word without a telling capital where capitals tell nothing."""
+    return page.plain_case(i) and page.infos[i].shape not in "CM"
+
+
 def back_proper(page: Page, j: int, most: int = 6) -> int:
     """Return the start of the capitalised words before token j (exclusive), with small words and possessives between."""
     i, taken = j, 0
-    plain = j > 0 and page.plain_case(j - 1)
+    plain = j > 0 and is_plain(page, j - 1)
     line = page.lines[min(j, page.size - 1)]
     while i > 0 and j - i < REACH and taken < most and page.lines[i - 1] == line:
         if i < page.size and page.starts[i] - page.ends[i - 1] > 1:

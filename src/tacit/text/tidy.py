@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from tacit.data.corpus import Span
 from tacit.text import marks as m
+from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.date import (
     NO_DATES,
@@ -31,6 +32,7 @@ from tacit.text.detect.named_body import NO_NAMES
 from tacit.text.detect.record_number import LABEL, is_shared
 from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
 from tacit.text.detect.village import PLACED
+from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
 from tacit.text.page import Page
 from tacit.text.proper import SMALL
@@ -46,8 +48,16 @@ DATES = (
     (ORDINAL, find_ordinal_days),
     (m.WEEKDAY, find_weekdays),
 )
+#: A number of so many digits is no measurement.
+LONG = 6
 #: Evidence from which a reader of dates is believed where the voter saw one.
 LEAST = 0.5
+#: Words before a telephone number that end an address.
+RINGS = words("ring tel telephone phone ph call fax mob mobile contact cell")
+#: Kinds of spans that are made of words.
+WORDY = frozenset(("address", "hospital", "employer", "organisation"))
+#: What may lie within one name.
+NARROW = frozenset(("", " ", ". ", "-", "'", " of "))
 #: Days of the year that have a name.
 FEASTS = words(
     "christmas easter boxing thanksgiving eve hogmanay ramadan eid diwali passover halloween whit"
@@ -56,14 +66,52 @@ FEASTS = words(
 LABELS = m.NUMBER | m.PHONE | m.STOP | m.HEADER | m.PREPOSITION | LABEL
 
 
-def tidy_spans(page: Page, spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield the spans, those of the trained voter alone cut to what they can be, or left out."""
-    for span in spans:
-        tidy = RULES.get(span.kind) if span.source == "crf" else None
-        if tidy is None:
-            yield span
-        else:
-            yield from tidy(page, span)
+def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
+    """Return the spans, those of the trained voter alone cut to what they can be, or left out.
+
+    What touches another span that stays is not left out: a part of a name is not judged by itself.
+    """
+    ordered = sorted(spans, key=PLACE)
+    parts = [tidy_span(page, span) for span in ordered]
+    tidied: list[Span] = []
+    last = len(ordered) - 1
+    for k, span in enumerate(ordered):
+        begun = ordered[k - 1].end if k else 0
+        following = ordered[k + 1].start if k < last else len(page.text)
+        if parts[k]:
+            tidied.extend(within(p, begun, following) for p in parts[k])
+        elif (k and parts[k - 1] and belongs(page, span, ordered[k - 1])) or (
+            k < last and parts[k + 1] and belongs(page, span, ordered[k + 1])
+        ):
+            tidied.append(span)
+    return tidied
+
+
+def within(part: Span, start: int, end: int) -> Span:
+    """Return a part cut to the room between its neighbours."""
+    if start <= part.start and part.end <= end:
+        return part
+    return replace(part, start=max(part.start, start), end=min(part.end, end))
+
+
+def belongs(page: Page, span: Span, other: Span) -> bool:
+    """Return True when a span of words touches another that stays: University Hospital of, St."""
+    left, right = (span, other) if span.start < other.start else (other, span)
+    if page.text[left.end : right.start] not in NARROW:
+        return False
+    part = page.text[span.start : span.end]
+    return (
+        span.kind in WORDY
+        or not any(c.isdecimal() for c in part)
+        or (other.kind in WORDY and any(c.isalpha() for c in part))
+    )
+
+
+def tidy_span(page: Page, span: Span) -> list[Span]:
+    """Return what is left of one span."""
+    if span.source != "crf" or span.kind not in RULES:
+        return [span]
+    return list(RULES[span.kind](page, span))
 
 
 def tokens_of(page: Page, span: Span) -> range:
@@ -136,13 +184,18 @@ def salvage(page: Page, span: Span, start: int, end: int) -> Iterator[Span]:
     """Yield the words of a part that is given back and that may be names: the voter saw something in them."""
     for k in range(bisect_left(page.starts, start), bisect_left(page.starts, end)):
         info = page.infos[k]
-        if (
+        if info.shape == "d" and len(info.low) >= LONG:
+            yield replace(span, start=page.starts[k], end=page.ends[k], kind="id")
+        elif (
+            info.shape in "CM" and page.marks(k - 2 if page.low(k - 1) == "." else k - 1) & m.TITLE
+        ) or (
             info.shape in "CM"
             and page.ends[k] <= end
             and len(info.low) > 2
             and not info.medical
             and not info.marks & (BARRED | m.MEDICAL)
-            and (not info.common or info.index >= 3)
+            and (info.index >= 3 or (not info.common and not sounds_medical(page, info)))
+            and not (page.marks(k + 1) & m.DIGIT and page.together(k, k + 1))
         ):
             yield replace(span, start=page.starts[k], end=page.ends[k], kind="name")
 
@@ -191,7 +244,7 @@ def could_be_date(page: Page, span: Span) -> bool:
     if ordinals:
         return not any(ranks_a_noun(page, k + 1) for k in ordinals)
     whole = {page.low(k) for k in inside if page.infos[k].shape != "d"}
-    if not whole <= {"/", "-", "."} or len(whole) > 1:
+    if not whole <= {"/", "-", "."} or ("." in whole and len(whole) > 1):
         return False
     if is_duration(page, i) or (whole == {"-"} and is_range(page, i)):
         return False
@@ -262,6 +315,11 @@ def has_phone_word(page: Page, k: int) -> bool:
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
     """Yield the numbers of a span without labels before and words after them."""
+    if not needs_a_look(page.text, span):
+        i = bisect_left(page.starts, span.start)
+        if not is_shared(page, i):
+            yield span
+        return
     for part in columns_of(page, span):
         inside = tokens_of(page, part)
         i, j = inside.start, inside.stop
@@ -276,12 +334,18 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
             continue
         if is_shared(page, i):
             continue
-        if sum(c.isdecimal() for c in page.text[page.starts[i] : page.ends[j - 1]]) < 3:
+        if j - i == 1 and len(page.words[i]) < 3:
             yield from part_of_date(page, part, i)
             continue
         if j - i == 1 and is_time(page, i):
             continue
         yield replace(part, start=page.starts[i], end=page.ends[j - 1])
+
+
+def needs_a_look(text: str, span: Span) -> bool:
+    """Return True unless a span is one run of at least five digits, which has neither a label nor words beside it."""
+    part = text[span.start : span.end]
+    return not (part.isdecimal() and len(part) > 4)
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:
@@ -303,7 +367,10 @@ def is_label(page: Page, i: int) -> bool:
         return False
     if info.shape == "p":
         return info.low not in "(*" or not page.joined(i)
-    if info.shape == "U" and len(info.low) < 4 and not info.marks & LABELS & ~LABEL:
+    if page.joined(i) and page.joined(i + 1) and page.low(i + 1) not in ":#=":
+        return False
+    short = info.shape == "U" or page.lower
+    if short and len(info.low) < 4 and not info.marks & LABELS & ~LABEL:
         return False
     return bool(info.marks & LABELS or (info.shape == "l" and info.common) or info.common >= 11)
 
@@ -353,7 +420,7 @@ def tidy_address(page: Page, span: Span) -> Iterator[Span]:
     """Yield an address unless it is made of ordinary small words, or is one word that no place has."""
     inside = tokens_of(page, span)
     i, j = inside.start, inside.stop
-    while j - i > 1 and (page.marks(j - 1) & m.PHONE or page.infos[j - 1].low == ","):
+    while j - i > 1 and (page.low(j - 1) in RINGS or page.low(j - 1) == ","):
         j -= 1
     if page.low(j) == ":" and j - i > 1 and page.lines[j - 1] > page.lines[i]:
         # The next line is a field of its own.
@@ -377,7 +444,7 @@ def could_be_place(page: Page, i: int, j: int) -> bool:
         return False
     if len(infos) > 2:
         return True
-    if infos and len(infos[0].low) < 3:
+    if len(infos) == 1 and len(infos[0].low) < 3:
         return False
     if len(infos) == 1 and infos[0].shape == "M" and not infos[0].marks & (m.PLACE | m.LAST):
         return False

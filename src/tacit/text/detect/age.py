@@ -133,7 +133,9 @@ def sex_after(page: Page, i: int, j: int) -> bool:
     k = j
     while page.low(k) in ("/", "|", ",", "-") and k < j + 1:
         k += 1
-    if not page.together(i, k) or page.low(k) not in SEXES or page.joined(k):
+    if not page.together(i, k) or page.low(k) not in SEXES:
+        return False
+    if page.joined(k) and page.infos[k + 1].shape != "p":
         return False
     if page.infos[k].shape == "l" and (page.low(k) == "m" or not page.lower) and k == j:
         # 100m is a distance, unless a person stands before it.

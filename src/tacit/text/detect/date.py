@@ -39,6 +39,17 @@ EVENTS = words(
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
     "tomorrow tmrw"
 )
+#: Small words that a number or an ordinal may count: the 2nd floor, 10-15 minutes.
+COUNTED = words(
+    "floor room bed ward unit team staff department dept service services day days week weeks month months year years hour "
+    "hours minute minutes time page exam examination admission discharge review note plan patient patients pt male female man "
+    "woman boy girl night morning evening afternoon history date impression assessment diagnosis visits"
+)
+SCORES = words(
+    "score scored pain strength vision ratio scale grade power vas apgar apgars reflexes pulses"
+)
+#: What may stand between a score and its value: GCS was 3/15, PHQ-9: 12/27.
+BETWEEN = words(": = ( of is was at now - to from → > l r left right both and , ~ about")
 #: Marks between the numbers of a date.
 SIGNS = frozenset("/.-")
 #: Shares of a tablet, and what British notes write for days, weeks and months.
@@ -46,7 +57,7 @@ FRACTIONS = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 DURATIONS = words("for in x every after over within another last past weeks months days week month")
 TIME = re.compile(r"[ ]{0,3}(?:@|at\b)?[ ]{0,2}(?:\d{1,2}[:.]\d\d(?!\d)|\d{1,2} ?[ap]\.?m\b|\d{4} ?(?:h|hrs|hours)\b)", re.IGNORECASE)  # fmt: skip
 NO_DATES = re.compile(
-    r" ?(?:(?:mg|ml|mcg|mm|cm|kg|g|of|out|yrs?|years?|wks?|weeks?|days?|months?|hours?|hrs?|hpf|x|with|without|"
+    r" ?(?:(?:mg|ml|mcg|mm|cm|kg|g|of|out|yrs?|years?|wks?|weeks?|days?|months?|hours?|hrs?|hpf|x|"
     r"tabs?|tablets?|doses?|caps?|pain|strength|power|positive|points?|murmur|systolic|inch|inches|in|stitches|st|"
     r"packs?|ppd|units?|cycles?|ribs?|times|nodes?|lobes?|cores?|weekly|daily|nightly|headache|ago)(?![a-z])|[%<>=+])",
     re.IGNORECASE,
@@ -216,7 +227,7 @@ def is_cued(page: Page, i: int) -> bool:
     k = i - 1
     if page.low(k) in ("(", ":", "~", "?") and page.together(k, i):
         k -= 1
-    return page.low(k) in SHORT_CUES and page.together(k, i)
+    return (page.low(k) in SHORT_CUES or bool(page.marks(k) & m.BORN)) and page.together(k, i)
 
 
 def is_event(page: Page, i: int) -> bool:
@@ -270,24 +281,17 @@ def closes(page: Page, j: int) -> bool:
         return True
     if after.shape == "p":
         return after.low not in "-–%/+°" or not page.joined(j - 1)
-    return bool(after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE | m.SIGNS))
+    small = after.marks & (m.STOP | m.PREPOSITION | m.ACTS | m.MEETS | m.CLAUSE | m.SIGNS)
+    return bool(small) and after.low not in COUNTED
 
 
 def after_score(page: Page, i: int) -> bool:
     """Return True when a score or measurement stands before token i, of which it is the value."""
-    for k in range(i - 1, max(-1, i - 4), -1):
-        if page.marks(k) & (m.MEDICAL | m.HEAD | m.EPONYM | m.DOSE) or page.low(k) in (
-            "score",
-            "scored",
-            "pain",
-            "strength",
-            "vision",
-            "ratio",
-            "scale",
-            "grade",
-        ):
-            return True
-        if page.infos[k].shape == "p" and page.low(k) not in ":=(":
+    for k in range(i - 1, max(-1, i - 5), -1):
+        info = page.infos[k]
+        if info.marks & (m.MEDICAL | m.HEAD | m.EPONYM | m.DOSE) or info.low in SCORES:
+            return not info.marks & (m.BORN | m.MEETS)
+        if info.low not in BETWEEN and info.shape != "d":
             return False
     return False
 

@@ -8,7 +8,7 @@ from tacit.text import marks as m
 from tacit.text.detect.hospital import MEASURES
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import REACH, Page
-from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, stops
+from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, is_plain, stops
 from tacit.text.words import words
 
 CARE, FIRM, BODY, JOINS = (m.mark(name) for name in ("care", "firm", "body", "joins"))
@@ -70,7 +70,7 @@ def told(page: Page, i: int, j: int) -> int:
         named = info.marks & (m.PLACE | m.FIRST | m.LAST)
         if (info.marks & m.MEDICAL or info.medical) and not named:
             continue
-        if not info.common or (named and info.index >= (1 if page.plain_case(k) else -3)):
+        if not info.common or (named and info.index >= (1 if is_plain(page, k) else -3)):
             return 2
         most = 1
     return most
@@ -80,8 +80,10 @@ def told(page: Page, i: int, j: int) -> int:
 def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
     """Find words of a name before Diagnostics, Solicitors, Fusiliers, Correctional."""
     info = page.infos[i]
-    plain = page.plain_case(i)
+    plain = is_plain(page, i)
     if not (page.capital(i) or plain) or (page.low(i - 1) == "-" and page.joined(i - 1)):
+        return
+    if info.shape == "U" and len(info.low) > 4 and i and page.infos[i - 1].shape == "C":
         return
     after = page.word_at(i + 1)
     if after is not None and page.together(i, i + 1):
@@ -121,13 +123,21 @@ def begin_body(page: Page, i: int) -> int:
     start = back_proper(page, i, 4)
     while start < i and (page.low(start) in SORTS or page.infos[start].shape == "p"):
         start += 1
+    if (
+        page.starts_sentence(start)
+        and page.infos[start].common >= 11
+        and page.low(start + 1) in ("of", "for", "and", "the")
+        and start + 2 < i
+    ):
+        # Results of Wexley Diagnostics
+        start += 2
     return start
 
 
 def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_before: int) -> float:
     """Return how certainly a name of a thing ends at token i, by its words and what leads to it."""
     weak = page.low(i) in WEAK
-    if page.plain_case(i) and page.infos[i].shape not in "CM":
+    if is_plain(page, i):
         base = 0.62 if tells == 2 or led else 0.4
         sure = led and (words_before > 2 or (tells == 2 and not weak))
         return base + (0.2 if sure else 0.1 if led else 0.0)
@@ -165,7 +175,7 @@ def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
     j = i + 1
     if not page.together(i, j):
         return
-    if page.plain_case(j) and page.infos[j].shape not in "CM":
+    if is_plain(page, j):
         end = j
         while end < min(page.size, j + 2) and page.together(j, end) and is_plain_name(page, end):
             end += 1
@@ -222,7 +232,7 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
     """Find St Jude's, Our Lady of Lourdes, Holy Trinity: a church or school without saying so."""
     if page.infos[i].shape == "l" and not page.lower:
         return
-    plain = page.plain_case(i)
+    plain = is_plain(page, i)
     low = page.low(i)
     if low == "our":
         yield from our_lady(page, i)
@@ -255,7 +265,7 @@ def our_lady(page: Page, i: int) -> Iterator[Candidate]:
         return
     if page.low(i + 2) == "of" and page.together(i, i + 3):
         end = forward_proper(page, i + 3, 4)
-        if page.plain_case(i):
+        if is_plain(page, i):
             end = i + 4
         if end > i + 3:
             yield cut(page, i, end, "organisation", 0.9, "saint")
@@ -268,7 +278,7 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
     """Find Kestrel Ward, and Ward: Wattle 3."""
     if page.low(i) != "ward" or not (page.capital(i) or page.plain_case(i)):
         return
-    start = back_proper(page, i, 2) if not page.plain_case(i) else i
+    start = back_proper(page, i, 2) if not is_plain(page, i) else i
     while start < i and page.low(start) in NO_NAMES:
         start += 1
     if start < i and not page.infos[i - 1].medical and page.low(i - 1) not in NO_NAMES:

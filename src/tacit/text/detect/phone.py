@@ -127,7 +127,11 @@ def spoken_before(page: Page, i: int) -> bool:
 
 def has_cue(page: Page, i: int) -> bool:
     """Return True when a word of telephones stands up to six tokens before."""
-    return any(page.marks(k) & m.PHONE for k in range(max(0, i - 6), i))
+    infos = page.infos
+    for k in range(max(0, i - 6), i):  # noqa: SIM110 - called at every number
+        if infos[k].marks & m.PHONE:
+            return True
+    return False
 
 
 def near_cue(page: Page, i: int) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import REACH, Page
-from tacit.text.proper import SMALL, forward_proper
+from tacit.text.proper import SMALL, forward_proper, is_plain
 from tacit.text.words import words
 
 #: Street words that are ordinary words too, or titles: they need a number and a capital.
@@ -317,10 +317,11 @@ def plot(page: Page, i: int, end: int) -> Iterator[Candidate]:
     if not page.together(i, j) or page.infos[j].shape not in "CMU":
         return
     info = page.infos[j]
-    if info.marks & (m.UNIT | m.STOP | m.TITLE | m.MONTH | m.DRUG | m.WARD) or info.medical:
+    barred = m.UNIT | m.STOP | m.TITLE | m.MONTH | m.DRUG | m.WARD
+    if info.marks & barred or (info.medical and not info.marks & (m.LAST | m.PLACE)):
         return
     stop = forward_proper(page, j, 3)
-    if page.plain_case(j):
+    if is_plain(page, j):
         stop = j + 1
         while stop < j + 3 and page.together(j, stop) and page.infos[stop].shape in "lU":
             stop += 1

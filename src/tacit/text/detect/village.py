@@ -8,11 +8,13 @@ from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED
 from tacit.text.page import Page
-from tacit.text.proper import JOINTS, back_proper, forward_proper
+from tacit.text.proper import JOINTS, back_proper, forward_proper, is_plain
 from tacit.text.words import words
 
 TERRAIN = m.mark("terrain")
 HITHER = m.mark("hither")
+#: What goes on with the name of a firm or a practice: Nickel Creek Imaging.
+LONGER = m.HOSPITAL | m.COMPANY | m.CLUB | m.mark("care") | m.mark("firm") | m.mark("body")
 #: Words before the name of a place; after from and to a person may stand as well.
 PLACED = words(
     "in near outside via around beyond past at from to of towards toward behind off through"
@@ -38,20 +40,20 @@ def find_jointed_places(page: Page, i: int) -> Iterator[Candidate]:
         return
     if not (page.joined(i - 1) and page.joined(i) and page.joined(i + 1) and page.joined(i + 2)):
         return
-    small = page.infos[i + 1].shape == "l" or page.plain_case(i)
+    small = page.infos[i + 1].shape == "l" or is_plain(page, i)
     if not small or page.infos[i - 1].shape not in "CMUl" or page.infos[i + 3].shape not in "CMUl":
         return
     capitals = page.capital(i - 1) and page.capital(i + 3)
-    if not capitals and not (page.plain_case(i) and not page.infos[i - 1].common):
+    if not capitals and not (is_plain(page, i) and not page.infos[i - 1].common):
         return
-    start = back_proper(page, i, 2) if not page.plain_case(i) else i - 1
+    start = back_proper(page, i, 2) if not is_plain(page, i) else i - 1
     yield cut(page, min(start, i - 1), i + 4, "address", 0.88 if capitals else 0.7, "village")
 
 
 @detector("place by its last word", TERRAIN, languages=("en",))
 def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
     """Find Nickel Creek, Okafor Nagar, Wannaroo Siding: capitalised words before a word of the land."""
-    if not (page.capital(i) or page.plain_case(i)):
+    if not (page.capital(i) or is_plain(page, i)):
         return
     start = back_proper(page, i, 3)
     while start < i and page.infos[start].shape == "p":
@@ -59,14 +61,20 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
     before = page.infos[i - 1] if start < i else None
     if before is None or before.medical or (before.marks & BARRED and before.index < 3):
         return
-    if page.marks(i + 1) & m.HEAD and page.together(i, i + 1):
+    if (
+        page.together(i, i + 1)
+        and page.marks(i + 1) & (m.HEAD | LONGER)
+        and not (
+            page.marks(i + 1) & LONGER and page.infos[i + 1].shape == "l" and not is_plain(page, i)
+        )
+    ):
         return
     placed = page.low(start - 1) in PLACED or page.marks(start - 1) & m.LIVES
     listed = page.low(start - 1) == "," and (
         page.infos[start - 2].shape == "d" or page.marks(start - 2) & (m.STREET | m.UNIT)
     )
     strange = not before.common or bool(before.marks & m.PLACE and before.index >= -3)
-    if page.plain_case(i):
+    if is_plain(page, i):
         evidence = 0.75 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
     elif placed or listed:
         evidence = 0.85
