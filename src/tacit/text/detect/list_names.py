@@ -225,6 +225,18 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     )
 
 
+@detector("SURNAME, FIRST M 34", m.UPPER)
+def find_sexed_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Find any surname in capitals, a comma and a first name before a sex or an age: KOWALCZUK, DEAN M 34."""
+    if page.low(i + 1) != "," or not page.together(i, i + 3) or len(page.low(i)) < 3:
+        return
+    info, other = page.infos[i], page.infos[i + 2]
+    if other.first < 7 or other.shape not in "UC" or info.marks & BARRED or info.medical:
+        return
+    if info.common < 12 and is_sexed(page, i + 3):
+        yield cut(page, i, i + 3, "name", 0.82, "last, first")
+
+
 def is_sexed(page: Page, j: int) -> bool:
     """Return True for a sex or an age at token j: M 34, F, 62."""
     return page.together(j - 1, j) and (page.low(j) in ("m", "f") or page.infos[j].shape == "d")
