@@ -306,8 +306,10 @@ def ordinary_evidence(page: Page, i: int) -> float:
     if info.marks & CUED and info.index < 5 and info.low.isascii():
         lone = page.starts_sentence(i) and page.infos[min(i + 1, page.size - 1)].shape not in "CU"
         return 0.0 if (info.first >= 11 and not lone) or info.low in GENERATIONS else 0.5
-    if info.common >= 9 and info.index < 0 and info.first < 9 and info.shape == "l":
-        return 0.45
+    if info.common >= 9 and info.index < 0 and info.first < 9:
+        plain = info.shape == "l" or (info.shape == "U" and info.first < 7 and info.last < 9)
+        if plain:
+            return 0.45
     if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):
         return 0.4
     if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
@@ -330,7 +332,7 @@ def follows_person(page: Page, i: int) -> bool:
         return False
     before = page.infos[i - 1]
     if before.low == "." and i > 1:
-        before = page.infos[i - 2]
+        return bool(page.infos[i - 2].marks & m.TITLE)
     if before.marks & m.TITLE:
         return True
     return before.shape in "CUM" and (before.first >= 5 or not (before.common or before.medical))

@@ -174,7 +174,7 @@ def names_in_cell(page: Page, cell: Cell, evidence: float) -> Iterator[Candidate
             known = page.capital(j) and max(page.infos[j].first, page.infos[j].last) >= 8
             evidence = 0.7 if known and evidence > 0.8 else 0.0
     if end > j and evidence and page.ends[end - 1] <= cell.end and not page.infos[j].medical:
-        yield cut(page, j, end, "name", evidence, "column of names", person=True)
+        yield cut(page, j, end, "name", evidence, "column of names", person=evidence > 0.6)
 
 
 def initials_end(page: Page, j: int, stop: int) -> int:

@@ -193,13 +193,14 @@ UNMEANT = words(
 
 #: What stands before initials of a person at work.
 ROLES = words(
-    "spr sho reg cons registrar consultant fy st ct hca hcsw rn sn rgn rm mw nurse midwife clerk by per cc attn"
+    "spr sho reg cons registrar consultant fy st ct hca hcsw rn sn rgn rm mw nurse midwife clerk by per cc attn initials initial"
 )
 GRADED = words("f fy st ct sho")
 #: What people do, said of initials; other verbs (was, shows) are said of tests too.
 DOES = words(
     "called says said rang phoned asked spoke told thinks wants agreed advised reviewed saw suggests will covering aware"
 )
+AFTER_INITIALS = frozenset((".", ",", ")", ":", "'", "’"))
 UNLIKE = m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP | m.TITLE
 
 
@@ -209,7 +210,7 @@ def find_acting_initials(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if not 2 <= len(info.low) <= 3 or info.marks & UNLIKE or page.lines[i] in page.caps_lines:
         return
-    if info.common >= 10 or (page.joined(i) and page.low(i + 1) not in (".", ",", ")", ":")):
+    if info.common >= 10 or (page.joined(i) and page.low(i + 1) not in AFTER_INITIALS):
         return
     evidence = max(initials_before(page, i), initials_after(page, i))
     if evidence:
@@ -253,4 +254,10 @@ def initials_after(page: Page, i: int) -> float:
     if after == "to" and opens and page.together(i, i + 2):
         verb = page.infos[i + 2]
         return 0.82 if verb.shape == "l" and verb.common and not verb.marks & m.STOP else 0.0
+    if after in ("is", "was") and any(
+        page.infos[k].shape == "d" for k in (i + 2, i + 3) if page.together(i, k)
+    ):
+        return 0.7
+    if after in ("'", "’") and page.low(i + 2) == "s":
+        return 0.7 if page.marks(i + 3) & m.RELATION else 0.0
     return 0.5 if after in DOES and page.infos[i + 1].shape == "l" else 0.0
