@@ -225,10 +225,9 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     )
 
 
-@detector("SURNAME, FIRST M 34", m.UPPER)
-def find_sexed_names(page: Page, i: int) -> Iterator[Candidate]:
-    """Find any surname in capitals, a comma and a first name before a sex or an age: KOWALCZUK, DEAN M 34."""
-    if page.low(i + 1) != "," or not page.together(i, i + 3) or len(page.low(i)) < 3:
+def sexed_name(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield any surname in capitals, a comma and a first name before a sex or an age: KOWALSKA, DAWN F 34."""
+    if not page.together(i, i + 3) or len(page.low(i)) < 3:
         return
     info, other = page.infos[i], page.infos[i + 2]
     if other.first < 7 or other.shape not in "UC" or info.marks & BARRED or info.medical:
@@ -316,7 +315,10 @@ def is_told(page: Page, i: int) -> bool:
 
 @detector("SURNAME First", m.UPPER)
 def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
-    """Find a surname in capitals before a first name: TOWNSEND Virginia."""
+    """Find a surname in capitals before a first name: TOWNSEND Virginia; TOWNSEND, VIRGINIA F 62."""
+    if page.low(i + 1) == ",":
+        yield from sexed_name(page, i)
+        return
     info = page.infos[i]
     if info.shape != "U" or len(info.low) < 3 or not page.together(i, i + 1) or page.plain_case(i):
         return
