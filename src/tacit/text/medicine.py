@@ -56,12 +56,16 @@ def medical_evidence(page: Page, i: int) -> float:
         if owner and not eponym and after.marks & (m.EPONYM | m.MEDICAL) and after.low not in ALONE:
             # Moss's Meckel's diverticulum: the disease belongs to a person.
             return 0.0
+        if owner and after.marks & m.RELATION:
+            return 0.0
         if after.marks & m.HEAD and not (after.marks & m.STREET and after.shape != "l"):
             return 0.95
         if after.marks & m.DOSE and info.marks & (m.MEDICAL | m.DRUG):
             return 0.95
         if after.shape == "d":
-            return 0.95 if eponym and not info.first >= 14 else 0.0
+            if eponym and not info.first >= 14:
+                return 0.95
+            return 0.6 if is_graded(page, i) else 0.0
         if (after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
             (after.low in ("human", "type", "like") and eponym)
             or (after.low == "and" and page.marks(j + 1) & m.EPONYM)
@@ -72,7 +76,7 @@ def medical_evidence(page: Page, i: int) -> float:
         if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
             return 0.95
         break
-    if eponym and beside_rare_eponym(page, i):
+    if info.marks & m.EPONYM and beside_rare_eponym(page, i):
         return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
@@ -104,7 +108,7 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.85
     if page.low(i - 1) == "-" and i > 1 and page.joined(i - 1) and compound(page, i - 2):
         return 0.85
-    if sounds_medical(page, info) or is_graded(page, i):
+    if sounds_medical(page, info) or (j < page.size and is_graded(page, i)):
         return 0.6
     if info.shape == "U" and is_acronym(page, i):
         return 0.55
@@ -215,7 +219,7 @@ def is_acronym(page: Page, i: int) -> bool:
     """Return True for a few capital letters that no list of names holds, within a line of small ones."""
     info = page.infos[i]
     if page.lines[i] in page.caps_lines or (
-        info.low != "pearl" and (info.first >= 7 or info.last >= 9)
+        info.low != "pearl" and (info.first >= 9 or info.last >= 11)
     ):
         return False
     size = len(info.low)
@@ -299,11 +303,15 @@ def ordinary_evidence(page: Page, i: int) -> float:
     info = page.infos[i]
     if i and info.first < 8 and info.last < 11 and is_drug_like(page, i - 1):
         return 0.5
+    if follows_person(page, i):
+        return 0.0
     if info.marks & CUED and info.index < 5 and info.low.isascii():
-        named = info.first >= 11 and not page.starts_sentence(i)
-        return 0.0 if named or info.low in GENERATIONS else 0.5
-    if info.common >= 9 and info.index < 0 and info.first < 9 and not page.capital(i):
-        return 0.45
+        lone = page.starts_sentence(i) and page.infos[min(i + 1, page.size - 1)].shape not in "CU"
+        return 0.0 if (info.first >= 11 and not lone) or info.low in GENERATIONS else 0.5
+    if info.common >= 9 and info.index < 0 and info.first < 9:
+        plain = info.shape == "l" or (info.shape == "U" and info.first < 7 and info.last < 9)
+        if plain:
+            return 0.45
     if info.common >= 9 and info.first < 8 and info.index < 2 and page.starts_sentence(i):
         return 0.4
     if info.low in TIMES and i and (page.infos[i - 1].shape == "d" or page.low(i - 1) == "/"):
@@ -319,10 +327,23 @@ def ordinary_evidence(page: Page, i: int) -> float:
     return 0.0
 
 
+def follows_person(page: Page, i: int) -> bool:
+    """Return True for a surname with a capital after a title or a first name: Mr Day, Branko Head."""
+    info = page.infos[i]
+    if info.last < 9 or info.shape == "l" or not page.together(i - 1, i) or i == 0:
+        return False
+    before = page.infos[i - 1]
+    if before.low == "." and i > 1:
+        return bool(page.infos[i - 2].marks & m.TITLE)
+    if before.marks & m.TITLE:
+        return True
+    return before.shape in "CUM" and (before.first >= 5 or not (before.common or before.medical))
+
+
 def is_drug_like(page: Page, k: int) -> bool:
     """Return True for a trade name right before another word: Epilim Chrono."""
     info = page.infos[k]
-    return info.medical and page.together(k, k + 1) and page.gap(k) == 1
+    return info.medical and not info.common and page.together(k, k + 1) and page.gap(k) == 1
 
 
 GENERATIONS = words("jr sr ii iii iv")
@@ -360,18 +381,19 @@ def compound(page: Page, i: int) -> bool:
     )
 
 
-def is_rare_eponym(info: Word) -> bool:
+def is_rare_eponym(info: Word, usual: int = 9) -> bool:
     """Return True for the name of a thing that hardly anybody bears: Fraumeni."""
-    return bool(info.marks & m.EPONYM) and info.first < 7 and info.last < 9
+    rare = info.first < 7 and info.last < usual and not info.common
+    return rare and bool(info.marks & m.EPONYM)
 
 
 def beside_rare_eponym(page: Page, i: int) -> bool:
     """Return True for one of two signs in a row: Weber and Rinne, Tinel / Phalen."""
     if page.low(i + 1) in ("and", "/", "&", ",", "or"):
         after = page.word_at(i + 2)
-        if after is not None and is_rare_eponym(after):
+        if after is not None and is_rare_eponym(after, 12):
             return True
-    return page.low(i - 1) in ("and", "/", "&", ",", "or") and is_rare_eponym(page.infos[i - 2])
+    return page.low(i - 1) in ("and", "/", "&", ",", "or") and is_rare_eponym(page.infos[i - 2], 12)
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

@@ -66,6 +66,13 @@ def read_tables(text: str) -> Iterator[list[Row]]:
         yield read_rows(lines)
 
 
+def is_row(line: str) -> bool:
+    """Return True for a line that a bar, a tab or a wide gap divides."""
+    if len(line) > LONGEST:
+        return False
+    return "  " in line.strip() or "|" in line or "\t" in line
+
+
 def read_rows(lines: list[tuple[int, str]]) -> list[Row]:
     """Return the rows of a table; rules of dashes are left out."""
     heads: list[int] = []
@@ -73,11 +80,31 @@ def read_rows(lines: list[tuple[int, str]]) -> list[Row]:
     return [row for row in rows if row]
 
 
-def is_row(line: str) -> bool:
-    """Return True for a line that a bar, a tab or a wide gap divides."""
-    if len(line) > LONGEST:
-        return False
-    return "  " in line.strip() or "|" in line or "\t" in line
+def read_row(line: str, start: int, heads: list[int]) -> Row:
+    """Return the cells of one line, numbered where bars divide them or all are there, else by where they begin."""
+    barred = "|" in line
+    parts: list[tuple[int, int, int]] = []
+    at = 0
+    for number, part in enumerate(GAP.split(line)):
+        left = line.find(part, at) if part else at
+        at = left + len(part)
+        if any(c.isalnum() for c in part):
+            parts.append((number, left, at))
+    if barred:
+        return [Cell(number, start + left, start + end) for number, left, end in parts]
+    if len(parts) == len(heads):
+        return [Cell(k, start + left, start + end) for k, (_, left, end) in enumerate(parts)]
+    return [Cell(place_column(left, heads), start + left, start + end) for _, left, end in parts]
+
+
+def place_column(left: int, heads: list[int]) -> int:
+    """Return the number of the column that begins at most two characters from a place; a new one where none does."""
+    for number, head in enumerate(heads):
+        if abs(head - left) <= 2:
+            return number
+    if len(heads) < MOST_COLUMNS:
+        heads.append(left)
+    return len(heads) - 1
 
 
 def names_in_table(page: Page, rows: list[Row]) -> Iterator[Candidate]:
@@ -94,30 +121,6 @@ def names_in_table(page: Page, rows: list[Row]) -> Iterator[Candidate]:
         elif holds_names(page, cells):
             for cell in cells:
                 yield from names_in_cell(page, cell, 0.6)
-
-
-def read_row(line: str, start: int, heads: list[int]) -> Row:
-    """Return the cells of one line: numbered where bars divide them, else by where a column of an earlier row begins."""
-    barred = "|" in line
-    row: Row = []
-    at = 0
-    for number, part in enumerate(GAP.split(line)):
-        left = line.find(part, at) if part else at
-        at = left + len(part)
-        if part and not part.isspace() and any(c.isalnum() for c in part):
-            column = number if barred else place_column(left, heads)
-            row.append(Cell(column, start + left, start + at))
-    return row
-
-
-def place_column(left: int, heads: list[int]) -> int:
-    """Return the number of the column that begins at most two characters from a place; a new one where none does."""
-    for number, head in enumerate(heads):
-        if abs(head - left) <= 2:
-            return number
-    if len(heads) < MOST_COLUMNS:
-        heads.append(left)
-    return len(heads) - 1
 
 
 def find_heading(page: Page, rows: list[Row]) -> tuple[int, set[int]]:
@@ -171,7 +174,7 @@ def names_in_cell(page: Page, cell: Cell, evidence: float) -> Iterator[Candidate
             known = page.capital(j) and max(page.infos[j].first, page.infos[j].last) >= 8
             evidence = 0.7 if known and evidence > 0.8 else 0.0
     if end > j and evidence and page.ends[end - 1] <= cell.end and not page.infos[j].medical:
-        yield cut(page, j, end, "name", evidence, "column of names", person=True)
+        yield cut(page, j, end, "name", evidence, "column of names", person=evidence > 0.6)
 
 
 def initials_end(page: Page, j: int, stop: int) -> int:

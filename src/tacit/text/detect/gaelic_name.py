@@ -19,7 +19,7 @@ def find_gaelic_names(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i) not in BEGIN or page.infos[i].shape == "l":
         return
     j = i + 1
-    if page.low(j) in ARTICLES and page.together(i, j):
+    if page.low(j) in ARTICLES and page.together(i, j + 1) and page.capital(j + 1):
         j += 1
     info = page.word_at(j)
     if info is None or not page.together(i, j) or page.gap(j - 1) != 1 or info.shape not in "CMU":

@@ -24,8 +24,9 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     while page.low(j) in ("-", "–", "—", "~", "/") and j < i + 3:
         j += 1
     groups = []
+    last = page.lines[-1] == line
     for _ in range(2):
-        end, dotted = take_initials(page, j)
+        end, dotted = take_initials(page, j, anything=last)
         if end == j or page.lines[j] != line:
             return
         groups.append((j, end, dotted))
@@ -37,8 +38,11 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
     if j < page.size and page.lines[j] == line and page.infos[j].shape != "d":
         return
     final = j >= page.size or page.lines[j] > line + 1
+    medical = sum(1 for start, _, _ in groups if page.marks(start) & m.MEDICAL)
+    if medical and (j < page.size or medical == 2):
+        return
     for start, end, dotted in groups:
-        sure = 0.85 if dotted or len(groups) > 1 else 0.6 if final else 0.4
+        sure = 0.85 if dotted or len(groups) > 1 else 0.45 if medical else 0.6 if final else 0.4
         yield cut(page, start, end, "name", sure, "line of initials", person=True)
 
 
@@ -147,8 +151,11 @@ def find_initials_by(page: Page, i: int) -> Iterator[Candidate]:
         )
 
 
-def take_initials(page: Page, i: int) -> tuple[int, bool]:
-    """Return the end of two to four initials at i, or i, and whether they have full stops."""
+def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, bool]:
+    """Return the end of two to four initials at i, or i, and whether they have full stops.
+
+    Where nothing else can stand, they may be letters that mean something in medicine (``anything``).
+    """
     j = i
     while (
         j + 1 < page.size
@@ -170,8 +177,8 @@ def take_initials(page: Page, i: int) -> tuple[int, bool]:
         or info.shape != "U"
         or not 2 <= len(info.low) <= 3
         or info.common >= 10
-        or info.marks
-        & (m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP)
+        or (info.marks & m.MEDICAL and not anything)
+        or info.marks & (m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP)
         or (i + 1 < page.size and page.joined(i) and page.low(i + 1) not in ("/", ":", "."))
     ):
         return i, False
@@ -186,13 +193,14 @@ UNMEANT = words(
 
 #: What stands before initials of a person at work.
 ROLES = words(
-    "spr sho reg cons registrar consultant fy st ct hca hcsw rn sn rgn rm mw nurse midwife clerk by per cc attn"
+    "spr sho reg cons registrar consultant fy st ct hca hcsw rn sn rgn rm mw nurse midwife clerk by per cc attn initials initial"
 )
 GRADED = words("f fy st ct sho")
 #: What people do, said of initials; other verbs (was, shows) are said of tests too.
 DOES = words(
     "called says said rang phoned asked spoke told thinks wants agreed advised reviewed saw suggests will covering aware"
 )
+AFTER_INITIALS = frozenset((".", ",", ")", ":", "'", "’"))
 UNLIKE = m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | m.STOP | m.TITLE
 
 
@@ -202,7 +210,7 @@ def find_acting_initials(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if not 2 <= len(info.low) <= 3 or info.marks & UNLIKE or page.lines[i] in page.caps_lines:
         return
-    if info.common >= 10 or (page.joined(i) and page.low(i + 1) not in (".", ",", ")", ":")):
+    if info.common >= 10 or (page.joined(i) and page.low(i + 1) not in AFTER_INITIALS):
         return
     evidence = max(initials_before(page, i), initials_after(page, i))
     if evidence:
@@ -224,8 +232,10 @@ def initials_before(page: Page, i: int) -> float:
         return 0.6
     if page.low(k) in ("-", "–", "—"):
         return 0.7
-    slashed = page.low(k) == "/" and page.joined(k) and page.infos[k - 1].shape in "CUM"
-    return 0.6 if slashed and len(page.low(k - 1)) > 3 else 0.0
+    if page.low(k) != "/" or not page.together(k - 1, k):
+        return 0.0
+    spaced = not page.joined(k) and (page.low(k - 1) == "." or page.infos[k - 1].shape == "U")
+    return 0.6 if spaced or (page.infos[k - 1].shape in "CUM" and len(page.low(k - 1)) > 3) else 0.0
 
 
 def initials_after(page: Page, i: int) -> float:
@@ -236,7 +246,18 @@ def initials_after(page: Page, i: int) -> float:
         return 0.5
     after = page.low(i + 1)
     opens = page.starts_sentence(i) or page.low(i - 1) in (",", "/")
+    if after == "/" and page.gap(i) == 1 and opens and page.together(i, i + 2):
+        other = page.infos[i + 2]
+        return (
+            0.6 if other.shape == "I" or (other.shape == "U" and not other.marks & UNLIKE) else 0.0
+        )
     if after == "to" and opens and page.together(i, i + 2):
         verb = page.infos[i + 2]
         return 0.82 if verb.shape == "l" and verb.common and not verb.marks & m.STOP else 0.0
+    if after in ("is", "was") and any(
+        page.infos[k].shape == "d" for k in (i + 2, i + 3) if page.together(i, k)
+    ):
+        return 0.7
+    if after in ("'", "’") and page.low(i + 2) == "s":
+        return 0.7 if page.marks(i + 3) & m.RELATION else 0.0
     return 0.5 if after in DOES and page.infos[i + 1].shape == "l" else 0.0

@@ -225,6 +225,17 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     )
 
 
+def sexed_name(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield any surname in capitals, a comma and a first name before a sex or an age: KOWALSKA, DAWN F 34."""
+    if not page.together(i, i + 3) or len(page.low(i)) < 3:
+        return
+    info, other = page.infos[i], page.infos[i + 2]
+    if other.first < 7 or other.shape not in "UC" or info.marks & BARRED or info.medical:
+        return
+    if info.common < 12 and is_sexed(page, i + 3):
+        yield cut(page, i, i + 3, "name", 0.82, "last, first")
+
+
 def is_sexed(page: Page, j: int) -> bool:
     """Return True for a sex or an age at token j: M 34, F, 62."""
     return page.together(j - 1, j) and (page.low(j) in ("m", "f") or page.infos[j].shape == "d")
@@ -304,7 +315,10 @@ def is_told(page: Page, i: int) -> bool:
 
 @detector("SURNAME First", m.UPPER)
 def find_upper_surnames(page: Page, i: int) -> Iterator[Candidate]:
-    """Find a surname in capitals before a first name: TOWNSEND Virginia."""
+    """Find a surname in capitals before a first name: TOWNSEND Virginia; TOWNSEND, VIRGINIA F 62."""
+    if page.low(i + 1) == ",":
+        yield from sexed_name(page, i)
+        return
     info = page.infos[i]
     if info.shape != "U" or len(info.low) < 3 or not page.together(i, i + 1) or page.plain_case(i):
         return

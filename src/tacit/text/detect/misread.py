@@ -18,7 +18,7 @@ LONGEST = 7
 @detector("misread name", m.FEW)
 def find_misread(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word with a digit for a letter that is a name with the letter, or stands where a name does."""
-    if not i or not (page.joined(i - 1) and page.joined(i)) or not is_part(page, i):
+    if not i or page.ends[i - 1] != page.starts[i] or not page.joined(i) or not is_part(page, i):
         return
     start, end = word_bounds(page, i)
     if (

@@ -103,8 +103,7 @@ def is_aged(page: Page, j: int) -> bool:
 @detector("speaker", m.LINE)
 def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     """Find who speaks in a chat or a transcript: [07:52] ayesha: anyone seen; Goran > level 4.1."""
-    shape = page.infos[i].shape
-    if shape in "lCUMI" and page.low(i + 1) not in SIGNS and page.low(i + 2) not in SIGNS:
+    if not could_be_speech(page, i):
         return
     found = SPEAKER.match(page.text, page.starts[i])
     if found is None:
@@ -118,6 +117,16 @@ def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     evidence = speaker_evidence(page, j, found["time"] is not None, found["mark"])
     if evidence:
         yield cut(page, j, end, "name", evidence, "speaker", person=evidence > 0.8)
+
+
+def could_be_speech(page: Page, i: int) -> bool:
+    """Return True for a line that begins with a time, or with one or two words and a colon or an arrow."""
+    info = page.infos[i]
+    if info.shape == "d":
+        return page.low(i + 1) in (":", ".")
+    if info.shape == "p":
+        return info.low in "[(" and page.low(i + 2) in (":", ".")
+    return page.low(i + 1) in SIGNS or page.low(i + 2) in SIGNS
 
 
 def speaker_evidence(page: Page, j: int, timed: bool, sign: str) -> float:

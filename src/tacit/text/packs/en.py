@@ -84,7 +84,7 @@ CUES = {
         "attending assistant technician technologist paramedic carer student patient client pt teacher principal lawyer solicitor attorney "
         "interpreter chaplain dietitian dietician anesthesiologist anaesthetist neurologist urologist nephrologist gp pcp gentleman lady "
         "fellow trainee aide porter orderly volunteer optometrist podiatrist hygienist coordinator secretary receptionist director specialist practitioner tenant employee matron "
-        "phlebotomist audiologist audiometrist sonographer radiographer orthoptist orthotist prosthetist perfusionist physio physiologist geneticist "
+        "phlebotomist audiologist audiometrist sonographer radiographer orthoptist orthotist prosthetist perfusionist physiologist geneticist "
         "dermatologist gastroenterologist haematologist hematologist rheumatologist endocrinologist gynaecologist gynecologist obstetrician "
         "paediatrician pediatrician geriatrician intensivist microbiologist virologist toxicologist immunologist ophthalmologist "
         "hairdresser barber plumber builder driver liaison rep officer warden caretaker cleaner cook chef farmer vet veterinarian "
