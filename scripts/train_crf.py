@@ -20,9 +20,17 @@ from pathlib import Path
 
 import numpy as np
 import pycrfsuite
+from text_lists import read_terms
 
 import tacit.examples
 from tacit.data.corpus import Document, Span
+from tacit.examples.writing.medicine import (
+    ACRONYMS,
+    DRUGS,
+    EPONYM_HEADS,
+    EPONYM_SIGNS,
+    EPONYM_TOOLS,
+)
 from tacit.examples.writing.names import (
     DIMINUTIVES,
     MEN,
@@ -32,15 +40,7 @@ from tacit.examples.writing.names import (
     WORD_WOMEN,
     vocabulary,
 )
-from tacit.examples.writing.medicine import (
-    ACRONYMS,
-    DRUGS,
-    EPONYM_HEADS,
-    EPONYM_SIGNS,
-    EPONYM_TOOLS,
-)
 from tacit.examples.writing.page import same_length
-from text_lists import read_terms
 from tacit.text import crf
 from tacit.text.features import load_describer
 from tacit.text.lists import read_list

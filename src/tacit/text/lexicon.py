@@ -233,9 +233,7 @@ class Lexicon:
             or (not word.first and not word.last and low.endswith(known.pack.medical_ends))
         ):
             word.marks |= m.MEDICAL
-            word.medical = medical == "a" or (
-                word.index < 4 and max(word.first, word.last) < 15
-            )
+            word.medical = medical == "a" or (word.index < 4 and max(word.first, word.last) < 15)
         if low in known.drugs:
             word.marks |= m.DRUG
 

@@ -80,10 +80,9 @@ CLAUSE = mark("clause")
 LETTER = mark("letter")
 #: A word of the lists of names that may be one as it is written.
 NAMED = mark("named")
-#: The first word of a medical expression of several words.
 #: A word that is a score or a measurement before a number.
 SCORE = mark("score")
-#: A word of a fixed expression that looks like a name.
+#: The first word of a medical expression of several words.
 PHRASE = mark("phrase")
 #: Words with which people say who they are.
 INTRODUCES = mark("introduces")

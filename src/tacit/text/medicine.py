@@ -39,8 +39,6 @@ def medical_evidence(page: Page, i: int) -> float:
     info = page.infos[i]
     if info.marks & m.SCORE and is_measured(page, i):
         return 0.95
-    if info.marks & m.PHRASE and in_phrase(page, i):
-        return 0.93
     if (info.low in CONTRACTED and is_contraction(page, i)) or is_misread(page, i):
         return 0.95
     j, steps = i + 1, 0
@@ -287,15 +285,6 @@ CONTRACTED = words(
 def is_contraction(page: Page, i: int) -> bool:
     """Return True for the start of don't and its like."""
     return page.low(i + 1) in ("'", "’") and page.low(i + 2) == "t" and page.joined(i)
-
-
-def in_phrase(page: Page, i: int) -> bool:
-    """Return True for a part of a fixed expression that looks like a person's name: Marcus Gunn, Orphan Annie."""
-    phrases = page.pack.phrases
-    after = i + 2 if page.low(i + 1) == "-" else i + 1
-    before = i - 2 if page.low(i - 1) == "-" else i - 1
-    low = page.low(i)
-    return f"{low}_{page.low(after)}" in phrases or f"{page.low(before)}_{low}" in phrases
 
 
 def ordinary_evidence(page: Page, i: int) -> float:

@@ -30,7 +30,7 @@ from tacit.text.evaluate import EvaluationResult, wilson
 from tacit.text.lexicon import Lexicon, load_lexicon
 from tacit.text.scrub import SCRUBBED, text_faults
 from tacit.text.text_risk import score_marked
-from tacit.text.tokens import words_of
+from tacit.text.tokens import tokenise, words_of
 
 #: Marks of words that are medicine.
 MEDICINE = marks.MEDICAL | marks.DRUG | marks.EPONYM

@@ -13,7 +13,9 @@ from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 
 #: Words that go between the parts of a name.
-INNER = frozenset(("of", "the", "and", "&", "on", "upon", "in", "le", "de", "la", "-", "'", "’", "s"))
+INNER = frozenset(
+    ("of", "the", "and", "&", "on", "upon", "in", "le", "de", "la", "-", "'", "’", "s")
+)
 #: Marks of words that are no part of such a name, or show that it is a person's.
 NOT_PART = (
     m.TITLE | m.MONTH | m.WEEKDAY | m.MEDICAL | m.DRUG | m.EPONYM | m.HEADER | m.SUFFIX | m.PHONE
@@ -52,7 +54,12 @@ def is_part(page: Page, i: int, barred: int = NOT_PART) -> bool:
 
 def continues(page: Page, i: int) -> bool:
     """Return True when the word before belongs to the same name."""
-    return i > 0 and page.lines[i] == page.lines[i - 1] and page.gap(i - 1) == 1 and is_part(page, i - 1)
+    return (
+        i > 0
+        and page.lines[i] == page.lines[i - 1]
+        and page.gap(i - 1) == 1
+        and is_part(page, i - 1)
+    )
 
 
 def reach(page: Page, i: int) -> tuple[int, int]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.medicine import in_phrase
 from tacit.text.names import take_name
 from tacit.text.page import Page
 from tacit.text.words import words
@@ -61,7 +60,7 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, j, j + 1, "name", evidence, "titled name", person=True)
         return
     end = take_name(page, j, cued=True, most=3, strong=not weak)
-    if page.marks(j) & m.PHRASE and page.marks(end) & m.HEAD and in_phrase(page, j):
+    if j in page.known and page.marks(end) & m.HEAD:
         return
     if end > j:
         yield cut(page, j, end, "name", evidence, "titled name", person=True)

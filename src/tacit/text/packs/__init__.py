@@ -30,8 +30,6 @@ class Pack:
     #: Words of medicine beside the bundled list, and people after whom things in medicine are named.
     medical: str = ""
     eponyms: str = ""
-    #: Pairs of words that look like a person and are a thing, joined by a low line.
-    phrases: frozenset[str] = frozenset()
     #: First names with their sex, surnames, and words that are no names, beside the bundled lists.
     first_names: Mapping[str, str] = field(default_factory=dict)
     last_names: str = ""

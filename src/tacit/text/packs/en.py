@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.text.packs import Pack
-from tacit.text.packs.en_medical import EPONYMS, MEDICAL, PHRASES, SCORES
+from tacit.text.packs.en_medical import EPONYMS, MEDICAL, SCORES
 
 MONTHS = {
     name: number
@@ -304,7 +304,6 @@ CUES = {
     ),
     "score": SCORES,
     "introduces": "this its am im name it",
-    "phrase": " ".join(PHRASES).replace("_", " "),
 }
 
 PACK = Pack(
@@ -336,7 +335,6 @@ PACK = Pack(
     ),
     medical=MEDICAL,
     eponyms=EPONYMS,
-    phrases=PHRASES,
     lists=(
         "clinical",
         "clusters",

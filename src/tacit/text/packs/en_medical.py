@@ -1,7 +1,5 @@
 """English words of clinical notes that stand in no classification of diseases, and people after whom things are named."""
 
-from tacit.text.words import words
-
 #: Words of clinical notes.
 TERMS = (
     "tto ttos tta ttas tci ptwr nbm mcs afb salt obs ews news hdu itu mau amu sau cdu bms lft lfts fbc coag ctpa mrcp ercp ogd "
@@ -354,16 +352,3 @@ SCORES = (
 
 MEDICAL = f"{TERMS} {GENERA} {BRANDS} {ABBREVIATIONS}"
 EPONYMS = f"{PEOPLE} {RARER_PEOPLE}"
-
-#: Fixed expressions that look like the name of a person.
-PHRASES = words(
-    "marcus_gunn orphan_annie jack_russell sara_stedy gow_gates van_herick treacher_collins pierre_robin ann_arbor "
-    "argyll_robertson foster_kennedy ramsay_hunt charles_bonnet ivor_lewis austin_moore jackson_pratt braxton_hicks "
-    "graham_steell grey_turner reed_sternberg bence_jones bair_hugger unna_boot mary_joseph "
-    "king_charles border_collie bernard_soulier ellis_van dandy_walker duke_elder miller_fisher "
-    "brown_sequard paul_bunnell st_john peter_pan allen_test ortho_k roux_en "
-    "hunt_hess evans_blue wright_giemsa alice_wonderland lady_windermere lou_gehrig "
-    "robert_jones thomas_splint denis_browne norton_scale charcot_marie marie_tooth  "
-    "silver_russell russell_silver russell_viper adam_stokes stokes_adams "
-    "hawkins_kennedy neer_hawkins jobe_test patrick_test hamilton_depression beck_depression edinburgh_postnatal"
-)
