@@ -210,8 +210,12 @@ def thing_certainty(c: Candidate, group: list[Candidate]) -> float:
     by_source: dict[str, float] = {}
     for o in group:
         shared = min(o.end, c.end) - max(o.start, c.start)
-        alike = o.kind == c.kind or (o.kind in THINGS and c.kind in THINGS)
-        if alike and shared > 0.6 * (c.end - c.start):
+        size = c.end - c.start
+        if o.kind != c.kind and o.kind in THINGS and c.kind in THINGS:
+            size = max(size, o.end - o.start)
+        elif o.kind != c.kind:
+            continue
+        if shared > 0.6 * size:
             by_source[o.source] = max(o.evidence, by_source.get(o.source, 0.0))
     return combine(by_source.values())
 
