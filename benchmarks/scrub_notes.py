@@ -36,20 +36,18 @@ def cpu():
     return sum(f.ru_utime + f.ru_stime for f in found)
 
 
-def peak():
-    """Return the peak memory of this process in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak(process="self"):
+    """Return the peak memory of a process in MB; what ``resource`` tells begins with that of its parent."""
+    told = Path(f"/proc/{process}/status").read_text()
+    return next(int(x.split()[1]) for x in told.splitlines() if x.startswith("VmHWM")) / 1024
 
 
 def watch_workers(peaks, stop):
     """Note the peak memory in MB of each worker, time and again until told to stop."""
     while not stop.wait(0.5):
         for worker in multiprocessing.active_children():
-            with contextlib.suppress(OSError):
-                told = Path(f"/proc/{worker.pid}/status").read_text()
-                # A process begins as a copy of its parent: what it uses now tells, and not its highest mark.
-                used = [line.split()[1] for line in told.splitlines() if line.startswith("VmRSS")]
-                peaks[worker.pid] = max(peaks.get(worker.pid, 0), *(int(u) / 1024 for u in used))
+            with contextlib.suppress(OSError, StopIteration):
+                peaks[worker.pid] = peak(worker.pid)
 
 
 def write_notes(path, records, texts):
