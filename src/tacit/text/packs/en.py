@@ -252,7 +252,7 @@ CUES = {
     "holy": "holy sacred all good immaculate christ blessed most",
     "ordinal": "st nd rd th",
     "label": (
-        "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad prn batch lot "
+        "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad batch lot "
         "receipt voucher ticket payroll barcode tracking abn tfn vin imei sn ser donor card inmate prisoner booking offender doc "
         "veh vehicle parcel consignment candidate roll warrant exhibit seal slide cassette enrolment enrollment ending "
         "n c xxx xxxx xx xxxxx xxxxxx patientid pid uid mpi hn opd ipd ip op aadhaar pan voter dva ndis ihi bsb iban sortcode "
