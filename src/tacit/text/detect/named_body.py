@@ -273,10 +273,10 @@ def our_lady(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, i + 4, "organisation", 0.85, "saint")
 
 
-@detector("named ward", m.WARD, languages=("en",))
+@detector("named ward", m.mark("named ward"), languages=("en",))
 def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
     """Find Kestrel Ward, and Ward: Wattle 3."""
-    if page.low(i) != "ward" or not (page.capital(i) or page.plain_case(i)):
+    if not (page.capital(i) or page.plain_case(i)):
         return
     start = back_proper(page, i, 2) if not is_plain(page, i) else i
     while start < i and page.low(start) in NO_NAMES:

@@ -206,8 +206,6 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
         return
     if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
         return
-    if is_shared(page, i):
-        return
     start = page.starts[i]
     found = PLATE.match(page.text, start)
     if found:
@@ -216,7 +214,7 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     found = LETTERED.match(page.text, start)
     if found and not DOSES.match(page.text, found.end()):
         digits = sum(c.isdigit() for c in found[0])
-        if digits >= 4:
+        if digits >= 4 and not is_shared(page, i):
             yield Candidate(start, found.end(), "id", 0.87 if digits >= 5 else 0.82, "code")
 
 

@@ -245,6 +245,8 @@ CUES = {
         "union agency sponsor company firm workplace university nursery prison carrier chemist hospice dispensary lender regiment "
         "congregation daycare preschool academy"
     ),
+    "neighbour": "neighbour neighbor landlord landlady",
+    "named ward": "ward",
     "region": "nsw vic qld wa sa tas act nt",
     "plot": "plot door site villa cottage bungalow shop stall pitch berth",
     "hither": "in near outside from to via around beyond towards toward",
