@@ -52,6 +52,8 @@ DATES = (
 LONG = 6
 #: Evidence from which a reader of dates is believed where the voter saw one.
 LEAST = 0.5
+#: What a telephone number begins with.
+PHONE_STARTS = frozenset("0123456789(+")
 #: Words before a telephone number that end an address.
 RINGS = words("ring tel telephone phone ph call fax mob mobile contact cell")
 #: Kinds of spans that are made of words.
@@ -72,19 +74,43 @@ def tidy_spans(page: Page, spans: Iterable[Span]) -> list[Span]:
     What touches another span that stays is not left out: a part of a name is not judged by itself.
     """
     ordered = sorted(spans, key=PLACE)
-    parts = [tidy_span(page, span) for span in ordered]
+    parts = [
+        None
+        if s.source != "crf" or s.kind not in RULES or needs_no_tidying(page, s)
+        else tidy_span(page, s)
+        for s in ordered
+    ]
     tidied: list[Span] = []
     last = len(ordered) - 1
     for k, span in enumerate(ordered):
-        begun = ordered[k - 1].end if k else 0
-        following = ordered[k + 1].start if k < last else len(page.text)
-        if parts[k]:
-            tidied.extend(within(p, begun, following) for p in parts[k])
-        elif (k and parts[k - 1] and belongs(page, span, ordered[k - 1])) or (
-            k < last and parts[k + 1] and belongs(page, span, ordered[k + 1])
+        left = parts[k]
+        if left is None:
+            tidied.append(span)
+        elif left:
+            begun = ordered[k - 1].end if k else 0
+            following = ordered[k + 1].start if k < last else len(page.text)
+            tidied.extend(within(p, begun, following) for p in left)
+        elif (k and parts[k - 1] != [] and belongs(page, span, ordered[k - 1])) or (
+            k < last and parts[k + 1] != [] and belongs(page, span, ordered[k + 1])
         ):
             tidied.append(span)
     return tidied
+
+
+def needs_no_tidying(page: Page, span: Span) -> bool:
+    """Return True for a span that is plainly what it is said to be: a date, a telephone number, a row of digits."""
+    part = page.text[span.start : span.end]
+    if span.kind == "date":
+        return is_plain_date(page, span)
+    if span.kind == "phone":
+        return len(part) > 9 and part[0] in PHONE_STARTS and "  " not in part and "\n" not in part
+    if span.kind == "id":
+        return (
+            len(part) > 4
+            and part.isdecimal()
+            and not is_shared(page, bisect_left(page.starts, span.start))
+        )
+    return False
 
 
 def within(part: Span, start: int, end: int) -> Span:
@@ -109,8 +135,6 @@ def belongs(page: Page, span: Span, other: Span) -> bool:
 
 def tidy_span(page: Page, span: Span) -> list[Span]:
     """Return what is left of one span."""
-    if span.source != "crf" or span.kind not in RULES:
-        return [span]
     return list(RULES[span.kind](page, span))
 
 
@@ -136,9 +160,6 @@ def columns_of(page: Page, span: Span) -> Iterator[Span]:
 
 def tidy_date(page: Page, span: Span) -> Iterator[Span]:
     """Yield the dates within a span; what holds none is a score, a value or a weekday alone."""
-    if is_plain_date(page, span):
-        yield span
-        return
     at = span.start
     for i in tokens_of(page, span):
         if page.starts[i] < at:
@@ -315,11 +336,6 @@ def has_phone_word(page: Page, k: int) -> bool:
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
     """Yield the numbers of a span without labels before and words after them."""
-    if not needs_a_look(page.text, span):
-        i = bisect_left(page.starts, span.start)
-        if not is_shared(page, i):
-            yield span
-        return
     for part in columns_of(page, span):
         inside = tokens_of(page, part)
         i, j = inside.start, inside.stop
@@ -340,12 +356,6 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
         if j - i == 1 and is_time(page, i):
             continue
         yield replace(part, start=page.starts[i], end=page.ends[j - 1])
-
-
-def needs_a_look(text: str, span: Span) -> bool:
-    """Return True unless a span is one run of at least five digits, which has neither a label nor words beside it."""
-    part = text[span.start : span.end]
-    return not (part.isdecimal() and len(part) > 4)
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:

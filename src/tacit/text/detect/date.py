@@ -149,7 +149,7 @@ def slashed(page: Page, i: int, end: int) -> float:
     if is_event(page, i) and not is_vision(first, second):
         return 0.83
     if begins_entry(page, i, end):
-        return 0.82 if page.words[i][0] == "0" or second > 10 or first > 10 else 0.7
+        return 0.82 if page.words[i][0] == "0" or second > 10 or first > 10 else 0.65
     if ends_heading(page, i) and page.lines[i] == 0:
         return 0.82
     if second <= 12 < first and first != 20:
@@ -162,7 +162,7 @@ def slashed(page: Page, i: int, end: int) -> float:
     if ends_heading(page, i):
         return 0.8 if second > 5 else 0.6
     if page.words[i][0] == "0" or (page.text[end - 2] == "0" and page.text[end - 1].isdecimal()):
-        return 0.72
+        return 0.6
     return 0.0
 
 

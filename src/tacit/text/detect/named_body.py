@@ -140,14 +140,14 @@ def weigh_body(page: Page, start: int, i: int, tells: int, led: bool, words_befo
     if is_plain(page, i):
         base = 0.62 if tells == 2 or led else 0.4
         sure = led and (words_before > 2 or (tells == 2 and not weak))
-        return base + (0.2 if sure else 0.1 if led else 0.0)
+        return base + (0.2 if sure else 0.06 if led else 0.0)
     if page.starts_sentence(start) and words_before == 1 and tells == 1:
         return 0.4 if weak else 0.6
     if tells == 2:
         return 0.84 if not weak or led or words_before > 1 else 0.8
     if led or words_before > 1:
-        return 0.82 if not weak or led else 0.72
-    return 0.55 if weak else 0.7
+        return 0.82 if not weak or led else 0.68
+    return 0.55 if weak else 0.68
 
 
 def with_number(page: Page, end: int) -> int:
@@ -216,7 +216,7 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
         return
     tells = told(page, j, end)
     if tells:
-        evidence = 0.82 if end - j > 1 else 0.7 if tells == 2 else 0.4
+        evidence = 0.82 if end - j > 1 else 0.65 if tells == 2 else 0.4
         yield cut(page, j, end, "organisation", evidence, "affiliation")
 
 
@@ -256,7 +256,7 @@ def find_saints(page: Page, i: int) -> Iterator[Candidate]:
             and not after.marks & (m.STOP | m.PREPOSITION | m.CLUB | m.ACTS | m.HOSPITAL)
         ):
             return
-        yield cut(page, i, k + 2, "organisation", 0.7 if plain else 0.85, "saint")
+        yield cut(page, i, k + 2, "organisation", 0.65 if plain else 0.85, "saint")
 
 
 def our_lady(page: Page, i: int) -> Iterator[Candidate]:
@@ -273,10 +273,10 @@ def our_lady(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, i + 4, "organisation", 0.85, "saint")
 
 
-@detector("named ward", m.WARD, languages=("en",))
+@detector("named ward", m.mark("named ward"), languages=("en",))
 def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
     """Find Kestrel Ward, and Ward: Wattle 3."""
-    if page.low(i) != "ward" or not (page.capital(i) or page.plain_case(i)):
+    if not (page.capital(i) or page.plain_case(i)):
         return
     start = back_proper(page, i, 2) if not is_plain(page, i) else i
     while start < i and page.low(start) in NO_NAMES:
@@ -300,7 +300,7 @@ def find_named_wards(page: Page, i: int) -> Iterator[Candidate]:
     if end > j and end - j < REACH:
         if end < page.size and page.infos[end].shape == "d" and page.together(i, end):
             end += 1
-        yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.7, "named ward")
+        yield cut(page, j, end, "hospital", 0.84 if j > i + 1 else 0.65, "named ward")
 
 
 @detector("field of a body", FIELD, languages=("en",))

@@ -307,11 +307,9 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, j, end, "address", 0.55 if weak else 0.82, "home")
 
 
-@detector("neighbour's number", m.RELATION, languages=("en",))
+@detector("neighbour's number", m.mark("neighbour"), languages=("en",))
 def find_next_doors(page: Page, i: int) -> Iterator[Candidate]:
     """Find the house of a neighbour: neighbour (Ron, no 40), next door at number 42."""
-    if page.low(i) not in ("neighbour", "neighbor", "landlord", "landlady"):
-        return
     for j in range(i + 1, min(page.size - 1, i + 9)):
         if not page.together(i, j) or (page.low(j) in (".", ";") and page.low(j - 1) != "no"):
             return

@@ -147,6 +147,8 @@ def code_after_label(page: Page, i: int, j: int, sign: bool) -> Iterator[Candida
         found = COMPOUND.match(text, start)
     if not found or page.infos[j].shape == "p":
         return
+    if page.marks(j) & (m.DOSE | m.MEDICAL) and not page.joined(j):
+        return
     body = trim(found[0])
     end = start + len(body)
     digits = sum(c.isdecimal() for c in body)
@@ -158,7 +160,7 @@ def code_after_label(page: Page, i: int, j: int, sign: bool) -> Iterator[Candida
     day = OF_DAY.match(text, end)
     if day and digits >= 2:
         yield Candidate(start, day.end(), "id", 0.88, "labelled number")
-    elif sign or mixed or digits >= 5 or (digits == 4 and page.low(i) == "ending"):
+    elif (sign and digits > 2) or mixed or digits >= 5 or (digits == 4 and page.low(i) == "ending"):
         evidence = 0.6 if looks_like_year(body) and not sign else 0.86
         yield Candidate(start, end, "id", evidence, "labelled number")
     elif digits >= 3:
@@ -204,8 +206,6 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
         return
     if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
         return
-    if is_shared(page, i):
-        return
     start = page.starts[i]
     found = PLATE.match(page.text, start)
     if found:
@@ -214,7 +214,7 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     found = LETTERED.match(page.text, start)
     if found and not DOSES.match(page.text, found.end()):
         digits = sum(c.isdigit() for c in found[0])
-        if digits >= 4:
+        if digits >= 4 and not is_shared(page, i):
             yield Candidate(start, found.end(), "id", 0.87 if digits >= 5 else 0.82, "code")
 
 

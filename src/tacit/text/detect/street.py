@@ -140,7 +140,7 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             "pass",
             "point",
         ):
-            yield cut(page, tidy(page, k, i), end, "address", 0.72 if common else 0.8, "street")
+            yield cut(page, tidy(page, k, i), end, "address", 0.65 if common else 0.8, "street")
     elif page.capital(i) and not plain and not weak and words:
         yield cut(page, tidy(page, k, i), end, "address", 0.8, "street")
     elif (

@@ -47,7 +47,7 @@ def find_jointed_places(page: Page, i: int) -> Iterator[Candidate]:
     if not capitals and not (is_plain(page, i) and not page.infos[i - 1].common):
         return
     start = back_proper(page, i, 2) if not is_plain(page, i) else i - 1
-    yield cut(page, min(start, i - 1), i + 4, "address", 0.88 if capitals else 0.7, "village")
+    yield cut(page, min(start, i - 1), i + 4, "address", 0.88 if capitals else 0.65, "village")
 
 
 @detector("place by its last word", TERRAIN, languages=("en",))
@@ -75,11 +75,11 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
     )
     strange = not before.common or bool(before.marks & m.PLACE and before.index >= -3)
     if is_plain(page, i):
-        evidence = 0.75 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
+        evidence = 0.68 if strange and (placed or listed) else 0.5 if strange or placed else 0.0
     elif placed or listed:
         evidence = 0.85
     else:
-        evidence = 0.7 if strange or i - start > 1 else 0.5
+        evidence = 0.65 if strange or i - start > 1 else 0.5
     if evidence:
         yield cut(page, start, i + 1, "address", evidence, "village")
 

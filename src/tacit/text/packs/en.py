@@ -265,6 +265,8 @@ CUES = {
         "union agency sponsor company firm workplace university nursery prison carrier chemist hospice dispensary lender regiment "
         "congregation daycare preschool academy"
     ),
+    "neighbour": "neighbour neighbor landlord landlady",
+    "named ward": "ward",
     "region": "nsw vic qld wa sa tas act nt",
     "plot": "plot door site villa cottage bungalow shop stall pitch berth",
     "hither": "in near outside from to via around beyond towards toward",
@@ -272,7 +274,7 @@ CUES = {
     "holy": "holy sacred all good immaculate christ blessed most",
     "ordinal": "st nd rd th",
     "label": (
-        "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad prn batch lot "
+        "participant subject subj bib log logged incident inc complaint docket crn urn ur uhid umrn mrd regn reg rego cad batch lot "
         "receipt voucher ticket payroll barcode tracking abn tfn vin imei sn ser donor card inmate prisoner booking offender doc "
         "veh vehicle parcel consignment candidate roll warrant exhibit seal slide cassette enrolment enrollment ending "
         "n c xxx xxxx xx xxxxx xxxxxx patientid pid uid mpi hn opd ipd ip op aadhaar pan voter dva ndis ihi bsb iban sortcode "
