@@ -155,6 +155,11 @@ def refuse_target(target: Path, source: str, *, force: bool) -> None:
             raise DisclosureRefused(
                 "the release folder holds the source data; choose another folder"
             )
+        if home.is_dir() and home in target.resolve().parents:
+            raise DisclosureRefused(
+                "the release folder lies in the folder of the source data, and would be read with them next time; choose "
+                "another folder"
+            )
     if not there or not any(target.iterdir()):
         return
     if not (target / "manifest.json").exists():

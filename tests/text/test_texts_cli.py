@@ -64,6 +64,9 @@ def test_scrub_a_folder(notes, capsys):
     assert main(["verify", str(notes / "out")]) == 0
     assert main(["scrub", str(notes / "notes"), "--out", str(notes / "out")]) == 1
     assert main(["scrub", str(notes / "notes"), "--out", str(notes / "notes")]) == 1
+    assert main(["scrub", str(notes / "notes"), "--out", str(notes / "notes" / "below")]) == 1
+    assert "lies in the folder" in capsys.readouterr().err
+    assert len(list((notes / "notes").iterdir())) == 2
 
 
 @pytest.mark.parametrize("form", ["jsonl", "html", "brat"])
@@ -244,6 +247,12 @@ def test_marks_show_what_was_put_in(notes, form, mode, capsys):
     kind = {"jsonl": '"kind": "name"', "html": "data-kind='name'", "brat": "\tNAME "}[form]
     assert kind in content
     assert 'certainty":' not in content
+
+
+def test_a_format_that_cannot_be_written_is_refused_before_any_work(notes, monkeypatch, capsys):
+    monkeypatch.setattr("tacit.Plan.run", lambda *_given, **_named: pytest.fail("it ran"))
+    assert main(["scrub", str(notes / "notes"), "--out", str(notes / "o"), "--format", "docx"]) == 2
+    assert "txt, jsonl, html, brat" in capsys.readouterr().err
 
 
 def test_marks_have_their_place(notes, capsys):

@@ -127,7 +127,7 @@ def scrub(
     plan = plan_for(step, source, many(identifiers), many(record), gold, reading)
     if mode == "list":
         return list_found(step, plan)
-    refuse_marks(format, marks=marks)
+    refuse_format(format, "records" if step.columns else "corpus", marks=marks)
     refuse_target(target, str(source.absolute()), force=force)
     with progress_bar(console) as progress:
         release = plan.run(seed=seed, progress=progress)
@@ -194,8 +194,13 @@ def refuse_with_list(**given: Any) -> None:
         raise InvalidParameter(f"--mode list only counts and writes nothing; leave {asked[0]} out")
 
 
-def refuse_marks(form: str | None, *, marks: bool) -> None:
-    """Refuse marks in a format that has no place for them."""
+def refuse_format(form: str | None, kind: str, *, marks: bool) -> None:
+    """Refuse a format that the data cannot be written in, and marks in one that has no place for them."""
+    from tacit.kinds import kind_named
+
+    formats = kind_named(kind).formats
+    if form is not None and form not in formats:
+        raise InvalidParameter(f"--format must be one of {', '.join(formats)} (got {form!r})")
     if marks and form in (None, "txt"):
         raise InvalidParameter(
             "--marks goes with --format jsonl, html or brat; plain text has none"

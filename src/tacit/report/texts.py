@@ -241,15 +241,15 @@ def remarks_on(steps: Sequence[Any], waiting: str) -> list[str]:
     told, remarks = counted_by(steps), []
     if left := sum(told["uncertain"].values()):
         remarks.append(
-            f"{format_number(left)} words stayed that were not certain enough to be replaced; {waiting}."
+            f"Words stayed that were not certain enough to be replaced ({format_number(left)}); {waiting}."
         )
     if told["narratives"]:
         remarks.append(
-            f"{format_number(told['narratives'])} texts may identify by what they tell. {NARRATIVE}"
+            f"Texts may identify by what they tell ({format_number(told['narratives'])}). {NARRATIVE}"
         )
     if told["caught"]:
         remarks.append(
-            f"{format_number(told['caught'])} places were taken out by the last look alone: the detectors had "
+            f"Places were taken out by the last look alone ({format_number(told['caught'])}): the detectors had "
             "missed them."
         )
     if any(a.details.get("trained_voter") is False for a in steps):
