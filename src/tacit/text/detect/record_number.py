@@ -11,7 +11,7 @@ from tacit.text.page import Page
 from tacit.text.words import words
 
 CODE = re.compile(
-    r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}[A-Za-z]{0,3}|[A-Za-z]{1,3}(?![A-Za-z]))){0,6}(?![\d])"
+    r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}+(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}+[A-Za-z]{0,3}|[A-Za-z]{1,3}(?![A-Za-z]))){0,6}(?![\d])"
 )
 FILLERS = words(
     "# : . no number num id nr is of ) ( the record file card account - – ° º nos code policy "
