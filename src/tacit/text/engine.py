@@ -6,6 +6,7 @@ It knows nothing of corpora, files or plans: a text goes in, spans or a text com
 from __future__ import annotations
 
 import functools
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -33,6 +34,11 @@ PASSES = 3
 #: Texts longer than this are worked through in parts, each of which sees so much of its neighbours.
 PART = 200_000
 SHARED = 2_000
+#: Soft hyphens and marks of no width.
+UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+#: Voted spans of these kinds lie on one line and in one column.
+ONE_LINE = frozenset(("name", "nickname", "id", "phone", "date"))
+GAP = re.compile(r"\n|\t|[ ]{3,}")
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,23 @@ def moved(span: Span, by: int) -> Span:
 
 
 def find_in_part(text: str, settings: Settings, record: Mapping[str, Any] | None) -> Found:
-    """Find spans in a text of moderate length; nothing is said yet of whose names they are."""
+    """Find spans in a text of moderate length; nothing is said yet of whose names they are.
+
+    Marks of no width and soft hyphens, which hide a name from every search, are left out for the search alone.
+    """
+    if not UNSEEN.search(text):
+        return find_in_seen(text, settings, record)
+    places = [i for i, c in enumerate(text) if not UNSEEN.match(c)]
+    found = find_in_seen("".join([text[i] for i in places]), settings, record)
+
+    def put_back(spans: Iterable[Span]) -> tuple[Span, ...]:
+        return tuple(replace(s, start=places[s.start], end=places[s.end - 1] + 1) for s in spans)
+
+    return Found(put_back(found.spans), put_back(found.uncertain))
+
+
+def find_in_seen(text: str, settings: Settings, record: Mapping[str, Any] | None) -> Found:
+    """Find spans in a text that holds no marks of no width."""
     page = Page(text, load_lexicon(settings.language, settings.lists))
     candidates: list[Candidate] = []
     run_detectors(page, candidates)
@@ -199,17 +221,14 @@ def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
 
 
 def within_lines(text: str, start: int, end: int, kind: str) -> Iterable[tuple[int, int]]:
-    """Yield the parts of a voted span that lie on one line; only addresses and names of things go over lines."""
-    if kind not in ("name", "nickname", "id", "phone", "date") or text.find("\n", start, end) < 0:
+    """Yield the parts of a voted span that lie on one line, in one column; only addresses and names of things go on."""
+    if kind in ONE_LINE:
+        for gap in GAP.finditer(text, start, end):
+            if gap.start() > start:
+                yield start, gap.start()
+            start = gap.end()
+    if end > start:
         yield start, end
-        return
-    while start < end:
-        stop = text.find("\n", start, end)
-        stop = end if stop < 0 else stop
-        part = text[start:stop]
-        if part.strip():
-            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())
-        start = stop + 1
 
 
 @functools.cache

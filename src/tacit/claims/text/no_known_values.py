@@ -22,6 +22,8 @@ from tacit.claims.registry import check_for
 from tacit.claims.texts import record_blocks
 
 WORD = re.compile(r"[^\W\d_]+")
+#: Marks of no width, with which a name looks whole and is not found.
+UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 DATE = re.compile(r"((?:19|20)\d\d)-(\d\d?)-(\d\d?)(?:[T ].*)?$|(\d\d?)/(\d\d?)/((?:19|20)\d\d)$")
 #: Words of names and addresses that tell nothing by themselves.
 GENERIC = frozenset(
@@ -105,6 +107,7 @@ def shows_no_known_value(view: Any, claim: Claim) -> bool:
 
 def holds_known(text: str, record: Mapping[str, Any]) -> bool:
     """Return True when a value of the record stands in the text."""
+    text = UNSEEN.sub("", text)
     capital: set[str] | None = None
     plain = digits = ""
     for value in record.values():
