@@ -12,7 +12,8 @@ from tacit.text import crf, engine
 from tacit.text.baselines import search_with_cues, straight_search
 from tacit.text.engine import Settings, find_spans
 from tacit.text.evaluate import evaluate_texts
-from tacit.text.tokens import tokenise
+from tacit.text.lexicon import load_lexicon
+from tacit.text.page import Page
 
 VOTER = engine.crf_voter
 
@@ -31,7 +32,8 @@ def rules_only(document):
 
 
 def voter_only(document):
-    return [Span(*v) for v in crf.vote(tokenise(document.text)) or () if v[3] >= 0.5]
+    page = Page(document.text, load_lexicon("en"))
+    return [Span(*v) for v in crf.vote(page.tokens, "en", page.known) or () if v[3] >= 0.5]
 
 
 TOOLS = {

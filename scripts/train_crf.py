@@ -42,8 +42,9 @@ from tacit.examples.writing.names import (
 from tacit.examples.writing.page import same_length
 from tacit.text import crf
 from tacit.text.features import load_describer
+from tacit.text.lexicon import load_lexicon
 from tacit.text.lists import read_list
-from tacit.text.tokens import tokenise
+from tacit.text.page import Page
 
 SEED = 20_260
 #: Penalties: the absolute one keeps the model small, the squared one keeps it modest.
@@ -227,10 +228,10 @@ def train(path, documents, rounds=ROUNDS, language="en"):
     describer = load_describer(language)
     rng = random.Random(SEED)
     for document in documents:
-        tokens = tokenise(document.text)
-        if tokens.words:
-            features = [hide(f, rng) for f in describer.describe(tokens)]
-            trainer.append(features, label_tokens(document, tokens))
+        page = Page(document.text, describer.lexicon)
+        if page.size:
+            features = [hide(f, rng) for f in describer.describe(page.tokens, page.known)]
+            trainer.append(features, label_tokens(document, page.tokens))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "model"
@@ -243,7 +244,8 @@ def collect(documents, language="en"):
     """Return by kind the probabilities of the model's spans, and whether each lies within what should be found."""
     found = {}
     for document in documents:
-        for start, end, kind, p in crf.raw_votes(tokenise(document.text), language):
+        page = Page(document.text, load_lexicon(language))
+        for start, end, kind, p in crf.raw_votes(page.tokens, language, page.known):
             right = sum(max(0, min(end, g.end) - max(start, g.start)) for g in document.gold)
             found.setdefault(kind, []).append((p, right >= 0.8 * (end - start)))
     return found

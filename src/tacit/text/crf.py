@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 import threading
+from collections.abc import Collection
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,22 +56,24 @@ HERE = threading.local()
 Vote = tuple[int, int, str, float]
 
 
-def vote(tokens: Tokens, language: str = "en") -> list[Vote] | None:
+def vote(tokens: Tokens, language: str = "en", known: Collection[int] = ()) -> list[Vote] | None:
     """Return spans as start, end, kind and calibrated certainty; None when there is nobody to ask."""
-    found = raw_votes(tokens, language)
+    found = raw_votes(tokens, language, known)
     if found is None:
         return None
     return [(a, b, kind, calibrate(f"crf {kind}", p)) for a, b, kind, p in found]
 
 
-def raw_votes(tokens: Tokens, language: str = "en") -> list[Vote] | None:
+def raw_votes(
+    tokens: Tokens, language: str = "en", known: Collection[int] = ()
+) -> list[Vote] | None:
     """Return spans with the model's own probability, that of the least certain of their words."""
     tagger = load_tagger(language)
     if tagger is None:
         return None
     if not tokens.words:
         return []
-    tagger.set(load_describer(language).describe(tokens))
+    tagger.set(load_describer(language).describe(tokens, known))
     return gather(tokens, tagger, [label for label in tagger.labels() if label != OUTSIDE])
 
 

@@ -210,7 +210,7 @@ def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
     """Yield the candidates of the statistical voter, where it is installed, and of a site's own taggers."""
     voter = crf_voter()
     if voter is not None:
-        for start, end, kind, certainty in voter(page.tokens, settings.language) or ():
+        for start, end, kind, certainty in voter(page.tokens, settings.language, page.known) or ():
             for a, b in within_lines(page.text, start, end, kind):
                 yield Candidate(a, b, kind, certainty, "crf")
     for tagger in settings.taggers:

@@ -6,11 +6,11 @@ them; a token then costs a few joins.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache, lru_cache
 
 from tacit.text import marks as m
 from tacit.text.lexicon import LONGEST, Lexicon, Word, load_lexicon, remember
-from tacit.text.phrases import cover_phrases
 from tacit.text.tokens import Tokens
 
 #: Marks by the letter that stands for them in a word's class of cues.
@@ -66,9 +66,7 @@ class Kind:
         "head",
         "list_head",
         "listed",
-        "low",
         "own",
-        "phrase",
         "plainly",
         "reach",
         "shape",
@@ -82,8 +80,6 @@ class Kind:
         shape = word.shape if is_word else text if word.shape == "p" else number_shape(text)
         # A word by itself counts where it is ordinary; a name counts by what the lists say of it.
         low = word.low if is_word and (word.common >= 6 or cue) and word.index < 5 else ""
-        self.low = word.low
-        self.phrase = bool(word.marks & m.PHRASE)
         self.shape = shape.encode()
         self.cue = cue.encode()
         self.listed = (listed + cue).encode()
@@ -186,8 +182,8 @@ class Describer:
                 remember(self.kinds, text, found, REMEMBERED)
         return found
 
-    def describe(self, tokens: Tokens) -> list[list[bytes]]:
-        """Return the features of each token."""
+    def describe(self, tokens: Tokens, known: Collection[int] = ()) -> list[list[bytes]]:
+        """Return the features of each token; ``known`` are those of medical expressions of several words."""
         words = tokens.words
         cached = self.kinds.get
         kinds = [cached(w) or self.kind(w) for w in words]
@@ -201,8 +197,6 @@ class Describer:
             (self.begin, *shapes[:-1]), shapes, (*shapes[1:], self.end), lines, (*lines[1:], True),
             strict=False,
         )  # fmt: skip
-        starts = [i for i, k in enumerate(kinds) if k.phrase]
-        known = cover_phrases([k.low for k in kinds], starts, self.lexicon.knowledge.phrases)
         result = []
         head, since, reach = edge.head, REACH, b""
         for back2, back, own, on, on2, shape_back, shape, shape_on, first, last in neighbours:

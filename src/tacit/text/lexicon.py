@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-import unicodedata
 from dataclasses import dataclass
 from typing import TypeVar
 
 from tacit.text import marks as m
 from tacit.text.lists import read_list, read_pairs
 from tacit.text.packs import Pack, load_pack
-from tacit.text.phrases import Phrase, sort_phrases
+from tacit.text.phrases import Phrases, sort_phrases
+from tacit.text.words import strip_marks
 
 #: Words kept in memory, about 15 MB; beyond that the memory starts anew.
 REMEMBERED = 50_000
@@ -75,8 +75,8 @@ class Knowledge:
     surname_sounds: dict[str, str]
     medical_sounds: dict[str, str]
     clusters: dict[str, str]
-    #: Medical expressions of several words, the longest first, by their first word.
-    phrases: dict[str, tuple[Phrase, ...]]
+    #: Medical expressions of several words.
+    phrases: Phrases
 
 
 def remember(known: dict[K, V], key: K, value: V, most: int) -> None:
@@ -303,9 +303,3 @@ def shape_of(text: str) -> str:
     if text.isupper():
         return "U"
     return "C" if text[1:] == text[1:].lower() else "M"
-
-
-def strip_marks(low: str) -> str:
-    """Return a word without accents: é as e."""
-    parts = unicodedata.normalize("NFD", low)
-    return "".join(c for c in parts if not unicodedata.combining(c))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tacit.text import marks as m
 from tacit.text.lexicon import Lexicon, Word
 from tacit.text.packs import Pack
@@ -29,17 +31,10 @@ class Page:
         self.size = len(tokens.words)
         known = lexicon.words.get
         self.infos: list[Word] = [known(w) or lexicon(w) for w in tokens.words]
-        self.known = self.find_phrases()
+        self.known = find_phrases(self.infos, lexicon)
         self.lines = self.count_lines()
         self.caps_lines = self.find_caps_lines()
         self.lower = self.is_lower()
-
-    def find_phrases(self) -> frozenset[int]:
-        """Return the tokens of medical expressions of several words."""
-        starts = [i for i, w in enumerate(self.infos) if w.marks & m.PHRASE]
-        if not starts:
-            return frozenset()
-        return cover_phrases([w.low for w in self.infos], starts, self.lexicon.knowledge.phrases)
 
     def count_lines(self) -> list[int]:
         """Return the line of each token."""
@@ -142,3 +137,11 @@ class Page:
     def is_title_use(self, i: int) -> bool:
         """Return True when token i is a title rather than an ordinary word."""
         return bool(self.marks(i) & m.TITLE)
+
+
+def find_phrases(words: Sequence[Word], lexicon: Lexicon) -> frozenset[int]:
+    """Return the tokens of medical expressions of several words."""
+    starts = [i for i, w in enumerate(words) if w.marks & m.PHRASE]
+    if not starts:
+        return frozenset()
+    return cover_phrases([w.low for w in words], starts, lexicon.knowledge.phrases)

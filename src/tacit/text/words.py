@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 
 def words(text: str) -> frozenset[str]:
     """Return the words of a text as a set."""
@@ -11,3 +13,9 @@ def words(text: str) -> frozenset[str]:
 def listed(text: str) -> tuple[str, ...]:
     """Return the words of a text in their order."""
     return tuple(text.split())
+
+
+def strip_marks(low: str) -> str:
+    """Return a word without accents: é as e."""
+    parts = unicodedata.normalize("NFD", low)
+    return "".join(c for c in parts if not unicodedata.combining(c))
