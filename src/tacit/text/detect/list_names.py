@@ -22,7 +22,7 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, i, i + 1, "name", evidence, "capital")
     if i == page.size - 1 and info.first >= 8 and i and page.low(i - 1) in SIGNED_AFTER:
         yield cut(page, i, i + 1, "name", 0.8, "last word", person=True)
-    if info.marks & (BARRED | m.DRUG) and info.index < 8:
+    if info.marks & (BARRED | m.DRUG) and (info.index < 8 or leads_name(page, i)):
         return
     if not page.capital(i):
         if page.plain_case(i) and info.index >= 6 and not info.medical:
@@ -66,6 +66,17 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, i + 1, "name", evidence, "list surname")
 
 
+def leads_name(page: Page, i: int) -> bool:
+    """Return True for a role or a word of kin before a name, though some bear it themselves: Warden Strong, nan deb."""
+    info = page.infos[i]
+    if not info.marks & (m.ROLE | m.RELATION) or info.first >= 13 or not page.together(i, i + 1):
+        return False
+    after = page.infos[i + 1]
+    if page.gap(i) != 1:
+        return False
+    return after.shape == "C" if page.capital(i) else after.index >= 4 and after.shape == "l"
+
+
 #: What stands before a first name that ends a text as its signature.
 SIGNED_AFTER = frozenset((".", "!", "?", ")", "thanks", "ta", "cheers", "x", "xx", "-", "–", "—"))
 #: Marks of words that have a capital letter for other reasons than being a name.
@@ -101,8 +112,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if page.capital(i):
         if (
-            (info.marks & BARRED and info.index < 7)
-            or info.first < 6
+            (info.marks & BARRED and (info.index < 7 or leads_name(page, i)))
             or (info.common and info.index < 2)
         ):
             return
@@ -122,7 +132,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         if end <= j:
             end = word_end(page, j)
         other = page.infos[j]
-        if info.shape == "U" and len(info.low) < 4 and other.shape == "C" and other.last < 8:
+        if info.shape == "U" and len(info.low) < 4 and other.last < 8:
             return
         strength = 0.85 if info.index >= 4 and info.first >= 7 else 0.6
         if other.last >= 13 and other.index >= 10 and not other.marks & m.PLACE:
@@ -143,7 +153,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
             page.together(i, j)
             and page.infos[j].shape in "lU"
             and next_to(page, j)
-            and plain_surname(page, j, info.first >= 13 and not info.common)
+            and plain_surname(page, j, info.first >= 13 and (not info.common or is_cued(page, i)))
         ):
             yield cut(
                 page,
@@ -153,6 +163,11 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
                 0.85 if info.index >= 6 else 0.7,
                 "first and last name",
             )
+
+
+def is_cued(page: Page, i: int) -> bool:
+    """Return True after by, told, per."""
+    return i > 0 and bool(page.infos[i - 1].marks & (m.MEETS | m.SIGNS | m.HEADER))
 
 
 def odd_surname(page: Page, i: int, j: int) -> bool:
@@ -248,6 +263,8 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if i and (page.joined(i - 1) or page.infos[i - 1].shape == "I"):
         return
+    if page.low(i - 1) == "," and i > 1 and page.infos[i - 2].shape == "I":
+        return  # groups A, C, G. Then
     j = page.skip_dot(i + 1)
     if j < page.size and page.infos[j].shape == "I":
         j = page.skip_dot(j + 1)
