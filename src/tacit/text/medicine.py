@@ -315,7 +315,12 @@ def ordinary_evidence(page: Page, i: int) -> float:
         return 0.55
     if info.marks & m.ROLE and is_title_of(page, i):
         return 0.5
-    if page.low(i + 1) in PEOPLE and not info.first and info.shape == "C" and page.together(i, i + 1):
+    if (
+        page.low(i + 1) in PEOPLE
+        and not info.first
+        and info.shape == "C"
+        and page.together(i, i + 1)
+    ):
         # A Lumbee man, Twi speaker.
         return 0.5
     if info.marks & CUED and info.index < 5 and info.low.isascii():
@@ -345,8 +350,9 @@ def is_abbreviation(page: Page, i: int) -> bool:
     info = page.infos[i]
     size = len(info.low)
     if page.lines[i] in page.caps_lines:
-        joined = i > 0 and (page.joined(i - 1) or page.low(i - 1) == ",")
-        return size < 5 and not info.first and not info.last and not joined
+        return size < 5 and not info.first and not info.last and page.low(i - 1) not in (",", "-")
+    if page.low(i - 1) == "," and i > 1 and page.infos[i - 2].shape == "U":
+        return False
     return info.first < 9 and (size < 4 or (size < 6 and info.last < 12))
 
 

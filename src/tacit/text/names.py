@@ -126,8 +126,10 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             continue
         if is_initial(page, j, cued) and initials < 3:
             after = page.skip_dot(j + 1)
-            if words == 0 and not follows_name(page, after, cued) and not (
-                strong and after < page.size and page.infos[after].last >= 8
+            if (
+                words == 0
+                and not follows_name(page, after, cued)
+                and not (strong and after < page.size and page.infos[after].last >= 8)
             ):
                 break
             initials += 1

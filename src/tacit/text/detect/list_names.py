@@ -111,9 +111,8 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
         return
     if page.capital(i):
-        if (
-            (info.marks & BARRED and (info.index < 7 or leads_name(page, i)))
-            or (info.common and info.index < 2)
+        if (info.marks & BARRED and (info.index < 7 or leads_name(page, i))) or (
+            info.common and info.index < 2
         ):
             return
         j = word_end(page, i)
@@ -215,6 +214,14 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i + 1) != "," or not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
+    if info.last < 8 and not info.first:
+        return
+    opens = opens_field(page, i)
+    if opens and is_reversed_pair(page, i):
+        start = surname_start(page, i)
+        end = max(i + 3, take_name(page, i + 2, cued=True, most=2))
+        yield cut(page, start, end, "name", 0.85, "last, first")
+        return
     if (
         other.first < 7
         or info.last < 8
@@ -238,6 +245,62 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
         0.82 if starts or info.shape == "U" or page.starts[i] - page.ends[i - 1] > 1 else 0.55,
         "last, first",
     )
+
+
+#: What stands before the first name of a list.
+OPENS = frozenset((":", ";", "|", ")", "•", "*"))
+
+
+def surname_start(page: Page, i: int) -> int:
+    """Return where the surname that ends at token i begins: van Heerden, Hmong-Lee."""
+    while i > 0 and page.lines[i - 1] == page.lines[i]:
+        k = i - 1
+        gap = page.starts[i] - page.ends[k]
+        if gap == 0 and page.low(k) == "-" and k and page.joined(k - 1):
+            i = k - 1
+        elif gap == 1 and page.marks(k) & m.PARTICLE and page.low(k) not in NO_PARTICLES:
+            i = k
+        else:
+            break
+    return i
+
+
+NO_PARTICLES = words("of y e do st")
+
+
+def opens_field(page: Page, i: int) -> bool:
+    """Return True for a surname with which a line, a field, a sentence or a column begins."""
+    start = surname_start(page, i)
+    if start == 0 or page.lines[start - 1] != page.lines[start]:
+        return True
+    return page.low(start - 1) in OPENS or page.starts[start] - page.ends[start - 1] > 1
+
+
+def is_reversed_pair(page: Page, i: int) -> bool:
+    """Return True for any surname, a comma and a first name that ends a field: Lord, Jeremy (court; van Wyk, Nella  66 F."""
+    info, other = page.infos[i], page.infos[i + 2]
+    if info.shape not in "CMU" or other.shape not in "CMU" or other.medical or not page.joined(i):
+        return False
+    if page.gap(i + 1) != 1 or other.marks & (BARRED | m.STATE | m.PLACE | m.MEDICAL | m.DRUG):
+        return False
+    if (
+        info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.HEADER | m.HOSPITAL | m.CLUB | m.HEAD)
+        or info.medical
+    ):
+        return False
+    if not (info.last >= 10 or surname_start(page, i) < i):
+        return False
+    named = other.first >= 9 and other.index >= 4
+    strange = not other.common and not other.marks & m.EPONYM and len(other.low) > 1
+    if not named and not (strange and other.shape == "C" and info.index >= 5):
+        return False
+    end = take_name(page, i + 2, cued=True, most=2)
+    if end <= i + 2:
+        return False
+    if not page.together(i, end) or page.starts[end] - page.ends[end - 1] > 1:
+        return True
+    after = page.infos[end]
+    return after.shape == "d" or after.low in "(,;–-|/" or bool(after.marks & m.SUFFIX)
 
 
 def sexed_name(page: Page, i: int) -> Iterator[Candidate]:

@@ -72,7 +72,7 @@ def could_be_unlisted(page: Page, i: int, j: int) -> bool:
         return True
     if info.first >= 9 and page.marks(i) & m.RELATION and closes_name(page, j):
         # Nephew Will), said in a line of capitals.
-        return j == i + 1 and not info.marks & (m.STOP | m.PREPOSITION) or info.first >= 12
+        return (j == i + 1 and not info.marks & (m.STOP | m.PREPOSITION)) or info.first >= 12
     unknown = not info.common and not info.marks & ~(
         m.CAPITAL | m.UPPER | m.STRANGE | m.LAST | m.FIRST
     )

@@ -329,6 +329,13 @@ CUES = {
     ),
     "score": SCORES,
     "introduces": "this its am im name it",
+    "family": "family household clan twins siblings couple sisters brothers boys girls kids children estate",
+    "other": "other half",
+    "pet": (
+        "dog dogs doggy puppy pup cat kitten kitty pony budgie parrot cockatiel canary rabbit bunny hamster tortoise spaniel labrador "
+        "labradoodle cockapoo terrier collie alsatian greyhound whippet lurcher poodle chihuahua beagle retriever shepherd pug corgi "
+        "dachshund rottweiler staffie husky tabby mare gelding donkey goat"
+    ),
 }
 
 PACK = Pack(
@@ -356,7 +363,10 @@ PACK = Pack(
         "ok okay english spanish french german italian portuguese russian chinese mandarin cantonese japanese korean vietnamese "
         "arabic hindi urdu punjabi bengali polish turkish greek dutch swedish american british european african asian indian irish "
         "scottish welsh hispanic latino caucasian white black christian catholic protestant jewish muslim hindu buddhist christmas "
-        "easter thanksgiving ramadan internet english-speaking fyi asl asap mrs tylenol god lord covid"
+        "easter thanksgiving ramadan internet english-speaking fyi asl asap mrs tylenol god lord covid "
+        "hasnt didnt doesnt isnt wasnt cant wont dont ive youre theyre couldnt wouldnt shouldnt havent hadnt werent arent weve theyve "
+        "ora koe pai mihi ngā kia chara chairde raibh maith agat slán matariki diwali eid navratri pongal onam vaisakhi hanukkah yom kippur "
+        "purim tangi marae whanau whānau hui karakia aroha puja satsang umrah hajj shabbat"
     ),
     medical=MEDICAL,
     eponyms=EPONYMS,
