@@ -67,7 +67,7 @@ def step_on(page: Page, i: int, j: int) -> int:
         return j
     info, infos = page.infos[j], page.infos
     if info.low in HYPHENS:
-        return j + 2 if is_joined_part(page, j, j + 1) else j
+        return j + 2 if is_joined_part(page, j, j + 1) or is_broken(page, j) else j
     if page.starts[j] - page.ends[j - 1] != 1 or infos[j - 1].shape not in "lCUM":
         return j
     if info.low in GENERATIONS and j - i > 1 and (info.shape != "l" or page.plain_case(j)):
@@ -152,6 +152,17 @@ def is_joined_part(page: Page, sign: int, part: int) -> bool:
         # Hye-won, but not Smith-like.
         return part > sign and (not info.common or info.first >= 6)
     return not (info.marks & m.MEDICAL and not (info.first or info.last))
+
+
+def is_broken(page: Page, sign: int) -> bool:
+    """Return True for a hyphen with which the line breaks a word, whose rest begins the next."""
+    rest = sign + 1
+    if rest >= page.size or page.lines[rest] != page.lines[sign] + 1:
+        return False
+    if page.starts[sign] != page.ends[sign - 1] or page.infos[rest].shape != "l":
+        return False
+    whole = page.lexicon(page.words[sign - 1] + page.words[rest])
+    return not page.infos[rest].marks & m.STOP and whole.common < 9 and not whole.medical
 
 
 def is_letter(page: Page, i: int) -> bool:

@@ -86,3 +86,7 @@ SCORE = mark("score")
 PHRASE = mark("phrase")
 #: Words with which people say who they are.
 INTRODUCES = mark("introduces")
+#: Words after a surname, of a person as somebody's other half, and of animals that have names.
+FAMILY = mark("family")
+OTHER = mark("other")
+PET = mark("pet")

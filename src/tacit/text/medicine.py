@@ -63,7 +63,9 @@ def medical_evidence(page: Page, i: int) -> float:
         if after.shape == "d":
             if eponym and not info.first >= 14:
                 return 0.95
-            return 0.6 if is_graded(page, i) else 0.0
+            if info.shape == "U" and is_acronym(page, i):
+                return 0.55
+            return 0.6 if is_graded(page, i) or is_decimal(page, i) else 0.0
         if (after.marks & (m.EPONYM | m.DRUG) and steps < 3) or (
             (after.low in ("human", "type", "like") and eponym)
             or (after.low == "and" and page.marks(j + 1) & m.EPONYM)
@@ -74,7 +76,9 @@ def medical_evidence(page: Page, i: int) -> float:
         if after.marks & m.DRUG or (after.marks & m.MEDICAL and after.medical and eponym):
             return 0.95
         break
-    if info.marks & m.EPONYM and beside_rare_eponym(page, i):
+    if info.marks & m.EPONYM and (beside_rare_eponym(page, i) or is_counted(page, i)):
+        return 0.85
+    if info.marks & (m.EPONYM | m.PHRASE) and is_listed_thing(page, i):
         return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
@@ -113,7 +117,7 @@ def medical_evidence(page: Page, i: int) -> float:
     if (info.common >= 9 or info.low in ("max", "min")) and is_ordinary_use(page, i):
         return 0.82
     if names_a_thing(page, i) and not is_first_name_only(info):
-        return 0.5
+        return 0.82 if info.common >= 9 and page.low(i - 1) in ("the", "a", "an") else 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
     if info.medical:
@@ -134,7 +138,7 @@ def is_measured(page: Page, i: int) -> bool:
         info = page.infos[j]
         if info.shape == "d":
             return not is_person_number(page, j)
-        if info.low in GRADES and info.shape in "UI":
+        if (info.low in GRADES and info.shape in "UI") or is_subgrade(info):
             return page.gap(j - 1) == 1
         if info.low not in LINKS and not info.marks & m.HEAD:
             return False
@@ -159,7 +163,7 @@ LINKS = words("- – = : ' ’ s of is was at")
 def is_graded(page: Page, i: int) -> bool:
     """Return True for a capitalised word with a part of a whole, a share or a Roman figure after it: Lewin 4/5, Tosh III."""
     j = i + 1
-    if j >= page.size or page.infos[j].shape not in "dU":
+    if j >= page.size or page.infos[j].shape not in "dUM":
         return False
     if not page.together(i, j + 1) or page.gap(i) != 1 or page.infos[i].shape not in "CM":
         return False
@@ -177,8 +181,7 @@ def is_graded(page: Page, i: int) -> bool:
             and not page.starts_sentence(i)
         )
     return (
-        info.low in ("ii", "iii", "iv", "vi", "vii")
-        and info.shape == "U"
+        ((info.low in ("ii", "iii", "iv", "vi", "vii") and info.shape == "U") or is_subgrade(info))
         and not (i and page.infos[i - 1].shape in "CMI")
         and page.low(i - 1) != "."
     )
@@ -186,6 +189,20 @@ def is_graded(page: Page, i: int) -> bool:
 
 #: Numbers of points that scores are out of; a day and a month are seldom written so.
 WHOLES = words("5 6 9 10 15 18 20 21 23 24 25 27 28 30 36 40 42 50 56 60 63 100")
+
+
+def is_decimal(page: Page, i: int) -> bool:
+    """Return True for a capitalised word before a size: Tiger 4.0, EBU 3.5."""
+    j = i + 1
+    return (
+        page.together(i, j + 2)
+        and page.gap(i) == 1
+        and len(page.low(j)) == len(page.low(j + 2)) == 1
+        and page.low(j + 1) == "."
+        and page.infos[j + 2].shape == "d"
+        and page.joined(j)
+        and page.joined(j + 1)
+    )
 
 
 def is_misread(page: Page, i: int) -> bool:
@@ -294,6 +311,18 @@ def ordinary_evidence(page: Page, i: int) -> float:
         return 0.5
     if follows_person(page, i):
         return 0.0
+    if info.shape == "U" and is_abbreviation(page, i):
+        return 0.55
+    if info.marks & m.ROLE and is_title_of(page, i):
+        return 0.5
+    if (
+        page.low(i + 1) in PEOPLE
+        and not info.first
+        and info.shape == "C"
+        and page.together(i, i + 1)
+    ):
+        # A Lumbee man, Twi speaker.
+        return 0.5
     if info.marks & CUED and info.index < 5 and info.low.isascii():
         lone = page.starts_sentence(i) and page.infos[min(i + 1, page.size - 1)].shape not in "CU"
         return 0.0 if (info.first >= 11 and not lone) or info.low in GENERATIONS else 0.5
@@ -314,6 +343,33 @@ def ordinary_evidence(page: Page, i: int) -> float:
         after = page.infos[i + 1]
         return 0.5 if after.shape == "l" and after.common and not after.marks & NO_NOUN else 0.0
     return 0.0
+
+
+def is_abbreviation(page: Page, i: int) -> bool:
+    """Return True for a few capital letters that are no usual name: RAMQ, FEIN; PIB in a line of capitals."""
+    info = page.infos[i]
+    size = len(info.low)
+    if page.lines[i] in page.caps_lines:
+        return size < 5 and not info.first and not info.last and page.low(i - 1) not in (",", "-")
+    if page.low(i - 1) == "," and i > 1 and page.infos[i - 2].shape == "U":
+        return False
+    return info.first < 9 and (size < 4 or (size < 6 and info.last < 12))
+
+
+def is_title_of(page: Page, i: int) -> bool:
+    """Return True for a role before a name or a colon, be it a surname elsewhere: Warden Strong, Porter: Lee."""
+    info = page.infos[i]
+    if info.first >= 11 or not page.together(i, i + 1):
+        return False
+    after = page.infos[i + 1]
+    return after.shape in "CM" or (after.low == ":" and page.joined(i))
+
+
+#: People by what they are: the word before them is no name.
+PEOPLE = words(
+    "man woman male female gentleman lady boy girl speaker speakers speaking origin heritage descent community people "
+    "descendant elder ancestry national nationals tribe nation"
+)
 
 
 def follows_person(page: Page, i: int) -> bool:
@@ -338,7 +394,10 @@ def is_drug_like(page: Page, k: int) -> bool:
 GENERATIONS = words("jr sr ii iii iv")
 TIMES = words("min mins hr hrs sec secs day wk wks kg")
 #: Marks of cue words: beside names, not in them.
-CUED = m.TITLE | m.RELATION | m.ROLE | m.SUFFIX | m.HEADER | m.STOP | m.WARD | m.PREPOSITION
+CUED = (
+    m.TITLE | m.RELATION | m.ROLE | m.SUFFIX | m.HEADER | m.STOP | m.WARD | m.PREPOSITION | m.GREETING
+    | m.CLOSING
+)  # fmt: skip
 
 
 def is_first_name_only(info: Word) -> bool:
@@ -383,6 +442,67 @@ def beside_rare_eponym(page: Page, i: int) -> bool:
         if after is not None and is_rare_eponym(after, 12):
             return True
     return page.low(i - 1) in ("and", "/", "&", ",", "or") and is_rare_eponym(page.infos[i - 2], 12)
+
+
+def is_counted(page: Page, i: int) -> bool:
+    """Return True for an eponym that stands for its thing: not a Jones, a Colles; Barton: a rim fracture."""
+    if page.infos[i].shape not in "CM" or i == 0 or page.lines[i - 1] != page.lines[i]:
+        return False
+    after = page.word_at(i + 1)
+    if page.low(i - 1) in ("a", "an"):
+        return after is None or after.shape in "lp" or page.lines[i + 1] != page.lines[i]
+    return (
+        after is not None
+        and after.low == ":"
+        and page.low(i - 1) in (".", ";")
+        and page.together(i, i + 2)
+        and page.infos[i + 2].shape == "l"
+    )
+
+
+#: What parts the things of a list, and how far it is searched for others that are certain.
+PARTS = words(", / : ( ) & and or x ☐ □ • + -")
+FAR = 12
+
+
+def is_listed_thing(page: Page, i: int) -> bool:
+    """Return True for an eponym in a list of instruments, tests or operations: Lahey x2, Roberts, Mayo."""
+    info = page.infos[i]
+    if info.shape != "C" or not (parts_list(page, i - 1) or parts_list(page, i + 1)):
+        return False
+    rare = 0
+    for step in (-1, 1):
+        k = i + step
+        while 0 <= k < page.size and abs(k - i) <= FAR and page.lines[k] == page.lines[i]:
+            other = page.infos[k]
+            if other.marks & (m.TITLE | m.RELATION | m.SUFFIX) and other.shape in "CU":
+                return False
+            if other.low in ".;" and step > 0:
+                break
+            rare += other.shape == "C" and is_certain_thing(other)
+            if rare >= 2:
+                return True
+            k += step
+    return False
+
+
+def parts_list(page: Page, k: int) -> bool:
+    """Return True for a mark between the things of a list."""
+    return 0 <= k < page.size and page.low(k) in PARTS
+
+
+def is_certain_thing(info: Word) -> bool:
+    """Return True for a word that names a thing and hardly anybody."""
+    thing = info.marks & (m.EPONYM | m.PHRASE | m.DRUG | m.MEDICAL)
+    return bool(thing) and info.first < 7 and info.last < 12 and not info.common
+
+
+def is_subgrade(info: Word) -> bool:
+    """Return True for a grade with a letter: IIb, IIIa."""
+    return info.shape == "M" and info.low in SUBGRADES
+
+
+SUBGRADES = words("ia ib ic iia iib iic iiia iiib iiic iva ivb ivc")
 
 
 def sounds_medical(page: Page, word: Word) -> bool:

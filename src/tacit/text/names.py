@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tacit.text import marks as m
 from tacit.text.lexicon import Word
+from tacit.text.medicine import is_subgrade
 from tacit.text.page import REACH, Page
 
 #: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.
@@ -42,6 +43,8 @@ def could_be_name(page: Page, i: int, cued: bool) -> bool:
     shape = info.shape
     if shape in "dp" or shape == "I" or (shape in "UM" and info.marks & m.SUFFIX):
         return False
+    if shape == "M" and is_subgrade(info):
+        return False
     if info.marks & BARRED:
         return cued and info.index >= (4 if shape == "C" else 5)
     if page.capital(i):
@@ -56,6 +59,8 @@ def capital_name(page: Page, info: Word, cued: bool) -> bool:
     if page.pack.nouns_capital:
         return info.index >= 5 or (cued and not info.medical and info.common < 14)
     if info.shape == "U":
+        if len(info.low) < 4 and info.first < 9 and info.last < 11:
+            return cued and not info.medical and not info.common and len(info.low) > 2
         return info.index >= 5 or (
             cued and len(info.low) > 2 and not info.medical and not info.common
         )
@@ -121,7 +126,11 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             continue
         if is_initial(page, j, cued) and initials < 3:
             after = page.skip_dot(j + 1)
-            if words == 0 and not follows_name(page, after, cued):
+            if (
+                words == 0
+                and not follows_name(page, after, cued)
+                and not (strong and after < page.size and page.infos[after].last >= 8)
+            ):
                 break
             initials += 1
             j = after
@@ -140,6 +149,7 @@ def take_name(page: Page, i: int, *, cued: bool, most: int = 4, strong: bool = F
             )
             or (words == 0 and strong and info.shape in "CM" and not info.marks & m.STOP)
             or (words == 0 and strong and is_plain_surname(page, j))
+            or (words == 0 and initials and strong and info.shape == "C" and info.last >= 8)
             or (words == 1 and page.plain_case(j) and is_surname(page, i, j))
         ):
             break

@@ -138,6 +138,8 @@ def turned_end(page: Page, j: int) -> int:
     """Return the end of TOWNSEND, Virginia A at j, whatever word the surname is; j when there is none."""
     if j >= page.size or (page.infos[j].shape in "dpI" and not has_apostrophe(page, j)):
         return j
+    if page.marks(j) & (m.HOSPITAL | m.MEDICAL | m.WARD | m.CLUB) and page.infos[j].index < 3:
+        return j
     comma = j + 1
     while (
         page.low(comma) != ","

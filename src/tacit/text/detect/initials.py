@@ -51,6 +51,9 @@ def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials with full stops between a sentence and the end of its line, and those before a name on its own line."""
     if page.low(i + 1) != "." or not page.joined(i):
         return
+    if is_joined_signature(page, i):
+        yield cut(page, i, word_end(page, i + 2), "name", 0.85, "line of initials", person=True)
+        return
     new = i == 0 or page.lines[i - 1] != page.lines[i]
     if not new and page.low(i - 1) not in (".", "!", "?", ")"):
         return
@@ -71,6 +74,27 @@ def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
             and ends_name(page, j)
         ):
             yield cut(page, i, word_end(page, j), "name", 0.85, "line of initials", person=True)
+
+
+def is_joined_signature(page: Page, i: int) -> bool:
+    """Return True for a letter, a full stop and a name that end a line, with or without a degree: i.fyfe, k.yang rn."""
+    j = i + 2
+    if (
+        j >= page.size
+        or not page.joined(i + 1)
+        or (i and page.joined(i - 1))
+        or len(page.low(i)) > 1
+    ):
+        return False
+    info = page.infos[j]
+    if info.shape not in "lCM" or len(info.low) < 3 or info.medical or info.marks & m.MEDICAL:
+        return False
+    if info.common >= 11 and info.last < 9:
+        return False
+    end = word_end(page, j)
+    while page.together(j, end) and page.marks(end) & (m.SUFFIX | m.ROLE) and end < j + 6:
+        end += 1
+    return ends_line(page, page.skip_dot(end))
 
 
 def ends_line(page: Page, j: int) -> bool:
@@ -98,10 +122,21 @@ def find_surname_and_initial(page: Page, j: int) -> Iterator[Candidate]:
         return
     if end < page.size and page.infos[end].shape == "I" and page.together(j, end):
         end = page.skip_dot(end + 1)
-    if page.together(j, end) and (page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2):
+    runs_on = page.together(j, end) and page.infos[end].shape in "lCUMd" and page.gap(end - 1) < 2
+    if runs_on and not follows_bed(page, i):
         return
     listed = info.last >= 8 and info.index >= 0
     yield cut(page, i, end, "name", 0.85 if listed or not info.common else 0.5, "last, first")
+
+
+BEDS = words("bed bay room rm cot chair bd side cubicle trolley slot")
+
+
+def follows_bed(page: Page, i: int) -> bool:
+    """Return True for a word after the number of a bed with which the line begins: BED 4 BROWN, J."""
+    if i < 2 or not page.together(i - 2, i) or page.infos[i - 1].shape != "d":
+        return False
+    return page.low(i - 2) in BEDS and (i == 2 or page.lines[i - 3] != page.lines[i])
 
 
 @detector("initials with full stops", m.SHORT)
@@ -144,11 +179,57 @@ def find_initials_by(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials after by, per, signed, checked."""
     if not page.together(i, i + 1) or page.joined(i):
         return
+    if page.low(i) in WRITES:
+        yield from initials_of_writer(page, i)
     end, dotted = take_initials(page, i + 1)
-    if end > i + 1:
+    if end > i + 1 and (page.low(i) not in ("by", "per") or dotted or is_signed_by(page, i, end)):
         yield cut(
             page, i + 1, end, "name", 0.82 if dotted else 0.5, "initials of a writer", person=True
         )
+
+
+#: What people do with a text: their initials follow, perhaps after the date.
+WRITES = words("typed dictated transcribed scribed initialled initialed scribe countersigned")
+#: Words of a name's place that are no initials.
+NO_INITIALS = words("by on in at to the and for not but via am pm as of")
+
+
+def initials_of_writer(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield two or three letters after typed or dictated, be they small or a medical abbreviation: typed 15/01/24 mw."""
+    j = i + 1
+    while (
+        page.together(i, j) and j < i + 8 and (page.infos[j].shape == "d" or page.low(j) in ":./-")
+    ):
+        j += 1
+    info = page.word_at(j)
+    if info is None or not page.together(i, j) or info.shape not in "lU" or page.joined(j - 1):
+        return
+    if not 2 <= len(info.low) <= 3 or info.low in NO_INITIALS or info.common >= 13:
+        return
+    if closes_field(page, j + 1):
+        yield cut(page, j, j + 1, "name", 0.85, "initials of a writer", person=True)
+
+
+def closes_field(page: Page, j: int) -> bool:
+    """Return True at the end of a line or column, or before a mark that ends a field."""
+    if ends_line(page, j) or page.starts[j] - page.ends[j - 1] > 1:
+        return True
+    return page.low(j) in (".", ",", ";", "/", ")", "|")
+
+
+def is_signed_by(page: Page, i: int, end: int) -> bool:
+    """Return True where by and per name who did something: seen by MK, per AB; but not positive by IHC."""
+    if page.low(i) == "per":
+        return closes_field(page, end)
+    before = page.word_at(i - 1)
+    done = (
+        before is None
+        or not page.together(i - 1, i)
+        or before.marks & (m.SIGNS | m.HEADER | m.MEETS)
+    )
+    return bool(done) or (
+        closes_field(page, end) and before is not None and before.low.endswith("ed")
+    )
 
 
 def take_initials(page: Page, i: int, *, anything: bool = False) -> tuple[int, bool]:
@@ -223,19 +304,35 @@ def initials_before(page: Page, i: int) -> float:
     if not page.together(k, i):
         return 0.0
     if page.low(k) in ROLES and page.gap(k) == 1:
-        return 0.82
+        signed = page.low(k) not in ("by", "per") or is_signed_by(page, k, i + 1)
+        return 0.82 if signed else 0.0
     if page.infos[k].shape == "d" and page.low(k - 1) in GRADED and k and page.joined(k - 1):
         return 0.82
-    if not ends_line(page, i + 1):
-        return 0.0
+    last = page.skip_dot(i + 1)
+    if not ends_line(page, last):
+        return initials_with_role(page, i)
     if page.low(k) in (".", "!", "?"):
-        return 0.6
+        return 0.6 if last == i + 1 else 0.0
     if page.low(k) in ("-", "–", "—"):
-        return 0.7
+        return 0.82 if last >= page.size and not page.joined(k) else 0.7
     if page.low(k) != "/" or not page.together(k - 1, k):
         return 0.0
     spaced = not page.joined(k) and (page.low(k - 1) == "." or page.infos[k - 1].shape == "U")
     return 0.6 if spaced or (page.infos[k - 1].shape in "CUM" and len(page.low(k - 1)) > 3) else 0.0
+
+
+def initials_with_role(page: Page, i: int) -> float:
+    """Return how much a role after initials that end a line says: KDH (resident), TW physio."""
+    j = i + 2 if page.low(i + 1) == "(" else i + 1
+    if (
+        not page.together(i, j)
+        or not page.infos[j].marks & (m.ROLE | m.SUFFIX)
+        or page.low(j) == "pt"
+    ):
+        return 0.0
+    end = j + 2 if page.low(i + 1) == "(" else j + 1
+    opens = page.low(i - 1) in (".", "/", "-", "–", ",", ";")
+    return 0.82 if ends_line(page, page.skip_dot(end)) and opens else 0.0
 
 
 def initials_after(page: Page, i: int) -> float:

@@ -22,7 +22,7 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, i, i + 1, "name", evidence, "capital")
     if i == page.size - 1 and info.first >= 8 and i and page.low(i - 1) in SIGNED_AFTER:
         yield cut(page, i, i + 1, "name", 0.8, "last word", person=True)
-    if info.marks & (BARRED | m.DRUG) and info.index < 8:
+    if info.marks & (BARRED | m.DRUG) and (info.index < 8 or leads_name(page, i)):
         return
     if not page.capital(i):
         if page.plain_case(i) and info.index >= 6 and not info.medical:
@@ -66,6 +66,17 @@ def find_listed_names(page: Page, i: int) -> Iterator[Candidate]:
         yield cut(page, i, i + 1, "name", evidence, "list surname")
 
 
+def leads_name(page: Page, i: int) -> bool:
+    """Return True for a role or a word of kin before a name, though some bear it themselves: Warden Strong, nan deb."""
+    info = page.infos[i]
+    if not info.marks & (m.ROLE | m.RELATION) or info.first >= 13 or not page.together(i, i + 1):
+        return False
+    after = page.infos[i + 1]
+    if page.gap(i) != 1:
+        return False
+    return after.shape == "C" if page.capital(i) else after.index >= 4 and after.shape == "l"
+
+
 #: What stands before a first name that ends a text as its signature.
 SIGNED_AFTER = frozenset((".", "!", "?", ")", "thanks", "ta", "cheers", "x", "xx", "-", "–", "—"))
 #: Marks of words that have a capital letter for other reasons than being a name.
@@ -100,10 +111,8 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
     if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
         return
     if page.capital(i):
-        if (
-            (info.marks & BARRED and info.index < 7)
-            or info.first < 6
-            or (info.common and info.index < 2)
+        if (info.marks & BARRED and (info.index < 7 or leads_name(page, i))) or (
+            info.common and info.index < 2
         ):
             return
         j = word_end(page, i)
@@ -122,7 +131,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
         if end <= j:
             end = word_end(page, j)
         other = page.infos[j]
-        if info.shape == "U" and len(info.low) < 4 and other.shape == "C" and other.last < 8:
+        if info.shape == "U" and len(info.low) < 4 and other.last < 8:
             return
         strength = 0.85 if info.index >= 4 and info.first >= 7 else 0.6
         if other.last >= 13 and other.index >= 10 and not other.marks & m.PLACE:
@@ -143,7 +152,7 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
             page.together(i, j)
             and page.infos[j].shape in "lU"
             and next_to(page, j)
-            and plain_surname(page, j, info.first >= 13 and not info.common)
+            and plain_surname(page, j, info.first >= 13 and (not info.common or is_cued(page, i)))
         ):
             yield cut(
                 page,
@@ -153,6 +162,11 @@ def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
                 0.85 if info.index >= 6 else 0.7,
                 "first and last name",
             )
+
+
+def is_cued(page: Page, i: int) -> bool:
+    """Return True after by, told, per."""
+    return i > 0 and bool(page.infos[i - 1].marks & (m.MEETS | m.SIGNS | m.HEADER))
 
 
 def odd_surname(page: Page, i: int, j: int) -> bool:
@@ -200,6 +214,14 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     if page.low(i + 1) != "," or not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
+    if info.last < 8 and not info.first:
+        return
+    opens = opens_field(page, i)
+    if opens and is_reversed_pair(page, i):
+        start = surname_start(page, i)
+        end = max(i + 3, take_name(page, i + 2, cued=True, most=2))
+        yield cut(page, start, end, "name", 0.85, "last, first")
+        return
     if (
         other.first < 7
         or info.last < 8
@@ -225,6 +247,62 @@ def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
     )
 
 
+#: What stands before the first name of a list.
+OPENS = frozenset((":", ";", "|", ")", "•", "*"))
+
+
+def surname_start(page: Page, i: int) -> int:
+    """Return where the surname that ends at token i begins: van Heerden, Hmong-Lee."""
+    while i > 0 and page.lines[i - 1] == page.lines[i]:
+        k = i - 1
+        gap = page.starts[i] - page.ends[k]
+        if gap == 0 and page.low(k) == "-" and k and page.joined(k - 1):
+            i = k - 1
+        elif gap == 1 and page.marks(k) & m.PARTICLE and page.low(k) not in NO_PARTICLES:
+            i = k
+        else:
+            break
+    return i
+
+
+NO_PARTICLES = words("of y e do st")
+
+
+def opens_field(page: Page, i: int) -> bool:
+    """Return True for a surname with which a line, a field, a sentence or a column begins."""
+    start = surname_start(page, i)
+    if start == 0 or page.lines[start - 1] != page.lines[start]:
+        return True
+    return page.low(start - 1) in OPENS or page.starts[start] - page.ends[start - 1] > 1
+
+
+def is_reversed_pair(page: Page, i: int) -> bool:
+    """Return True for any surname, a comma and a first name that ends a field: Lord, Jeremy (court; van Wyk, Nella  66 F."""
+    info, other = page.infos[i], page.infos[i + 2]
+    if info.shape not in "CMU" or other.shape not in "CMU" or other.medical or not page.joined(i):
+        return False
+    if page.gap(i + 1) != 1 or other.marks & (BARRED | m.STATE | m.PLACE | m.MEDICAL | m.DRUG):
+        return False
+    if (
+        info.marks & (m.STOP | m.MONTH | m.WEEKDAY | m.HEADER | m.HOSPITAL | m.CLUB | m.HEAD)
+        or info.medical
+    ):
+        return False
+    if not (info.last >= 10 or surname_start(page, i) < i):
+        return False
+    named = other.first >= 9 and other.index >= 4
+    strange = not other.common and not other.marks & m.EPONYM and len(other.low) > 1
+    if not named and not (strange and other.shape == "C" and info.index >= 5):
+        return False
+    end = take_name(page, i + 2, cued=True, most=2)
+    if end <= i + 2:
+        return False
+    if not page.together(i, end) or page.starts[end] - page.ends[end - 1] > 1:
+        return True
+    after = page.infos[end]
+    return after.shape == "d" or after.low in "(,;–-|/" or bool(after.marks & m.SUFFIX)
+
+
 def sexed_name(page: Page, i: int) -> Iterator[Candidate]:
     """Yield any surname in capitals, a comma and a first name before a sex or an age: KOWALSKA, DAWN F 34."""
     if not page.together(i, i + 3) or len(page.low(i)) < 3:
@@ -248,6 +326,8 @@ def find_initialled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if i and (page.joined(i - 1) or page.infos[i - 1].shape == "I"):
         return
+    if page.low(i - 1) == "," and i > 1 and page.infos[i - 2].shape == "I":
+        return  # groups A, C, G. Then
     j = page.skip_dot(i + 1)
     if j < page.size and page.infos[j].shape == "I":
         j = page.skip_dot(j + 1)

@@ -34,7 +34,7 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
         if end > j + 1:
             yield cut(page, j + 1, end, "nickname", 0.82, "relation", person=True)
         return
-    while page.marks(j) & m.TITLE and page.together(i, j):
+    while page.together(i, j) and (page.marks(j) & m.TITLE or is_kin_before_name(page, j)):
         j = page.skip_dot(j + 1)
     if j >= page.size or not page.together(i, j):
         return
@@ -70,10 +70,25 @@ def could_be_unlisted(page: Page, i: int, j: int) -> bool:
     info = page.infos[j]
     if info.index >= 4:
         return True
+    if info.first >= 9 and page.marks(i) & m.RELATION and closes_name(page, j):
+        # Nephew Will), said in a line of capitals.
+        return (j == i + 1 and not info.marks & (m.STOP | m.PREPOSITION)) or info.first >= 12
     unknown = not info.common and not info.marks & ~(
         m.CAPITAL | m.UPPER | m.STRANGE | m.LAST | m.FIRST
     )
     return unknown and j == i + 1 and len(info.low) > 3 and bool(page.marks(i) & m.RELATION)
+
+
+def closes_name(page: Page, j: int) -> bool:
+    """Return True when a mark or the end of the line follows token j."""
+    return not page.together(j, j + 1) or page.low(j + 1) in (")", ",", ".", ";", "/")
+
+
+def is_kin_before_name(page: Page, j: int) -> bool:
+    """Return True for a second word of kin before the name: husband Oom Faan."""
+    if not page.marks(j) & m.RELATION or not page.together(j, j + 1) or page.gap(j) != 1:
+        return False
+    return page.infos[j + 1].shape == "C" or (page.plain_case(j) and page.infos[j + 1].index >= 4)
 
 
 def owner(page: Page, i: int) -> Iterator[Candidate]:

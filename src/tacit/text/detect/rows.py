@@ -115,8 +115,30 @@ def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     if not parts or any(p.marks & unnamed for p in parts if p.index < 6):
         return
     evidence = speaker_evidence(page, j, found["time"] is not None, found["mark"])
+    if evidence < 0.8 and found["mark"] == ":" and speaks_again(page, j, end):
+        evidence = 0.85
     if evidence:
         yield cut(page, j, end, "name", evidence, "speaker", person=evidence > 0.8)
+
+
+#: Characters within which somebody speaks again, before or after.
+TALK = 1500
+
+
+def speaks_again(page: Page, j: int, end: int) -> bool:
+    """Return True for a name, or a word of no list, with which another line near by begins as well."""
+    info = page.infos[j]
+    if info.shape not in "CM" or (info.first < 8 and (info.common or info.marks & m.MEDICAL)):
+        return False
+    if info.common >= 12 and info.index < 3:
+        return False
+    start, stop = page.starts[j], page.ends[end - 1]
+    label = "\n" + page.text[start:stop] + ":"
+    text = page.text
+    return (
+        text.find(label, stop, stop + TALK) >= 0
+        or text.find(label, max(0, start - TALK), start) >= 0
+    )
 
 
 def could_be_speech(page: Page, i: int) -> bool:

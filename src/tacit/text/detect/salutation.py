@@ -9,9 +9,27 @@ from tacit.text.detect.header_field import is_ordinary
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import take_name
 from tacit.text.page import Page
+from tacit.text.words import words
 
 #: Greetings after which a name is certain to follow.
 DEAR = frozenset(("dear", "lieber", "liebe"))
+
+
+#: Second words of greetings: Kia ora, Tēnā koe, Dia duit.
+TAILS = words(
+    "ora koe koutou katoa alaikum aleikum alaykum da day duit dhuit all team there everyone again so much good morning "
+    "afternoon evening dag dobry"
+)
+
+
+def is_title_before(page: Page, j: int) -> bool:
+    """Return True for a title, or a role before a name: Dear Chair Amberson."""
+    info = page.infos[j]
+    if info.index >= 9:
+        return False
+    if info.marks & m.TITLE:
+        return True
+    return bool(info.marks & m.ROLE) and page.together(j, j + 1) and page.infos[j + 1].shape == "C"
 
 
 @detector("salutation", m.GREETING)
@@ -24,8 +42,10 @@ def find_salutations(page: Page, i: int) -> Iterator[Candidate]:
         j += 1
     if page.low(j) == ",":
         j += 1
+    while page.low(j) in TAILS and page.together(i, j):
+        j += 1
     for _ in range(8):
-        while page.together(i, j) and page.marks(j) & m.TITLE and page.infos[j].index < 9:
+        while page.together(i, j) and is_title_before(page, j):
             j = page.skip_dot(j + 1)
         if not page.together(i, j):
             return

@@ -28,10 +28,13 @@ def find_suffix_names(page: Page, i: int) -> Iterator[Candidate]:
     if before < 0 or not page.together(before, i):
         return
     comma = page.low(before) == ","
+    if page.infos[i].shape == "l" and page.marks(i + 1) & (m.MEETS | m.ACTS):
+        return  # foley in, md paged
     if not is_degree(page, i, comma) or (not comma and page.low(i) in ("ii", "iii")):
         return
     j = before if comma else i
-    k = take_back(page, j, cued=comma, strong=comma)
+    initialled = j > 2 and page.low(j - 2) == "." and page.infos[j - 3].shape == "I"
+    k = take_back(page, j, cued=comma, strong=comma or initialled)
     if page.infos[i].shape == "l" and not comma and k < j and page.infos[j - 1].index < 5:
         return
     if k < j:

@@ -13,7 +13,9 @@ from tacit.text.words import words
 #: Titles that are ordinary words too: they count before a capital letter only.
 WEAK = words(
     "father sister nurse officer judge dean pa np general col gen miss lady sir captain doctor "
-    "professor do fr sr hon det lt pc maj lord midwife matron rn dc ds di wpc sn sen en mw hca odp pharm cpn chw doc"
+    "professor do fr sr hon det lt pc maj lord midwife matron rn dc ds di wpc sn sen en mw hca odp pharm cpn chw doc "
+    "master canon pandit ven abbot commander commodore inspector superintendent corporal trooper barr adv sig dona mev mnr matua pani "
+    "chieftain cantor evangelist apostle padre brig kum cdr supt insp"
 )
 #: Titles that are mostly something else: they count before words that are no ordinary ones.
 DOUBLE = words("dc ds di sn sen en mw do pa np co hca odp cpn chw")
@@ -50,6 +52,11 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     weak = page.low(i) in WEAK
     info = page.infos[j]
+    if info.marks & m.MONTH and page.low(j + 1).isdecimal():
+        return
+    if info.shape == "I" and page.low(i) in ADDRESSED and is_lone_initial(page, j):
+        yield cut(page, j, j + 1, "name", 0.85, "titled name", person=True)
+        return
     if page.low(i) in DOUBLE and (info.common or info.medical) and info.index < 3:
         return
     evidence = 0.85 if weak else 0.95
@@ -64,6 +71,25 @@ def find_titled_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     if end > j:
         yield cut(page, j, end, "name", evidence, "titled name", person=True)
+
+
+#: Titles after which one letter is somebody.
+ADDRESSED = words("mr mrs ms miss mx dr master prof smt shri")
+
+
+def is_lone_initial(page: Page, j: int) -> bool:
+    """Return True for one letter that is all of a name: Mrs B, Mr T's."""
+    after = page.word_at(j + 1)
+    if after is None or page.lines[j + 1] != page.lines[j]:
+        return True
+    if page.joined(j):
+        return after.low in (",", ")", "'", "’", ";", ":", "!", "?") or ends_sentence(page, j + 1)
+    return after.shape in "lp" and after.low not in "'’-"
+
+
+def ends_sentence(page: Page, k: int) -> bool:
+    """Return True for a full stop at the end of a line."""
+    return page.low(k) == "." and (k + 1 >= page.size or page.lines[k + 1] != page.lines[k])
 
 
 def ends_with_title(page: Page, i: int, j: int) -> bool:

@@ -43,7 +43,14 @@ CUES = {
         "dr drs mr mrs ms miss mx prof professor doctor rev revd reverend fr father sr sister nurse rn sir dame lady "
         "lord capt captain sgt sergeant officer judge hon mister madam matron dean deacon pastor rabbi imam "
         "cpl lt lieutenant maj col gen pvt constable pc det detective np pa midwife mssrs messrs "
-        "dc ds wpc sn mw hca odp cpn chw doc"
+        "dc ds wpc sn mw hca odp cpn chw doc "
+        "smt shri shree shrimati sushri kum kumari thiru thirumathi pandit ustad ustadh ustaz maulana moulana moulvi maulvi mullah "
+        "alhaji alhaja hajia haji hajji hajja hajjah mallam engr barr evang evangelist apostle pst msgr monsignor canon swami "
+        "bhante ven venerable abbot abbess padre rebbe rebbetzin cantor brigadier brig commander cmdr cdr commodore ssgt msgt tsgt "
+        "pfc lcpl bdr supt insp inspector superintendent dci dsi garda trooper corporal cllr councillor alderman atty adv "
+        "mme mlle madame mademoiselle monsieur señor señora señorita senor senora senorita sra srta doña dona senhor senhora sig signor signora "
+        "signorina herr frau fräulein meneer mevrouw mevr mnr mev dhr juffrouw pani kyria kyrie encik puan dato datuk datin "
+        "ntate mkhulu mzee bwana mwalimu khanom khanum hanim whaea matua kaumatua chieftain master"
     ),
     "suffix": (
         "md phd rn arnp np do dds dmd frcs frcp frcpc mrcp mrcs mrcgp facs facp facc faap rpt pt ot otr mph msw lcsw "
@@ -52,7 +59,8 @@ CUES = {
         "faafp mrpharms mrpharm mrcvs bds mfds mfom ffom nrp emt emtp emtb aemt pmhnp agnp aud ccn ccrn cen rcn rm rsw apam mcsp hcpc srp "
         "bvsc dvm dclinpsy dclinpsych rmt lmsw lisw licsw rdn ldn cde cdces cota pta ptas rrt crt bcba dha mha cnor cphq fracp fracs franzcog franzcp "
         "fracgp faco fcps mcps mbbs mrcsi frcsi frcpi mrcpi bnurs bnsc mnurs dipn rnt rhv scphn bsw msocsci mrcsed frcsed "
-        "bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma"
+        "bsc mbbch gphc fy1 fy2 sho spr st3 fcap mrcpch frcpch lpc ms ma "
+        "rmo jmo srmo hmo ocn aocn bcop bcps cctn cwocn cwon racgp facrrm fanzca facem mbchb dgo dch mch frcsc frcpe dcp"
     ),
     "header": (
         "re patient name pt attending surgeon cc from to dear physician provider referring assistant assistants "
@@ -64,11 +72,18 @@ CUES = {
         "requesting collected received interviewer witness midwife registrar houseman sho fy1 sister keyworker "
         "caseworker worker teacher head principal copies copy sender recipient message interpreted supervising "
         "cosigned reported entered escort informant proxy poa hcp interpreter attorney beneficiary "
-        "policyholder holder who whom with by for preceptor scribe rn md staff clerk examiner optometrist dentist"
+        "policyholder holder who whom with by for preceptor scribe rn md staff clerk examiner optometrist dentist asst surg anes anesth cons reader"
     ),
-    "greeting": "dear hi hello hey morning afternoon thanks thank",
+    "greeting": (
+        "dear hi hello hey morning afternoon thanks thank hiya howdy greetings kia tena tēnā talofa bula aloha namaste namaskar vanakkam "
+        "salaam salam assalamu shwmae annwyl prynhawn cher chère chere bonjour bonsoir hola estimado estimada querido querida "
+        "prezado prezada olá ciao buongiorno egregio szanowny szanowna geachte beste hallo hej kedves "
+        "mabuhay kumusta sawubona dumela molo habari jambo shalom merhaba sayın sveiki"
+    ),
     "closing": (
-        "sincerely regards faithfully truly wishes yours cordially respectfully thanks signed best cheers love gratefully"
+        "sincerely regards faithfully truly wishes yours cordially respectfully thanks signed best cheers love gratefully "
+        "diolch cofion mihi meas cordialement saludos atentamente gracias merci obrigado obrigada groeten groetjes pozdrawiam saluti grazie "
+        "blessings warmly kindly xx xxx hälsningar shukran asante enkosi salamat mahalo"
     ),
     "relation": (
         "mother mom mum mam father dad wife husband hubby son daughter sister brother aunt auntie uncle grandmother grandma granny nana "
@@ -76,7 +91,13 @@ CUES = {
         "girlfriend boyfriend spouse stepmother stepfather stepson stepdaughter sibling twin twins roommate flatmate "
         "caregiver carer guardian godmother godfather supervisor coworker colleague landlord landlady teacher coach "
         "babysitter nanny foster grandchild child baby infant children kids sons daughters sisters brothers parents parent mate pal housemate in-law "
-        "widow widower dependent dependant claimant policyholder insured ex bf gf dtr dau mil fil sil bil sib bro sis gran nan grandad granddad stepdad stepmom stepbrother stepsister"
+        "widow widower dependent dependant claimant policyholder insured ex bf gf dtr dau mil fil sil bil sib bro sis gran nan grandad granddad stepdad stepmom stepbrother stepsister "
+        "husb hubs stepmum stepson granda grannie gramps grampa gramma nanna nanny nonna nonno zia abuela abuelo abuelita tío tía "
+        "avó avô oma opa babcia dziadek ciocia babushka yiayia pappou theia bubbe bubby zayde zeide mamgu tadcu nain taid mamó daideo "
+        "gogo oom tannie ouma oupa makhulu umkhulu malume ausi bhuti sisi halmoni haraboji teta jiddo khala khalti amu teyze amca abla "
+        "nani dadi naani daadi bhabhi chachi chacha mausi masi bua phupo thatha paati ajji akka periamma chithi athai ammachi ammamma "
+        "nanay tatay aling manong manang kuya makcik pakcik koro kuia koka tutu aunty aunties uncles stepdaughter godson goddaughter "
+        "sponsor missus bestie kinsman grandparent grandparents grandnephew grandniece roomie"
     ),
     "role": (
         "nurse physician doctor surgeon midwife therapist physiotherapist pharmacist radiologist pathologist counselor counsellor "
@@ -90,9 +111,13 @@ CUES = {
         "hairdresser barber plumber builder driver liaison rep officer warden caretaker cleaner cook chef farmer vet veterinarian "
         "coroner magistrate barrister advocate paralegal clerk conductor referee umpire captain skipper vicar priest rector curate minister "
         "headteacher headmaster headmistress tutor lecturer governor cellmate inmate participant proband complainant witness victim "
-        "dispenser dealer buyer seller owner handler keeper hcsw hcp cons spr sho bystander passenger customer reporter telephonist operator caller"
+        "dispenser dealer buyer seller owner handler keeper hcsw hcp cons spr sho bystander passenger customer reporter telephonist operator caller "
+        "hospitalist internist nocturnist physiatrist neonatologist perinatologist proctologist hepatologist pulmonologist allergist "
+        "anaesthesiologist urogynaecologist orthopod prosthodontist orthodontist periodontist endodontist doula agent deputy sheriff marshal "
+        "ranger chair chairman chairwoman chairperson ombudsman notary bailiff physio optom keyworker housekeeper handyman gardener "
+        "asha anm aww acupuncturist osteopath chiropractor herbalist healer choirmaster organist foreman medic"
     ),
-    "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly",
+    "called": "called nicknamed prefers aka nickname named alias preferred née nee formerly spelled spelt",
     "weekday": "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed weds thu thur thurs fri sat sun",
     "born": "dob born birth birthdate birthday d.o.b bd",
     "street": (
@@ -306,6 +331,13 @@ CUES = {
     ),
     "score": SCORES,
     "introduces": "this its am im name it",
+    "family": "family household clan twins siblings couple sisters brothers boys girls kids children estate",
+    "other": "other half",
+    "pet": (
+        "dog dogs doggy puppy pup cat kitten kitty pony budgie parrot cockatiel canary rabbit bunny hamster tortoise spaniel labrador "
+        "labradoodle cockapoo terrier collie alsatian greyhound whippet lurcher poodle chihuahua beagle retriever shepherd pug corgi "
+        "dachshund rottweiler staffie husky tabby mare gelding donkey goat"
+    ),
 }
 
 PACK = Pack(
@@ -333,7 +365,10 @@ PACK = Pack(
         "ok okay english spanish french german italian portuguese russian chinese mandarin cantonese japanese korean vietnamese "
         "arabic hindi urdu punjabi bengali polish turkish greek dutch swedish american british european african asian indian irish "
         "scottish welsh hispanic latino caucasian white black christian catholic protestant jewish muslim hindu buddhist christmas "
-        "easter thanksgiving ramadan internet english-speaking fyi asl asap mrs tylenol god lord covid"
+        "easter thanksgiving ramadan internet english-speaking fyi asl asap mrs tylenol god lord covid "
+        "hasnt didnt doesnt isnt wasnt cant wont dont ive youre theyre couldnt wouldnt shouldnt havent hadnt werent arent weve theyve "
+        "ora koe pai mihi ngā kia chara chairde raibh maith agat slán matariki diwali eid navratri pongal onam vaisakhi hanukkah yom kippur "
+        "purim tangi marae whanau whānau hui karakia aroha puja satsang umrah hajj shabbat"
     ),
     medical=MEDICAL,
     eponyms=EPONYMS,
