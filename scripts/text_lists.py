@@ -296,7 +296,8 @@ def clinical_words(common, first, last):
                 low = plain(word)
                 usual = int(common.get(low, 0)) >= 8 or int(last.get(low, 0)) >= 13
                 usual = usual or int(str(first.get(low, "0")).lstrip("fmu")) >= 11
-                if word[0].isupper() and len(word) > 1 and not usual:
+                # Two letters are initials as often.
+                if word[0].isupper() and len(word) > 2 - (score != "a") and not usual:
                     found[low] = score
     return found
 

@@ -1,4 +1,4 @@
-"""Train the trained voter of Scrub on generated letters and calibrate it on families that it has not seen.
+"""Train the trained voter of Scrub on generated letters and notes written by hand, and calibrate it on other letters.
 
     python scripts/train_crf.py [--documents 7000] [--folder src/tacit/text]
 
@@ -89,8 +89,9 @@ def label_tokens(document, tokens):
     return labels
 
 
-def training_letters(n):
-    """Return documents of the training families, a third of them fragments in which anything stands beside anything.
+def training_letters(n, notes):
+    """Return documents of the training families, a third of them fragments in which anything stands beside anything,
+    and the notes written by hand, each several times with other names.
 
     Every sixth is repeated in small letters and every ninth in capitals, where names must be told without them.
     """
@@ -98,7 +99,7 @@ def training_letters(n):
     letters = (*tacit.examples.letters(n - len(more), SEED, split="train").documents, *more)
     rng = random.Random(SEED)
     letters = [vary(d, rng) if i % 2 else d for i, d in enumerate(letters)]
-    letters += [vary(d, rng) for d in written_notes() for _ in range(VARIED)]
+    letters += [vary(d, rng) for d in notes for _ in range(VARIED)]
     small = [in_case(d, str.lower) for d in letters[::6]]
     large = [in_case(d, str.upper) for d in letters[1::9]]
     return (*letters, *small, *large)
@@ -302,11 +303,9 @@ def main():
     parser.add_argument("--documents", type=int, default=7000)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--folder", type=Path, default=crf.MODELS.parent)
-    parser.add_argument("--calibrate-only", action="store_true")
     options = parser.parse_args()
     model = crf.model_path("en", options.folder / "models")
-    if not options.calibrate_only:
-        train(model, training_letters(options.documents), options.rounds)
+    train(model, training_letters(options.documents, written_notes()), options.rounds)
     if options.folder == crf.MODELS.parent:
         calibrate(
             tacit.examples.letters(3000, SEED, split="calibrate").documents,

@@ -13,11 +13,24 @@ from tacit.text.packs import Pack
 NUMERIC = re.compile(r"(\d{1,2})([/.\-])(\d{1,2})\2(\d{4}|'?\d{2})(?![\d/])(?!\.\d)")
 SPACED = re.compile(r"(\d{1,2})([/.\-]) ?(\d{1,2})\2 ?(\d{4}|\d{2})(?![\d/])(?!\.\d)")
 WIDE = re.compile(r"(\d{1,2}) ?(/) ?(\d{1,2}) ?/ ?(\d{4}|\d{2})(?![\d/])(?!\.\d)")
-#: Digits that a scanner took for letters: l2/O5/1949.
+#: Digits that a scanner took for letters: O7/l1/1952.
 SCANNED = re.compile(
     r"([\dOolI]{1,2})([/.\-])([\dOolI]{1,2})(?:\2([\dOolI]{4}|[\dOolI]{2}))?(?![\w/])"
 )
 LETTERS = str.maketrans("OolI", "0011")
+#: The boxes of a form: 07|06|2010.
+BOXED = re.compile(r"(\d{1,2}) ?(\|) ?(\d{1,2}) ?\| ?(\d{4}|\d{2})(?![\d/])")
+#: Months in Roman numbers: 9.iv.22, 9/IV/2022.
+ROMAN = re.compile(
+    r"(\d{1,2})([./\- ])(x?i{1,3}|iv|vi{0,3}|ix|xi?)\2(\d{4}|'?\d{2})(?![\d/])", re.IGNORECASE
+)
+ROMANS = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
+#: Without a space, as laboratories and drug trials write them: 04APR22.
+SOLID = re.compile(r"(\d{1,2})([A-Za-z]{3})(\d{2}|\d{4})(?!\w)")
+#: A month that the end of a line breaks: 16 Dec-, ember 2019.
+BROKEN = re.compile(
+    r"(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([A-Za-z]{2,8})-\n[ \t]{0,40}([a-z]{2,8})(?![a-z])(?:,? (\d{4})(?!\d))?"
+)
 ISO = re.compile(
     r"(\d{4})([/.\-])(\d{1,2})\2(\d{1,2})(?!\d)(?:T\d\d:\d\d(?::\d\d)?(?:\.\d{1,6})?Z?)?"
 )
@@ -52,7 +65,7 @@ class Written:
 
 @functools.lru_cache(maxsize=4096)
 def near_month(low: str, names: tuple[str, ...]) -> int:
-    """Return the month whose name is misspelt by a letter, 0 for none: novmber, Aguust."""
+    """Return the month whose name is misspelt by a letter, 0 for none: Febuary, Ocober."""
     if not 5 <= len(low) <= 10:
         return 0
     for number, name in enumerate(names, start=1):
@@ -98,7 +111,7 @@ def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
         return None
     found = NUMERIC.match(text, at) or SPACED.match(text, at) or WIDE.match(text, at)
     if not found:
-        return None
+        return read_roman(text, at)
     a, sign, b, year = int(found[1]), found[2], int(found[3]), found[4]
     if len(year.strip("'")) == 4 and not 1850 <= int(year) <= 2100:
         return None
@@ -107,6 +120,21 @@ def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     return Written(found.end(), day, month, full_year(year), f"numeric{sign}", year)
+
+
+def read_roman(text: str, at: int) -> Written | None:
+    """Read a date whose month is a Roman number, or that stands in the boxes of a form."""
+    boxed = BOXED.match(text, at)
+    found = boxed or ROMAN.match(text, at)
+    if not found:
+        return None
+    day, year = int(found[1]), found[4]
+    month = int(found[3]) if boxed else ROMANS.index(found[3].lower())
+    if boxed and month > 12:
+        day, month = month, day
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return Written(found.end(), day, month, full_year(year), "text", year)
 
 
 def read_short(text: str, at: int) -> Written | None:
@@ -136,10 +164,18 @@ def read_scanned(text: str, at: int) -> Written | None:
 
 
 def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
-    """Read 4 May 1971, 4th of May, 4-May-71."""
+    """Read 4 May 1971, 4th of May, 4-May-71, 04MAY71."""
+    solid = SOLID.match(text, at)
+    if solid and solid[2].lower() in pack.months and 1 <= int(solid[1]) <= 31:
+        month = pack.months[solid[2].lower()]
+        return Written(solid.end(), int(solid[1]), month, full_year(solid[3]), "text", solid[3])
     found = DAY_FIRST.match(text, at)
     if not found:
         return None
+    if text[found.end() : found.end() + 1] == "-":
+        broken = read_broken(text, at, pack)
+        if broken:
+            return broken
     month = pack.months.get(found[3].lower(), 0) or near_month(found[3].lower(), pack.month_names)
     if not month or not 1 <= int(found[1]) <= 31:
         return None
@@ -153,6 +189,16 @@ def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
         return None
     end, year = with_year(found, 4)
     return Written(end, int(found[1]), month, full_year(year), "text", year)
+
+
+def read_broken(text: str, at: int, pack: Pack) -> Written | None:
+    """Read a day and a month whose name goes on in the next line."""
+    found = BROKEN.match(text, at)
+    month = pack.months.get((found[2] + found[3]).lower(), 0) if found else 0
+    if not found or not month or not 1 <= int(found[1]) <= 31:
+        return None
+    year = found[4] or ""
+    return Written(found.end(), int(found[1]), month, full_year(year), "text", year)
 
 
 def with_year(found: re.Match[str], group: int) -> tuple[int, str]:

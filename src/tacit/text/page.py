@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Sequence
 
 from tacit.text import marks as m
@@ -14,6 +16,10 @@ from tacit.text.tokens import tokenise
 #: No detector looks further than this many tokens, so that the work stays linear.
 REACH = 24
 ENDS = frozenset(".!?:;•*-–")
+
+
+#: A date whose day comes second, as in America: 4/28/21.
+MONTH_FIRST = re.compile(r"(?<![\d/])\d{1,2}/(?:1[3-9]|2\d|3[01])/\d{2}")
 
 
 class Page:
@@ -82,6 +88,11 @@ class Page:
             # One long line that begins with a mark: a transcript, a message.
             return not any(info.shape in "CU" for info in infos[:400]) and bool(infos)
         return small > large
+
+    @functools.cached_property
+    def month_first(self) -> bool:
+        """True for a text with a date whose month stands before its day."""
+        return MONTH_FIRST.search(self.text) is not None
 
     def gap(self, i: int) -> int:
         """Return how many characters lie between token i and the next."""

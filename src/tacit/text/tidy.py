@@ -23,6 +23,7 @@ from tacit.text.detect.date import (
     find_month_dates,
     is_duration,
     is_event,
+    is_vision,
     is_weekday,
 )
 from tacit.text.detect.day import ORDINAL, find_ordinal_days, find_weekdays
@@ -40,6 +41,7 @@ from tacit.text.words import words
 
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
+WIDE = re.compile(r"[ \t]{2,}|\t|\n")
 #: Readers of dates, each at the tokens that it is made for.
 DATES = (
     (m.DIGIT, find_dates),
@@ -143,14 +145,14 @@ def tokens_of(page: Page, span: Span) -> range:
     return range(bisect_left(page.starts, span.start), bisect_left(page.starts, span.end))
 
 
-def columns_of(page: Page, span: Span) -> Iterator[Span]:
+def columns_of(page: Page, span: Span, gaps: re.Pattern[str] = COLUMN) -> Iterator[Span]:
     """Yield the parts of a span that wide spaces and line ends separate."""
     start = span.start
     part = page.text[start : span.end]
     if "  " not in part and "\n" not in part and "\t" not in part:
         yield span
         return
-    for gap in COLUMN.finditer(page.text, span.start, span.end):
+    for gap in gaps.finditer(page.text, span.start, span.end):
         if gap.start() > start:
             yield replace(span, start=start, end=gap.start())
         start = gap.end()
@@ -252,12 +254,12 @@ def could_be_date(page: Page, span: Span) -> bool:
     i = inside[0] if inside else 0
     numbers = [k for k in inside if page.infos[k].shape == "d"]
     if any(page.marks(k) & m.MONTH for k in inside):
-        return True
+        return not is_month_alone(page, inside)
     if any(page.low(k) in ORDINALS or page.low(k) in FEASTS for k in inside):
         return True
     if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in inside) > 1:
         return True
-    if not numbers:
+    if not numbers or is_duration(page, i):
         return False
     if is_weekday(page, i) or is_event(page, i) or page.marks(i) & m.WEEKDAY:
         return True
@@ -267,9 +269,35 @@ def could_be_date(page: Page, span: Span) -> bool:
     whole = {page.low(k) for k in inside if page.infos[k].shape != "d"}
     if not whole <= {"/", "-", "."} or ("." in whole and len(whole) > 1):
         return False
-    if is_duration(page, i) or (whole == {"-"} and is_range(page, i)):
+    if whole == {"-"} and is_range(page, i):
         return False
-    return not after_score(page, i) and not is_level(page, i)
+    return not (after_score(page, i) or is_level(page, i) or is_share(page, i, numbers))
+
+
+def is_month_alone(page: Page, inside: range) -> bool:
+    """Return True for a month without a day: June 2021."""
+    return not any(
+        (
+            page.infos[k].shape == "d"
+            and len(page.words[k]) < 4
+            and page.low(k - 1) not in ("'", "’")
+        )
+        or page.low(k) in ORDINALS
+        or page.marks(k) & (m.NUMBER_WORD | m.WEEKDAY)
+        for k in inside
+    )
+
+
+def is_share(page: Page, i: int, numbers: list[int]) -> bool:
+    """Return True for 8/10 and 6/18, for the later parts of a value (7.31/52/28), and for numbers that no date has."""
+    if page.low(i - 1) in (".", "/") and page.joined(i - 1) and page.marks(i - 2) & m.DIGIT:
+        return True
+    values = [int(page.words[k]) for k in numbers if len(page.words[k]) < 3]
+    if len(numbers) == 2 and len(values) == 2:
+        padded = any(page.words[k][0] == "0" for k in numbers)
+        shared = is_vision(*values) and not padded and not is_clock(page, numbers[-1] + 1)
+        return shared or bool(page.marks(i - 1) & m.DRUG)
+    return any(value > 31 for value in values[:-1])
 
 
 def is_range(page: Page, i: int) -> bool:
@@ -283,6 +311,15 @@ def is_range(page: Page, i: int) -> bool:
         "x",
         "of",
         "about",
+        "rooms",
+        "beds",
+        "bays",
+        "pages",
+        "ages",
+        "aged",
+        "wards",
+        "items",
+        "questions",
     ):
         return True
     return not int(page.words[i]) <= 12 < int(page.low(i + 2) if page.marks(i + 2) & m.DIGIT else 0)
@@ -336,11 +373,13 @@ def has_phone_word(page: Page, k: int) -> bool:
 
 def tidy_id(page: Page, span: Span) -> Iterator[Span]:
     """Yield the numbers of a span without labels before and words after them."""
-    for part in columns_of(page, span):
+    for part in columns_of(page, span, WIDE):
         inside = tokens_of(page, part)
         i, j = inside.start, inside.stop
         while i < j and is_label(page, i):
             i += 1
+        while j - i > 1 and is_remark(page, j - 1):
+            j -= 1
         while (
             i < j and page.infos[j - 1].shape == "l" and not page.joined(j - 2) and not page.lower
         ):
@@ -353,9 +392,46 @@ def tidy_id(page: Page, span: Span) -> Iterator[Span]:
         if j - i == 1 and len(page.words[i]) < 3:
             yield from part_of_date(page, part, i)
             continue
-        if j - i == 1 and is_time(page, i):
+        if (j - i == 1 and is_time(page, i)) or is_entry(page, i, j) or is_gene(page, i, j):
             continue
         yield replace(part, start=page.starts[i], end=page.ends[j - 1])
+
+
+def is_remark(page: Page, k: int) -> bool:
+    """Return True for a word in capitals after a number that is no part of it: M2208840 COLL."""
+    info = page.infos[k]
+    return info.shape == "U" and len(info.low) > 3 and not page.joined(k - 1)
+
+
+def is_entry(page: Page, i: int, j: int) -> bool:
+    """Return True for an entry of a log or a chart: Disp 1407, OS 1415 among other times, UO 610, EPO 4000."""
+    if (
+        j - i != 2
+        or page.joined(i)
+        or not page.words[i + 1].isdecimal()
+        or len(page.words[i + 1]) > 4
+    ):
+        return False
+    info = page.infos[i]
+    if info.marks & (m.NUMBER | LABEL | m.PHONE):
+        return False
+    if info.medical or info.marks & (m.DRUG | m.SCORE):
+        return True
+    if not is_clock(page, i + 1):
+        return False
+    near = (k for k in range(i - 4, j + 4) if k != i + 1)
+    return info.shape != "U" or any(is_clock(page, k) for k in near)
+
+
+def is_gene(page: Page, i: int, j: int) -> bool:
+    """Return True for letters and one or two digits without a label before them: TP53."""
+    return (
+        j - i == 2
+        and page.joined(i)
+        and page.infos[i].shape == "U"
+        and len(page.words[i + 1]) < 3
+        and not any(page.marks(k) & (m.NUMBER | LABEL) for k in (i - 1, i - 2))
+    )
 
 
 def part_of_date(page: Page, part: Span, i: int) -> Iterator[Span]:
@@ -385,10 +461,15 @@ def is_label(page: Page, i: int) -> bool:
     return bool(info.marks & LABELS or (info.shape == "l" and info.common) or info.common >= 11)
 
 
+def is_clock(page: Page, i: int) -> bool:
+    """Return True for four digits that may tell the time of day."""
+    word = page.words[i] if 0 <= i < page.size else ""
+    return len(word) == 4 and word.isdecimal() and int(word[:2]) < 24 and int(word[2:]) < 60
+
+
 def is_time(page: Page, i: int) -> bool:
     """Return True for four digits that tell the time, without a label before them."""
-    word = page.words[i]
-    if len(word) != 4 or not (int(word[:2]) < 24 and int(word[2:]) < 60):
+    if not is_clock(page, i):
         return False
     return not any(page.marks(k) & (m.NUMBER | LABEL) or page.low(k) == "#" for k in (i - 1, i - 2))
 

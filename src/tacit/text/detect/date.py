@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tacit.text import marks as m
 from tacit.text.dates import (
@@ -32,8 +33,8 @@ EVENTS = words(
     "clinic appt appointment appts review reviewed rv visit visited visits follow fu followup bloods scan scanned mri ct xr xray cxr "
     "echo ultrasound uss us biopsy bx surgery op operation procedure theatre admission admit discharge dcd injection "
     "vaccine vaccinated booked rebooked collected taken sent received given expires exp expiry signed edd edc start stopped "
-    "ended tx delivered delivery sched scheduled rescheduled cancelled canceled postponed triaged closed opened removed "
-    "done reported report rpt repeat collect called rang phoned attended dna event incident fall fell onset doi dos doa dod "
+    "ended tx delivered delivery sched scheduled rescheduled resched cancelled canceled postponed triaged closed opened removed "
+    "labs lab bloodwork done reported report rpt repeat collect called rang phoned attended dna event incident fall fell onset doi dos doa dod "
     "wc post posted filed transferred arrived meeting mtg hearing trial court cpa mdt round updated faxed emailed "
     "mailed referred referral rx script dispensed written swab swabs sample samples culture cultures drawn tested infusion "
     "chemo cycle session ends begins began starts start renewed checked read recheck return rtc returned today yesterday "
@@ -46,12 +47,19 @@ COUNTED = words(
     "woman boy girl night morning evening afternoon history date impression assessment diagnosis visits"
 )
 SCORES = words(
-    "score scored pain strength vision ratio scale grade power vas apgar apgars reflexes pulses"
+    "score scored pain strength vision ratio scale grade power vas apgar apgars reflexes pulses memory fluency language "
+    "attention orientation visuospatial recall naming registration monofilament sensation acuity va cognition"
 )
 #: What may stand between a score and its value: GCS was 3/15, PHQ-9: 12/27.
 BETWEEN = words(": = ( of is was at now - to from → > l r left right both and , ~ about")
 #: Marks between the numbers of a date.
-SIGNS = frozenset("/.-")
+SIGNS = frozenset("/.-|")
+#: What leads from the first day of a stay to its last: 18.02. to 22.02.2019.
+TOWARDS = re.compile(r"\.?[ ]?(?:-|–|—|to|until|till|til|thru|through|bis|and|&)[ ]?(?=\d)")
+#: What is planned after so many weeks or months, as British notes write them: rv 6/12.
+PLANNED = words(
+    "review rv r/v see seen again fu f/u followup recheck repeat rtc return back reviewed clinic"
+)
 #: Shares of a tablet, and what British notes write for days, weeks and months.
 FRACTIONS = frozenset(((1, 2), (1, 3), (2, 3), (1, 4), (3, 4)))
 DURATIONS = words("for in x every after over within another last past weeks months days week month")
@@ -90,8 +98,10 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     if size > 4:
         return
     end = start + size
-    parted = text[end : end + 1] in SIGNS or text[end : end + 2] == " /"
+    parted = text[end : end + 1] in SIGNS or text[end : end + 2] in (" /", " |")
     written = read_numeric(text, start, page.pack) if parted else None
+    if not written and size <= 2 and text[end : end + 1] == " ":
+        written = spaced_birth(page, i)
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")
         return
@@ -106,6 +116,18 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
             yield from short_date(page, i, short)
         elif page.joined(i):
             yield from scanned(page, i, start)
+
+
+def spaced_birth(page: Page, i: int) -> Written | None:
+    """Return the date of birth of a form that leaves its marks out: DOB 07 06 1961."""
+    if not any(page.marks(k) & m.BORN for k in range(max(0, i - 4), i)):
+        return None
+    if page.marks(i + 1) & page.marks(i + 2) & m.DIGIT and page.together(i, i + 2):
+        three = " ".join(page.words[i : i + 3])
+        if page.text.startswith(three, page.starts[i]):
+            read = read_numeric(three.replace(" ", "/"), 0, page.pack)
+            return replace(read, end=page.ends[i + 2]) if read else None
+    return None
 
 
 def scanned(page: Page, i: int, start: int) -> Iterator[Candidate]:
@@ -129,9 +151,19 @@ def short_date(page: Page, i: int, short: Written) -> Iterator[Candidate]:
     if after is not None and after.medical and page.low(i + 2) in ("7", "52"):
         # 5/7 amoxicillin: five days of it.
         return
+    if leads_to_date(page, end, short.form[-1]):
+        yield Candidate(begin(page, i), end, "date", 0.9, "date")
+        return
     evidence = {"short/": slashed, "short-": dashed, "short.": dotted}[short.form](page, i, end)
     if evidence:
         yield Candidate(begin(page, i), end, "date", evidence, "date")
+
+
+def leads_to_date(page: Page, end: int, sign: str) -> bool:
+    """Return True when a whole date of the same marks follows as the end of a stay."""
+    found = TOWARDS.match(page.text, end)
+    last = read_numeric(page.text, found.end(), page.pack) if found else None
+    return last is not None and last.form == f"numeric{sign}"
 
 
 def slashed(page: Page, i: int, end: int) -> float:
@@ -149,7 +181,8 @@ def slashed(page: Page, i: int, end: int) -> float:
     if is_event(page, i) and not is_vision(first, second):
         return 0.83
     if begins_entry(page, i, end):
-        return 0.82 if page.words[i][0] == "0" or second > 10 or first > 10 else 0.65
+        sure = page.words[i][0] == "0" or second > 10 or first > 10
+        return 0.82 if sure or page.text.startswith("  ", end) else 0.65
     if ends_heading(page, i) and page.lines[i] == 0:
         return 0.82
     if second <= 12 < first and first != 20:
@@ -243,8 +276,14 @@ def is_event(page: Page, i: int) -> bool:
 
 def is_duration(page: Page, i: int) -> bool:
     """Return True for so many days, weeks, months or hours as British notes write them: for 5/7, six weeks, 3/12."""
+    parts = page.low(i + 2)
+    if parts not in ("7", "12", "24", "52"):
+        return False
     k = i - 2 if page.low(i - 1) in (",", "then", "(") else i - 1
-    return page.low(i + 2) in ("7", "12", "24", "52") and page.low(k) in DURATIONS
+    if page.low(k) in DURATIONS:
+        return True
+    # rv 6/12, unless the months of the text come first.
+    return parts in ("12", "52") and page.low(k) in PLANNED and not page.month_first
 
 
 def is_vision(first: int, second: int) -> bool:
@@ -260,7 +299,10 @@ def begins_entry(page: Page, i: int, end: int) -> bool:
     if j >= page.size or page.lines[j] != page.lines[i]:
         return i == 0 or page.lines[i - 1] < page.lines[i]
     return page.starts[j] > end and (
-        page.infos[j].shape in "CUM" or page.infos[j].low in "-–—:|" or page.lower
+        page.infos[j].shape in "CUM"
+        or page.infos[j].low in "-–—:|"
+        or page.lower
+        or page.starts[j] - end > 1
     )
 
 

@@ -11,7 +11,8 @@ from tacit.text.page import Page
 from tacit.text.words import words
 
 CODE = re.compile(
-    r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}+(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}+[A-Za-z]{0,3}|[A-Za-z]{1,3}(?![A-Za-z]))){0,6}(?![\d])"
+    r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}+(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}+[A-Za-z]{0,3}|(?<! )[A-Za-z]{1,3}(?![A-Za-z])"
+    r"|(?<= )(?!DOB|SEX|AGE|REF|TEL|NHS|AND|FOR|THE|MRN|DOA|LOC)[A-Z]{1,3}(?![A-Za-z]))){0,6}(?![\d])"
 )
 FILLERS = words(
     "# : . no number num id nr is of ) ( the record file card account - – ° º nos code policy "
@@ -30,6 +31,8 @@ LETTERED = re.compile(
 #: Letters and digits with marks between them, as they stand after a label: RN.308817-NP, AK/sd/7719.
 COMPOUND = re.compile(r"[A-Za-z\d]{1,20}(?:[-/._][A-Za-z\d]{1,20}){0,6}(?!\w)")
 MASKED = re.compile(r"[xX*•]{2,12}(?:[- ][xX*•]{2,12}){0,3}[- ]?\d{2,6}(?!\w)")
+HALF_MASKED = re.compile(r"\d{1,10}+(?:[- ]?+(?:\d{1,8}+|[xX]{2,8}+)){1,5}+(?!\w)")
+INDIAN = re.compile(r"[6-9][\dxX]{4}[- ]?[\dxX]{5}")
 #: The day of a log of the police: 0417 of 22/9.
 OF_DAY = re.compile(r" of \d{1,2}(?:/\d{1,2}){1,2}(?!\d)")
 LABEL = m.mark("label")
@@ -43,6 +46,11 @@ GROUPED = re.compile(r"\d{2,4}(?:-\d{2,6}){2,4}(?![\d-])")
 TAIL = re.compile(r"(?:[-/]\d{1,6}){1,3}(?!\d)|[A-Z]{1,2}(?!\w)")
 PADDED = re.compile(r"\d{2,4}-0\d{2,5}(?![\w-])|0\d{1,3}-\d{3,6}(?![\w-])")
 PLATE = re.compile(r"[A-Z]{2}\d{2}[ ]?[A-Z]{3}(?!\w)")
+GROUPS = re.compile(
+    r"[A-Z]{2,4} (?:\d{2,7}(?: \d{2,4}){1,2}(?: \d(?!\d))?|0\d{3,7}(?: \d(?!\d))?)(?![\w-]|[.:/]\d)"
+)
+#: Groups of digits as cards have them, the last a check digit: 0088 4172 9.
+CARD = re.compile(r"\d{4} \d{4,5} \d(?![\w/.-]| \d)|\d{4} \d{4} \d{4} \d{4}(?!\d)")
 SPACED = re.compile(r"\d{3} \d{3} \d{3}(?![ -]?\d)")
 FRAMED = re.compile(r"\(\d{3,6}/\d{2,4}\)")
 DOSES = re.compile(
@@ -117,18 +125,23 @@ def compound_number(page: Page, j: int, weak: bool) -> Iterator[Candidate]:
 
 @detector("labelled number", LABEL, languages=("en",))
 def find_labelled_numbers(page: Page, i: int) -> Iterator[Candidate]:
-    """Find a number after a word that may be its label: participant SD-118, bib K-117, s/n 77-104, log 0417 of 22/9."""
+    """Find a number after a word that may be its label: participant SD-118, bib T-408, s/n 77-104, log 0417 of 22/9."""
     low = page.low(i)
     if low in ("n", "c") and not (
         page.low(i - 1) == "/" and page.low(i - 2) == ("s" if low == "n" else "a")
     ):
+        return
+    if low == "last" and page.low(i + 1) not in ("4", "four"):
+        return
+    if low[0] == "x" and i and page.joined(i - 1):
+        yield from half_masked(page, i)
         return
     if low[0] == "x":
         masked = MASKED.match(page.text, page.starts[i])
         if masked and not (i and page.joined(i - 1)):
             yield Candidate(masked.start(), masked.end(), "id", 0.88, "labelled number")
         return
-    j, sign = i + 1, False
+    j, sign = (i + 2, True) if low == "last" else (i + 1, False)
     while j < i + 5 and (page.low(j) in FILLERS or page.low(j) in ("in", "four", "with")):
         sign = sign or page.low(j) in ("no", "number", "#", ":", "id", "ref", "nr")
         if starts_code(page, j):
@@ -137,6 +150,20 @@ def find_labelled_numbers(page: Page, i: int) -> Iterator[Candidate]:
     if not page.together(i, j) or (j == i + 1 and page.joined(i)):
         return
     yield from code_after_label(page, i, j, sign)
+
+
+def half_masked(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield a number of which some digits are masked: 98XXX 04417, 6804120XXX087."""
+    k = i - 2 if page.low(i - 1) == "-" else i - 1
+    if k < 0 or page.infos[k].shape != "d" or not page.joined(k) or (k and page.joined(k - 1)):
+        return
+    if page.together(k - 1, k) and page.infos[k - 1].shape == "d" and page.gap(k - 1) == 1:
+        k -= 1
+    found = HALF_MASKED.match(page.text, page.starts[k])
+    if found and found.end() >= page.ends[i]:
+        cued = any(page.marks(n) & m.PHONE for n in range(max(0, k - 4), k))
+        kind = "phone" if cued or INDIAN.fullmatch(found[0]) else "id"
+        yield Candidate(found.start(), found.end(), kind, 0.88, "labelled number")
 
 
 def code_after_label(page: Page, i: int, j: int, sign: bool) -> Iterator[Candidate]:
@@ -182,7 +209,12 @@ def starts_code(page: Page, j: int) -> bool:
         and j + 1 < page.size
         and page.infos[j + 1].shape == "d"
         and page.gap(j) <= 1
-    ) or (page.infos[j].shape == "U" and page.low(j + 1) == "-" and page.joined(j))
+    ) or (
+        page.infos[j].shape == "U"
+        and page.low(j + 1) in ("-", "/")
+        and page.joined(j)
+        and page.joined(j + 1)
+    )
 
 
 def trim(text: str) -> str:
@@ -201,12 +233,17 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
         info.shape not in "UI"
         or i + 1 >= page.size
         or (not page.joined(i) and info.shape == "I")
-        or info.marks & (m.MEDICAL | m.DOSE | m.MONTH)
+        or info.marks & m.MONTH
     ):
         return
     if i and page.joined(i - 1) and page.infos[i - 1].low not in "(:#\"'":
         return
     start = page.starts[i]
+    if not page.joined(i):
+        if page.infos[i + 1].shape == "d" and info.shape == "U":
+            yield from lettered_groups(page, i)
+        return
+    medical = info.marks & (m.MEDICAL | m.DOSE)
     found = PLATE.match(page.text, start)
     if found:
         yield Candidate(start, found.end(), "id", 0.8, "plate")
@@ -214,8 +251,23 @@ def find_codes(page: Page, i: int) -> Iterator[Candidate]:
     found = LETTERED.match(page.text, start)
     if found and not DOSES.match(page.text, found.end()):
         digits = sum(c.isdigit() for c in found[0])
-        if digits >= 4 and not is_shared(page, i):
+        if digits >= (5 if medical else 4) and not is_shared(page, i):
             yield Candidate(start, found.end(), "id", 0.87 if digits >= 5 else 0.82, "code")
+
+
+def lettered_groups(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield letters and groups of digits with spaces between them, or a number that begins with 0: KLM 300 4471."""
+    info = page.infos[i]
+    found = GROUPS.match(page.text, page.starts[i])
+    barred = m.MEDICAL | m.DOSE | m.STATE | m.PHONE | m.TITLE | m.SUFFIX | m.NUMBER | LABEL | m.STOP
+    if not found or info.marks & barred or info.medical or page.lines[i] in page.caps_lines:
+        return
+    if DOSES.match(page.text, found.end()) or is_shared(page, i) or is_shared(page, i + 1):
+        return
+    digits = sum(c.isdecimal() for c in found[0])
+    number = page.words[i + 1]
+    timely = digits == 4 and int(number[:2]) < 24 and int(number[2:] or 0) < 60
+    yield Candidate(found.start(), found.end(), "id", 0.5 if timely else 0.8, "code")
 
 
 def is_shared(page: Page, i: int) -> bool:
@@ -258,6 +310,8 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
             yield Candidate(start, grouped.end(), "id", 0.82, "long number")
         elif SPACED.match(text, start):
             yield Candidate(start, start + 11, "id", 0.7, "long number")
+        elif size == 4 and (card := CARD.match(text, start)):
+            yield Candidate(start, card.end(), "id", 0.82, "long number")
         elif found and sum(c.isdigit() for c in found[0]) >= 6:
             yield Candidate(start, found.end(), "id", 0.8, "code")
         elif page.low(i + 1) == "-" and PADDED.match(text, start):
@@ -301,5 +355,5 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
         )
         lone = page.low(i + 1) in (")", "") or framed
         lettered = framed and page.infos[i - 1].shape == "U" and len(page.low(i - 1)) <= 3
-        begun = i - 1 if lettered and not page.marks(i - 1) & m.NUMBER else i
+        begun = i - 1 if lettered and not page.marks(i - 1) & (m.NUMBER | LABEL) else i
         yield cut(page, begun, i + 1, "id", 0.82 if lone else 0.6, "long number")

@@ -303,7 +303,8 @@ CUES = {
         "receipt voucher ticket payroll barcode tracking abn tfn vin imei sn ser donor card inmate prisoner booking offender doc "
         "veh vehicle parcel consignment candidate roll warrant exhibit seal slide cassette enrolment enrollment ending "
         "n c xxx xxxx xx xxxxx xxxxxx patientid pid uid mpi hn opd ipd ip op aadhaar pan voter dva ndis ihi bsb iban sortcode "
-        "iccid reference refs quote quoting screening randomisation randomization isolate accn requisition tag"
+        "iccid reference refs quote quoting screening randomisation randomization isolate accn requisition tag "
+        "bag last mcrn ramq ohip phn hcn nhi emis hpcsa ahpra imc uli dln folder scheme episode hin curp nric bsn pesel"
     ),
     "pager": (
         "bleeped bleeping bleeps paged paging beeped beep dect vocera aircall switchboard helpline whatsapp sms textphone "
