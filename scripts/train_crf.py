@@ -48,9 +48,9 @@ from tacit.text.page import Page
 
 SEED = 20_260
 #: Penalties: the absolute one keeps the model small, the squared one keeps it modest.
-ABSOLUTE, SQUARED = 4.0, 0.02
+ABSOLUTE, SQUARED = 6.0, 0.02
 #: Features seen less often in training are left out.
-RARELY = 6
+RARELY = 8
 ROUNDS = 80
 #: Share of the words around a token that training hides, so that no single turn of phrase is relied upon.
 HIDDEN = 0.3
