@@ -12,6 +12,8 @@ from tacit.text.words import words
 
 #: Tokens of a line that is too long to be initials and a time.
 LONG_LINE = 30
+#: Tokens of a date and a time after initials, at most.
+STAMP = 10
 
 
 @detector("line of initials", m.LINE)
@@ -35,7 +37,13 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
             j += 1
             continue
         break
-    if j < page.size and page.lines[j] == line and page.infos[j].shape != "d":
+    if (
+        j < page.size
+        and page.lines[j] == line
+        and (
+            page.infos[j].shape != "d" or (j + STAMP < page.size and page.lines[j + STAMP] == line)
+        )
+    ):
         return
     final = j >= page.size or page.lines[j] > line + 1
     medical = sum(1 for start, _, _ in groups if page.marks(start) & m.MEDICAL)

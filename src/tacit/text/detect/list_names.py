@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tacit.text import marks as m
 from tacit.text.detect.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.medicine import PEOPLE
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.page import Page
 from tacit.text.words import words
@@ -74,7 +75,11 @@ def leads_name(page: Page, i: int) -> bool:
     after = page.infos[i + 1]
     if page.gap(i) != 1:
         return False
-    return after.shape == "C" if page.capital(i) else after.index >= 4 and after.shape == "l"
+    return (
+        after.shape == "C"
+        if page.capital(i)
+        else after.shape == "l" and (after.index >= 4 or after.first >= 9)
+    )
 
 
 #: What stands before a first name that ends a text as its signature.
@@ -362,6 +367,8 @@ def find_sounding_names(page: Page, i: int) -> Iterator[Candidate]:
     """Find a capitalised word within a sentence that no list knows and that sounds like a surname."""
     info = page.infos[i]
     if info.shape not in "CM" or info.marks & ~(m.CAPITAL | m.STRANGE) or len(info.low) < 3:
+        return
+    if page.low(i + 1) in PEOPLE:
         return
     if page.pack.nouns_capital or (page.plain_case(i) and page.lines[i] in page.caps_lines):
         return

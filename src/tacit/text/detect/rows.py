@@ -114,6 +114,8 @@ def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     unnamed = BARRED if found["time"] else UNNAMED | m.NAME_PART
     if not parts or any(p.marks & unnamed for p in parts if p.index < 6):
         return
+    if not found["time"] and parts[0].marks & m.ROLE and parts[0].first < 14:
+        return
     evidence = speaker_evidence(page, j, found["time"] is not None, found["mark"])
     if evidence < 0.8 and found["mark"] == ":" and speaks_again(page, j, end):
         evidence = 0.85
