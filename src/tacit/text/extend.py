@@ -235,7 +235,9 @@ def could_lead(page: Page, k: int, i: int) -> bool:
         return False
     if page.capital(k) and info.shape != "U":
         least = 3 if info.marks & NEVER else 0
-        return info.index >= least or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
+        return (
+            info.index >= least or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
+        )
     if not (page.plain_case(k) or name.shape == "U"):
         return False
     if info.shape == "l" and not page.lower:

@@ -273,6 +273,26 @@ def surname_start(page: Page, i: int) -> int:
 NO_PARTICLES = words("of y e do st")
 
 
+@detector("particle, first", m.PARTICLE)
+def find_reversed_particles(page: Page, i: int) -> Iterator[Candidate]:
+    """Find particles, any surname, a comma and a first name at the start of a line or column: van Heerden, Petronella."""
+    opens = i == 0 or page.lines[i - 1] != page.lines[i] or page.starts[i] - page.ends[i - 1] > 1
+    if not opens or page.low(i) in NO_PARTICLES:
+        return
+    j = i + 1
+    while j < i + 3 and page.marks(j) & m.PARTICLE:
+        j += 1
+    if not page.together(i, j) or page.infos[j].shape not in "CMU":
+        return
+    comma = word_end(page, j)
+    after = page.word_at(comma + 1)
+    if page.low(comma) != "," or after is None or not page.together(i, comma + 1):
+        return
+    if after.first >= 7 and after.index >= 3 and after.shape in "CMU":
+        end = max(comma + 2, take_name(page, comma + 1, cued=True, most=2))
+        yield cut(page, i, end, "name", 0.87, "last, first", person=True)
+
+
 def opens_field(page: Page, i: int) -> bool:
     """Return True for a surname with which a line, a field, a sentence or a column begins."""
     start = surname_start(page, i)

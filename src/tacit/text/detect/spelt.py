@@ -10,6 +10,7 @@ from tacit.text.page import Page
 
 #: Letters of a name at most, and at least.
 MOST, LEAST = 20, 4
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 SIGNS = frozenset("-–‐‑")
 
 
@@ -24,7 +25,13 @@ def find_spelt_names(page: Page, i: int) -> Iterator[Candidate]:
     while letters < MOST and is_next_letter(page, end):
         end += 2
         letters += 1
-    if letters >= LEAST or (letters == LEAST - 1 and page.low(i - 1) in (",", ".", "spelled")):
+    if letters < LEAST - 1:
+        return
+    whole = page.lexicon("".join(page.words[i:end:2]))
+    known = whole.first >= 7 or whole.last >= 7
+    if whole.low in ALPHABET or ((whole.common or whole.medical) and whole.index < 3):
+        return
+    if letters >= LEAST or (known and page.low(i - 1) in (",", ".", "spelled", "spelt")):
         yield cut(page, i, end, "name", 0.87, "spelt name", person=True)
 
 
