@@ -152,6 +152,7 @@ def test_rules_leave(text, part):
         ("Known PVD, Fontaine IIb, on aspirin.", "Fontaine"),
         ("Set: Kocher x6, Lahey x2, Roberts x2, Langenbeck pair.", "Roberts"),
         ("Used a Tiger 4.0 catheter.", "Tiger"),
+        ("Duodenal biopsy (Marsh) normal.", "Marsh"),
         ("Thank you for the Rose bush.", "Rose"),
     ],
 )

@@ -78,7 +78,9 @@ def medical_evidence(page: Page, i: int) -> float:
         break
     if info.marks & m.EPONYM and (beside_rare_eponym(page, i) or is_counted(page, i)):
         return 0.85
-    if info.marks & (m.EPONYM | m.PHRASE) and is_listed_thing(page, i):
+    if info.marks & (m.EPONYM | m.PHRASE) and (
+        is_listed_thing(page, i) or is_bracketed_thing(page, i)
+    ):
         return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
@@ -493,6 +495,16 @@ def is_listed_thing(page: Page, i: int) -> bool:
                 return True
             k += step
     return False
+
+
+def is_bracketed_thing(page: Page, i: int) -> bool:
+    """Return True for an eponym alone in brackets after medicine or a measurement: biopsies (Marsh), 318 g (Hadlock)."""
+    if i < 2 or page.low(i - 1) != "(" or page.low(i + 1) != ")" or not page.together(i - 2, i):
+        return False
+    before = page.infos[i - 2]
+    if before.marks & (m.ROLE | m.RELATION | m.TITLE | m.FIRST):
+        return False
+    return before.medical or bool(before.marks & (m.HEAD | m.DOSE))
 
 
 def parts_list(page: Page, k: int) -> bool:
