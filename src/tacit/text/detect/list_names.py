@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.header_field import initials
@@ -110,10 +110,15 @@ def is_lone(page: Page, i: int) -> bool:
 
 
 @detector("first and last name", m.NAMED)
-def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
+def find_full_names(page: Page, i: int) -> Iterable[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
+    return full_names(page, i) if page.infos[i].first >= 6 else ()
+
+
+def full_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name that begins with the first name at token i."""
     info = page.infos[i]
-    if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
+    if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
         return
     if page.capital(i):
         if (info.marks & BARRED and (info.index < 7 or leads_name(page, i))) or (
@@ -214,9 +219,16 @@ def next_to(page: Page, j: int) -> bool:
 
 
 @detector("last, first", m.NAMED)
-def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
+def find_reversed_names(page: Page, i: int) -> Iterable[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
-    if page.low(i + 1) != "," or not page.together(i, i + 2):
+    if i + 2 >= page.size or page.words[i + 1] != ",":
+        return ()
+    return reversed_names(page, i)
+
+
+def reversed_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name around the comma after token i."""
+    if not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
     if info.last < 8 and not info.first:
@@ -483,10 +495,15 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("word before a surname", m.NAMED)
-def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
+def find_word_before(page: Page, i: int) -> Iterable[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
+    return word_before(page, i) if page.infos[i].last >= 13 else ()
+
+
+def word_before(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the first name before the surname at token i, with it."""
     info = page.infos[i]
-    if info.last < 13 or info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
+    if info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
         return
     if not page.together(i - 1, i) or page.gap(i - 1) != 1 or page.pack.nouns_capital:
         return

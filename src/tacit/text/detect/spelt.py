@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -15,9 +15,16 @@ SIGNS = frozenset("-–‐‑")
 
 
 @detector("spelt name", m.SHORT | m.LETTER)
-def find_spelt_names(page: Page, i: int) -> Iterator[Candidate]:
+def find_spelt_names(page: Page, i: int) -> Iterable[Candidate]:
     """Find single letters with hyphens between them, as callers spell their names."""
-    if page.low(i + 1) not in SIGNS or len(page.low(i)) != 1 or not page.joined(i):
+    if i + 1 >= page.size or page.words[i + 1] not in SIGNS or len(page.words[i]) != 1:
+        return ()
+    return spelt_from(page, i)
+
+
+def spelt_from(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name that is spelt from letter i on."""
+    if not page.joined(i):
         return
     if i and page.joined(i - 1) and page.low(i - 1) in SIGNS:
         return
