@@ -78,6 +78,42 @@ def test_rules_find(text, part):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
+        ("Social: cleans for the van Zweegbergh family in town.", "van Zweegbergh"),
+        ("Here with significant other Dov, who drove.", "Dov"),
+        ("BROUGHT IN BY POLICE. UNCLE (NEPHEW WILL) IN THE WAITING AREA.", "WILL"),
+        ("Here with husband Oom Gerrit, who drove.", "Gerrit"),
+        ("Seen today: Smt. Lalitha Bai w/o Sh. Gopal Rao, 51/F.", "Gopal Rao"),
+        ("Last name Quyen, Q-U-Y-E-N, as in queen.", "Q-U-Y-E-N"),
+        ("Belongings and dog (Biscuit) with a neighbour.", "Biscuit"),
+        ("Her cat Marmalade is fed by the warden.", "Marmalade"),
+        ("Typed 11/02/24 qv\n", "qv"),
+        ("Dictated RV / transcribed bnk   Job 112\n", "bnk"),
+        ("reviewed at home, dressing changed. rv fri\no.tolley rn\n", "o.tolley"),
+        ("Absent: Lord, Jeremy (court)", "Lord, Jeremy"),
+        ("van der Zweeg, Petronella (Nella)  66 F", "van der Zweeg, Petronella"),
+        ("His wife (Mrs K) has gone home.", "K"),
+        ("Seen by Dr M. Day (radiology).", "M. Day"),
+        ("Kia ora Wiremu,\n\nGood to see you.", "Wiremu"),
+        ("BED 4 BROWN, J STILL ON NORADRENALINE TODAY, LINES OUT", "BROWN, J"),
+        ("BELONGINGS TO SECURITY LOCKER. M. FAIR RN.", "M. FAIR"),
+        ("Pilar: Good day.\nme: hello\nPilar: How is he?\nme: well", "Pilar"),
+    ],
+)
+def test_rules_are_sure(text, part):
+    assert evidence_of(text, part) >= 0.7
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("CT head w/o contrast, c/o pain, s/o sepsis.", "contrast"),
+        ("HER2 1+ by IHX (in house), Ki-67 low.", "IHX"),
+        ("CAT scan done, dog bite clean, hot dog eaten.", "bite"),
+        ("Valid REV. March 2023", "March"),
+        ("A-B-C-D approach used, X-R-A-Y done.", "A-B-C-D"),
+        ("the whole family came, her immediate family too.", "immediate"),
+        ("Re: SAE – subject 4 in the study arm", "SAE"),
+        ("Groups A, B, C, G. Vitek used.", "G. Vitek"),
         ("Told the stroke nurse. Cat fed by neighbour.", "Cat"),
         ("Mild MR. Dilated left ventricle.", "Dilated"),
         ("Ex Port drinker.", "Port"),
@@ -112,6 +148,12 @@ def test_rules_leave(text, part):
         ("We don't know.", "don"),
         ("Weber and Rinne not done.", "Weber"),
         ("Pat1ent stable.", "Pat"),
+        ("Not a Jones, so boot.", "Jones"),
+        ("Known PVD, Fontaine IIb, on aspirin.", "Fontaine"),
+        ("Set: Kocher x6, Lahey x2, Roberts x2, Langenbeck pair.", "Roberts"),
+        ("Used a Tiger 4.0 catheter.", "Tiger"),
+        ("Duodenal biopsy (Marsh) normal.", "Marsh"),
+        ("Thank you for the Rose bush.", "Rose"),
     ],
 )
 def test_medicine_counts_against(text, word):
@@ -159,3 +201,24 @@ def test_tables_are_read_by_bars_and_gaps():
 def test_misread_letters():
     assert "Willow" in read_letters("Wi11ow")
     assert len(read_letters("1" * 30)) <= 4
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Seen with grandmother Gogo Nomvula, who came by bus.", "Nomvula"),
+        ("I am grateful that Deputy Warden Strong supports it.", "Strong"),
+        ("Requesting: Hospitalist Choe.\nThank you for asking us.", "Choe"),
+        ("Referral of Alhaja Folashade Ogunbiyi, aged 50.", "Folashade Ogunbiyi"),
+    ],
+)
+def test_what_stands_before_a_name_stays(text, name):
+    found = find_spans(text, Settings()).spans
+    assert [text[s.start : s.end] for s in found] == [name]
+
+
+def test_a_name_that_the_line_breaks_is_whole():
+    text = "Dear Mrs. P. Thiruvenka-\n  tasamy,\n\nThank you."
+    assert [text[s.start : s.end] for s in find_spans(text, Settings()).spans] == [
+        "P. Thiruvenka-\n  tasamy"
+    ]

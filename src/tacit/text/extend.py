@@ -231,8 +231,13 @@ def could_lead(page: Page, k: int, i: int) -> bool:
         return False
     if info.marks & (m.STOP | m.TITLE | m.DRUG) and (info.first < 12 or info.low == "miss"):
         return False
+    if info.marks & (m.ROLE | m.RELATION) and info.first < 13:
+        return False
     if page.capital(k) and info.shape != "U":
-        return info.index >= 0 or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
+        least = 3 if info.marks & NEVER else 0
+        return (
+            info.index >= least or not page.starts_sentence(k) or not info.marks & (NEVER | SELDOM)
+        )
     if not (page.plain_case(k) or name.shape == "U"):
         return False
     if info.shape == "l" and not page.lower:

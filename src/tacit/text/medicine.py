@@ -78,7 +78,9 @@ def medical_evidence(page: Page, i: int) -> float:
         break
     if info.marks & m.EPONYM and (beside_rare_eponym(page, i) or is_counted(page, i)):
         return 0.85
-    if info.marks & (m.EPONYM | m.PHRASE) and is_listed_thing(page, i):
+    if info.marks & (m.EPONYM | m.PHRASE) and (
+        is_listed_thing(page, i) or is_bracketed_thing(page, i)
+    ):
         return 0.85
     if owner and info.marks & m.EPONYM and stands_alone(page, j):
         return 0.9 if info.first < 15 and info.last < 16 else 0.5
@@ -116,13 +118,21 @@ def medical_evidence(page: Page, i: int) -> float:
         return 0.55
     if (info.common >= 9 or info.low in ("max", "min")) and is_ordinary_use(page, i):
         return 0.82
-    if names_a_thing(page, i) and not is_first_name_only(info):
-        return 0.82 if info.common >= 9 and page.low(i - 1) in ("the", "a", "an") else 0.5
+    if names_a_thing(page, i):
+        if info.common >= 9 and page.low(i - 1) in ("the", "a", "an"):
+            return 0.82
+        if not is_first_name_only(info):
+            return 0.5
     if info.marks & m.DRUG and info.first < 12 and info.last < 12:
         return 0.9
     if info.medical:
         return 0.8
-    if info.marks & m.EPONYM and info.last >= 11 and page.marks(i - 1) & m.MEETS:
+    if (
+        info.marks & m.EPONYM
+        and info.last >= 11
+        and page.marks(i - 1) & m.MEETS
+        and (page.low(i - 1) != "via")
+    ):
         # Notified by Hartmann, d/w Cooper; but closed with Gelpi.
         return 0.3 if page.low(i - 1) == "with" else 0.1
     if info.marks & m.EPONYM:
@@ -180,8 +190,9 @@ def is_graded(page: Page, i: int) -> bool:
             and page.low(j + 3) != "/"
             and not page.starts_sentence(i)
         )
-    return (
-        ((info.low in ("ii", "iii", "iv", "vi", "vii") and info.shape == "U") or is_subgrade(info))
+    return is_subgrade(info) or (
+        info.low in ("ii", "iii", "iv", "vi", "vii")
+        and info.shape == "U"
         and not (i and page.infos[i - 1].shape in "CMI")
         and page.low(i - 1) != "."
     )
@@ -350,7 +361,7 @@ def is_abbreviation(page: Page, i: int) -> bool:
     info = page.infos[i]
     size = len(info.low)
     if page.lines[i] in page.caps_lines:
-        return size < 5 and not info.first and not info.last and page.low(i - 1) not in (",", "-")
+        return size < 5 and not info.first and not info.last and page.low(i - 1) != ","
     if page.low(i - 1) == "," and i > 1 and page.infos[i - 2].shape == "U":
         return False
     return info.first < 9 and (size < 4 or (size < 6 and info.last < 12))
@@ -359,10 +370,10 @@ def is_abbreviation(page: Page, i: int) -> bool:
 def is_title_of(page: Page, i: int) -> bool:
     """Return True for a role before a name or a colon, be it a surname elsewhere: Warden Strong, Porter: Lee."""
     info = page.infos[i]
-    if info.first >= 11 or not page.together(i, i + 1):
+    if info.first >= 14 or not page.together(i, i + 1):
         return False
     after = page.infos[i + 1]
-    return after.shape in "CM" or (after.low == ":" and page.joined(i))
+    return (after.shape in "CM" and info.first < 11) or (after.low == ":" and page.joined(i))
 
 
 #: People by what they are: the word before them is no name.
@@ -484,6 +495,16 @@ def is_listed_thing(page: Page, i: int) -> bool:
                 return True
             k += step
     return False
+
+
+def is_bracketed_thing(page: Page, i: int) -> bool:
+    """Return True for an eponym alone in brackets after medicine or a measurement: biopsies (Marsh), 318 g (Hadlock)."""
+    if i < 2 or page.low(i - 1) != "(" or page.low(i + 1) != ")" or not page.together(i - 2, i):
+        return False
+    before = page.infos[i - 2]
+    if before.marks & (m.ROLE | m.RELATION | m.TITLE | m.FIRST):
+        return False
+    return before.medical or bool(before.marks & (m.HEAD | m.DOSE))
 
 
 def parts_list(page: Page, k: int) -> bool:

@@ -166,8 +166,11 @@ def names_in_cell(page: Page, cell: Cell, evidence: float) -> Iterator[Candidate
     if j >= page.size or page.starts[j] >= cell.end or page.infos[j].shape in "dp":
         return
     end = initials_end(page, j, cell.end) if evidence > 0.8 else j
-    if end == j:
-        end = turned_end(page, j)
+    if end > j:
+        # Under Seen by, TB is a person.
+        yield cut(page, j, end, "name", evidence, "column of names", person=True)
+        return
+    end = turned_end(page, j)
     if end == j:
         end = take_name(page, j, cued=True)
         if end > j and is_ordinary(page, j, end):

@@ -50,7 +50,7 @@ def find_significant(page: Page, i: int) -> Iterator[Candidate]:
     if info is None or not page.together(i, j) or info.shape not in "CUMl":
         return
     named = info.shape in "CM" or (page.plain_case(j) and info.first >= 8)
-    if named and not info.marks & (UNNAMED | m.STOP | m.ACTS):
+    if named and (info.first >= 12 or not info.marks & (UNNAMED | m.STOP | m.ACTS)):
         end = take_name(page, j, cued=True, most=3)
         yield cut(page, j, max(end, j + 1), "name", 0.85, "relation", person=True)
 

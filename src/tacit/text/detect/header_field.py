@@ -31,6 +31,9 @@ def find_header_fields(page: Page, i: int) -> Iterator[Candidate]:
         j = page.skip_dot(j + 1)
     if j >= page.size or page.lines[j] > page.lines[i] + 1 or not page.together(i, j):
         return
+    info = page.infos[j]
+    if page.low(i) == "re" and info.shape == "U" and len(info.low) < 4 and not page.plain_case(j):
+        return  # Re: SAE, what it is about
     yield from names_in_field(page, j)
 
 

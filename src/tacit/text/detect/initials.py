@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -12,11 +12,18 @@ from tacit.text.words import words
 
 #: Tokens of a line that is too long to be initials and a time.
 LONG_LINE = 30
+#: Tokens of a date and a time after initials, at most.
+STAMP = 10
 
 
 @detector("line of initials", m.LINE)
-def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
+def find_initial_lines(page: Page, i: int) -> Iterable[Candidate]:
     """Find a line of initials only, perhaps two persons' with a slash, a dash before or a time after."""
+    return initial_line(page, i) if len(page.words[i]) <= 3 else ()
+
+
+def initial_line(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the initials of which the line at token i consists."""
     line = page.lines[i]
     if i + LONG_LINE < page.size and page.lines[i + LONG_LINE] == line:
         return
@@ -35,7 +42,13 @@ def find_initial_lines(page: Page, i: int) -> Iterator[Candidate]:
             j += 1
             continue
         break
-    if j < page.size and page.lines[j] == line and page.infos[j].shape != "d":
+    if (
+        j < page.size
+        and page.lines[j] == line
+        and (
+            page.infos[j].shape != "d" or (j + STAMP < page.size and page.lines[j + STAMP] == line)
+        )
+    ):
         return
     final = j >= page.size or page.lines[j] > line + 1
     medical = sum(1 for start, _, _ in groups if page.marks(start) & m.MEDICAL)
@@ -289,13 +302,21 @@ UNLIKE = m.MEDICAL | m.SUFFIX | m.DOSE | m.HEAD | m.STATE | m.NUMBER | m.WARD | 
 def find_acting_initials(page: Page, i: int) -> Iterator[Candidate]:
     """Find two or three capital letters where a person acts or signs: F2 MK, MK to chase, ring back at 4. MK."""
     info = page.infos[i]
-    if not 2 <= len(info.low) <= 3 or info.marks & UNLIKE or page.lines[i] in page.caps_lines:
+    if not 2 <= len(info.low) <= 3 or page.lines[i] in page.caps_lines:
+        return
+    if info.marks & UNLIKE and (info.marks & UNLIKE != m.MEDICAL or not is_graded_doctor(page, i)):
         return
     if info.common >= 10 or (page.joined(i) and page.low(i + 1) not in AFTER_INITIALS):
         return
     evidence = max(initials_before(page, i), initials_after(page, i))
     if evidence:
         yield cut(page, i, i + 1, "name", evidence, "initials", person=True)
+
+
+def is_graded_doctor(page: Page, i: int) -> bool:
+    """Return True after the grade of a doctor: F2 KP."""
+    k = i - 1
+    return k > 0 and page.infos[k].shape == "d" and page.low(k - 1) in GRADED and page.joined(k - 1)
 
 
 def initials_before(page: Page, i: int) -> float:
@@ -306,7 +327,7 @@ def initials_before(page: Page, i: int) -> float:
     if page.low(k) in ROLES and page.gap(k) == 1:
         signed = page.low(k) not in ("by", "per") or is_signed_by(page, k, i + 1)
         return 0.82 if signed else 0.0
-    if page.infos[k].shape == "d" and page.low(k - 1) in GRADED and k and page.joined(k - 1):
+    if is_graded_doctor(page, i):
         return 0.82
     last = page.skip_dot(i + 1)
     if not ends_line(page, last):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
+from tacit.text.medicine import PEOPLE
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
 from tacit.text.page import Page
 from tacit.text.words import words
@@ -74,7 +75,11 @@ def leads_name(page: Page, i: int) -> bool:
     after = page.infos[i + 1]
     if page.gap(i) != 1:
         return False
-    return after.shape == "C" if page.capital(i) else after.index >= 4 and after.shape == "l"
+    return (
+        after.shape == "C"
+        if page.capital(i)
+        else after.shape == "l" and (after.index >= 4 or after.first >= 9)
+    )
 
 
 #: What stands before a first name that ends a text as its signature.
@@ -105,10 +110,15 @@ def is_lone(page: Page, i: int) -> bool:
 
 
 @detector("first and last name", m.NAMED)
-def find_full_names(page: Page, i: int) -> Iterator[Candidate]:
+def find_full_names(page: Page, i: int) -> Iterable[Candidate]:
     """Find a first name followed by a name: capitalised, or in a text without capitals a listed surname."""
+    return full_names(page, i) if page.infos[i].first >= 6 else ()
+
+
+def full_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name that begins with the first name at token i."""
     info = page.infos[i]
-    if info.first < 6 or (i and page.joined(i - 1) and page.low(i - 1) in "-'’"):
+    if i and page.joined(i - 1) and page.low(i - 1) in "-'’":
         return
     if page.capital(i):
         if (info.marks & BARRED and (info.index < 7 or leads_name(page, i))) or (
@@ -209,9 +219,16 @@ def next_to(page: Page, j: int) -> bool:
 
 
 @detector("last, first", m.NAMED)
-def find_reversed_names(page: Page, i: int) -> Iterator[Candidate]:
+def find_reversed_names(page: Page, i: int) -> Iterable[Candidate]:
     """Find a surname, a comma, a first name: Townsend, Virginia A."""
-    if page.low(i + 1) != "," or not page.together(i, i + 2):
+    if i + 2 >= page.size or page.words[i + 1] != ",":
+        return ()
+    return reversed_names(page, i)
+
+
+def reversed_names(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name around the comma after token i."""
+    if not page.together(i, i + 2):
         return
     info, other = page.infos[i], page.infos[i + 2]
     if info.last < 8 and not info.first:
@@ -266,6 +283,26 @@ def surname_start(page: Page, i: int) -> int:
 
 
 NO_PARTICLES = words("of y e do st")
+
+
+@detector("particle, first", m.PARTICLE)
+def find_reversed_particles(page: Page, i: int) -> Iterator[Candidate]:
+    """Find particles, any surname, a comma and a first name at the start of a line or column: van Heerden, Petronella."""
+    opens = i == 0 or page.lines[i - 1] != page.lines[i] or page.starts[i] - page.ends[i - 1] > 1
+    if not opens or page.low(i) in NO_PARTICLES:
+        return
+    j = i + 1
+    while j < i + 3 and page.marks(j) & m.PARTICLE:
+        j += 1
+    if not page.together(i, j) or page.infos[j].shape not in "CMU":
+        return
+    comma = word_end(page, j)
+    after = page.word_at(comma + 1)
+    if page.low(comma) != "," or after is None or not page.together(i, comma + 1):
+        return
+    if after.first >= 7 and after.index >= 3 and after.shape in "CMU":
+        end = max(comma + 2, take_name(page, comma + 1, cued=True, most=2))
+        yield cut(page, i, end, "name", 0.87, "last, first", person=True)
 
 
 def opens_field(page: Page, i: int) -> bool:
@@ -363,6 +400,8 @@ def find_sounding_names(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[i]
     if info.shape not in "CM" or info.marks & ~(m.CAPITAL | m.STRANGE) or len(info.low) < 3:
         return
+    if page.low(i + 1) in PEOPLE:
+        return
     if page.pack.nouns_capital or (page.plain_case(i) and page.lines[i] in page.caps_lines):
         return
     lexicon = page.lexicon
@@ -456,10 +495,15 @@ def find_lines(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("word before a surname", m.NAMED)
-def find_word_before(page: Page, i: int) -> Iterator[Candidate]:
+def find_word_before(page: Page, i: int) -> Iterable[Candidate]:
     """Find a capitalised word that can be a first name before a word that is a surname only: Bee Garcia."""
+    return word_before(page, i) if page.infos[i].last >= 13 else ()
+
+
+def word_before(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the first name before the surname at token i, with it."""
     info = page.infos[i]
-    if info.last < 13 or info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
+    if info.index < 10 or info.shape != "C" or info.marks & (m.PLACE | m.EPONYM):
         return
     if not page.together(i - 1, i) or page.gap(i - 1) != 1 or page.pack.nouns_capital:
         return

@@ -44,6 +44,8 @@ def find_relations(page: Page, i: int) -> Iterator[Candidate]:
     if not telling or (page.marks(j) & m.MONTH and page.infos[j].index < 5):
         return
     end = take_name(page, j, cued=relation or page.capital(j), most=3)
+    if end == j and relation and page.infos[j].first >= 12 and closes_name(page, j):
+        end = j + 1
     if end == j or skip_medical(page, j):
         return
     strength = (
@@ -86,7 +88,10 @@ def closes_name(page: Page, j: int) -> bool:
 
 def is_kin_before_name(page: Page, j: int) -> bool:
     """Return True for a second word of kin before the name: husband Oom Faan."""
-    if not page.marks(j) & m.RELATION or not page.together(j, j + 1) or page.gap(j) != 1:
+    info = page.infos[j]
+    if not info.marks & (m.RELATION | m.ROLE) or info.first >= 13:
+        return False
+    if not page.together(j, j + 1) or page.gap(j) != 1:
         return False
     return page.infos[j + 1].shape == "C" or (page.plain_case(j) and page.infos[j + 1].index >= 4)
 

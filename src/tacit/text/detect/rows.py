@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.header_field import is_ordinary
@@ -101,10 +101,13 @@ def is_aged(page: Page, j: int) -> bool:
 
 
 @detector("speaker", m.LINE)
-def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
+def find_speakers(page: Page, i: int) -> Iterable[Candidate]:
     """Find who speaks in a chat or a transcript: [07:52] ayesha: anyone seen; Goran > level 4.1."""
-    if not could_be_speech(page, i):
-        return
+    return speaker_at(page, i) if could_be_speech(page, i) else ()
+
+
+def speaker_at(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield who speaks in the line that begins at token i."""
     found = SPEAKER.match(page.text, page.starts[i])
     if found is None:
         return
@@ -113,6 +116,8 @@ def find_speakers(page: Page, i: int) -> Iterator[Candidate]:
     parts = page.infos[j:end]
     unnamed = BARRED if found["time"] else UNNAMED | m.NAME_PART
     if not parts or any(p.marks & unnamed for p in parts if p.index < 6):
+        return
+    if not found["time"] and parts[0].marks & m.ROLE and parts[0].first < 14:
         return
     evidence = speaker_evidence(page, j, found["time"] is not None, found["mark"])
     if evidence < 0.8 and found["mark"] == ":" and speaks_again(page, j, end):

@@ -34,6 +34,7 @@ def find_suffix_names(page: Page, i: int) -> Iterator[Candidate]:
         return
     j = before if comma else i
     initialled = j > 2 and page.low(j - 2) == "." and page.infos[j - 3].shape == "I"
+    initialled = initialled and not page.infos[j - 1].marks & m.SUFFIX
     k = take_back(page, j, cued=comma, strong=comma or initialled)
     if page.infos[i].shape == "l" and not comma and k < j and page.infos[j - 1].index < 5:
         return

@@ -311,7 +311,7 @@ CUES = {
         "minicom cellphone cellular handset extn pgr rang texted text voip tele phones nos"
     ),
     "known as": "known goes likes went answers",
-    "signs": "by per b w checked signed typed dictated seen reviewed scribe witnessed grossed initials signs initialled initialed countersigned",
+    "signs": "by per b w checked signed typed dictated transcribed scribed seen reviewed scribe witnessed grossed initials signs initialled initialed countersigned",
     "name part": "first last middle mi given maiden surname forename initial initials",
     "clause": (
         "says said states stated thinks thought reports reported that whether because when if while until although since "
