@@ -100,6 +100,9 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
         return
     if page.plain_case(i):
         evidence = 0.88
+        if info.low in WEAK and all(page.infos[k].common >= 11 for k in range(start, i)):
+            # step practice
+            evidence = 0.6
     if info.low in WEAK:
         evidence -= 0.05
     yield cut(page, start, end, "hospital", evidence, "hospital")

@@ -13,7 +13,7 @@ from tacit.text.words import words
 
 #: x3 after a number may count calls, unless nothing lies between.
 EXTENSION = (
-    r"(?:[ ]{0,2}(?:ext\.?|extension|extn\.?|app\.?|Durchwahl)[ .:]{0,2}\d{1,6}(?!\d)"
+    r"(?:[ ]{0,2}(?:ext\.?|extension|extn\.?|app\.?|Durchwahl|poste|option|opt\.?)[ .:]{0,2}\d{1,6}(?!\d)"
     r"|[ ]{0,2}x[ .]{0,2}\d{2,6}(?!\d)|x\d(?!\d))?"
 )
 AMERICAN = re.compile(
@@ -39,7 +39,7 @@ UNITS = re.compile(
 PAGER = m.mark("pager")
 #: Words that the number of an extension or pager follows.
 SHORT = words(
-    "ext extension x bleep pager beeper durchwahl dw extn pgr beep bleeps dect vocera aircall"
+    "ext extension x bleep pager beeper durchwahl dw extn pgr beep bleeps dect vocera aircall blp blps"
 )
 FILLED = words(". : # no number is on at ( = - nos")
 FILLERS = words(
