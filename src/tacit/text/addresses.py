@@ -55,11 +55,10 @@ def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
         if end == j + 1:
             return
         j = end
-    if page.low(j) == "(" or j >= page.size or not page.together(i, j):
-        if page.ends[j - 1] <= limit:
-            yield replace(
-                span, start=page.starts[i + 1], end=page.ends[j - 1], kind="address", source="town"
-            )
+    ends = page.low(j) == "(" or j >= page.size or not page.together(i, j)
+    if ends and page.ends[j - 1] <= limit:
+        start, end = page.starts[i + 1], page.ends[j - 1]
+        yield replace(span, start=start, end=end, kind="address", source="town")
 
 
 def begins_line(page: Page, span: Span) -> bool:

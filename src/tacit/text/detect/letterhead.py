@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.named_body import BODY, CARE, FIRM, told
@@ -15,6 +15,8 @@ from tacit.text.words import words
 PLAN, INSURER = m.mark("plan"), m.mark("insurer")
 HOUSE = m.HOSPITAL | CARE | m.mark("clinic head")
 HEADS = HOUSE | m.COMPANY | FIRM | m.CLUB | BODY | PLAN
+#: What a line above the name of a practice holds.
+SIGNED = m.SUFFIX | m.TITLE
 #: Lines from the top of a text that may be the head of a letter.
 TOP = 8
 #: Words and segments of a line at most.
@@ -37,11 +39,15 @@ FORMS = words(
 
 
 @detector("letterhead", m.LINE, languages=("en",))
-def find_letterheads(page: Page, i: int) -> Iterator[Candidate]:
+def find_letterheads(page: Page, i: int) -> Iterable[Candidate]:
     """Find a line in capitalised words whose last word ends the names of bodies: Pelican Bay Medical."""
-    top = page.lines[i] <= TOP
-    if not top and not after_signature(page, i):
-        return
+    if page.infos[i].shape not in "CMU" or (page.lines[i] > TOP and not after_signature(page, i)):
+        return ()
+    return read_segments(page, i)
+
+
+def read_segments(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the bodies among the segments of a line."""
     start = i
     for _ in range(SEGMENTS):
         end = segment_end(page, start)
@@ -49,20 +55,21 @@ def find_letterheads(page: Page, i: int) -> Iterator[Candidate]:
             evidence = weigh_line(page, start, end)
             if evidence:
                 yield cut(page, start, end, kind_of(page, end - 1), evidence, "letterhead")
-        start = next_segment(page, max(end, start + 1))
-        if start >= page.size or page.lines[start] != page.lines[i]:
+        start = end + 1
+        if page.low(end) not in PARTS or not page.together(end, start):
             return
 
 
 def after_signature(page: Page, i: int) -> bool:
     """Return True below a line that ends with the letters of a degree, or that holds a title."""
-    wanted = m.SUFFIX | m.TITLE
-    return any(
-        page.marks(k) & wanted
-        and page.infos[k].shape in "CUM"
-        and page.lines[k] == page.lines[i] - 1
-        for k in range(max(0, i - 7), i)
-    )
+    line = page.lines[i] - 1
+    for k in range(i - 1, max(-1, i - 8), -1):
+        if page.lines[k] != line:
+            return False
+        info = page.infos[k]
+        if info.marks & SIGNED and info.shape in "CUM":
+            return True
+    return False
 
 
 def segment_end(page: Page, start: int) -> int:
@@ -91,17 +98,6 @@ def closes(page: Page, end: int) -> bool:
     if end >= page.size or page.lines[end] != page.lines[end - 1]:
         return True
     return page.low(end) in CUTS or page.starts[end] - page.ends[end - 1] > 1
-
-
-def next_segment(page: Page, k: int) -> int:
-    """Return the first word after marks that part the segments of a line."""
-    stop = min(page.size, k + MOST)
-    while k < stop and page.infos[k].shape != "p":
-        k += 1
-    parted = k < stop and page.low(k) in PARTS
-    while k < stop and page.infos[k].shape == "p":
-        k += 1
-    return k if parted else page.size
 
 
 def weigh_line(page: Page, start: int, end: int) -> float:
@@ -134,9 +130,16 @@ def kind_of(page: Page, last: int) -> str:
 
 
 @detector("body in brackets", m.BRACKET, languages=("en",))
-def find_bracketed(page: Page, i: int) -> Iterator[Candidate]:
+def find_bracketed(page: Page, i: int) -> Iterable[Candidate]:
     """Find the practice of a doctor in brackets after the name: Dr Bloom (Coastal IVF)."""
-    if page.low(i) != "(" or not any(page.marks(k) & m.TITLE for k in range(max(0, i - 5), i - 1)):
+    if page.infos[i].low != "(" or page.marks(i + 1) & m.CAPITAL == 0:
+        return ()
+    return read_brackets(page, i)
+
+
+def read_brackets(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the body in the brackets that open at token i."""
+    if not any(page.marks(k) & m.TITLE for k in range(max(0, i - 5), i - 1)):
         return
     end = segment_end(page, i + 1)
     last = end - 1

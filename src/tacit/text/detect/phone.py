@@ -32,6 +32,17 @@ FREE = re.compile(r"1[38]00[ -]\d{3}[ -]\d{3}(?!\d)")
 AFTER_CUE = re.compile(
     r"\(?\d{1,6}\)?(?:[ ./-]{0,2}\(?\d{2,8}\)?){0,5}(?!\d)" + EXTENSION, re.IGNORECASE
 )
+PATTERNS = (
+    (AMERICAN, 0.95),
+    (INTERNATIONAL, 0.95),
+    (NATIONAL, 0.85),
+    (SOLID, 0.7),
+    (INDIAN, 0.82),
+    (FREE, 0.9),
+    (LOCAL, 0.82),
+)
+#: What all of them need: seven digits with few marks between them.
+ENOUGH = re.compile(r"[(+]{0,2}\d(?:[-. ()/‐‑]{0,4}\d){6}")
 UNITS = re.compile(
     r" ?(?:mg|ml|mcg|mm|cm|kg|g|mmol|units?|iu|cells?|steps|kcal|cal|hours?|days?|weeks?|%|/)\b",
     re.IGNORECASE,
@@ -72,15 +83,7 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
             yield from after_cue(page, i, start)
         return
     cue = has_cue(page, i)
-    for pattern, evidence in (
-        (AMERICAN, 0.95),
-        (INTERNATIONAL, 0.95),
-        (NATIONAL, 0.85),
-        (SOLID, 0.7),
-        (INDIAN, 0.82),
-        (FREE, 0.9),
-        (LOCAL, 0.82),
-    ):
+    for pattern, evidence in PATTERNS if ENOUGH.match(text, start) else ():
         found = pattern.match(text, start)
         if found is None and start < page.starts[i] and text[start] == "(":
             found = pattern.match(text, page.starts[i])

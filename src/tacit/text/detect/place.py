@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -139,16 +139,16 @@ def find_regions(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("postcode", m.SHORT)
-def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
+def find_postcodes(page: Page, i: int) -> Iterable[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
-    if (
-        pattern is None
-        or page.ends[i] - page.starts[i] > 2
-        or not page.joined(i)
-        or page.infos[i].shape not in "UI"
-    ):
-        return
+    if pattern is None or not page.marks(i + 1) & m.FEW or not page.joined(i):
+        return ()
+    return read_postcode(page, i, pattern) if page.infos[i].shape in "UI" else ()
+
+
+def read_postcode(page: Page, i: int, pattern: re.Pattern[str]) -> Iterator[Candidate]:
+    """Yield the postcode that begins at token i, and the parts of the address before it."""
     found = pattern.match(page.text, page.starts[i])
     if found:
         start = page.starts[i]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -300,10 +300,15 @@ BESIDE = re.compile(
 
 
 @detector("numbered road", m.SHORT, languages=("en",))
-def find_roads(page: Page, i: int) -> Iterator[Candidate]:
+def find_roads(page: Page, i: int) -> Iterable[Candidate]:
     """Find a place on a road: A38 near Ashling, I-10 WB @ Exit 114."""
-    if not (page.joined(i) or page.marks(i + 1) & m.FEW) or (i and page.joined(i - 1)):
-        return
+    if page.marks(i + 1) & (m.FEW | m.SLASH) and not (i and page.joined(i - 1)):
+        return read_road(page, i)
+    return ()
+
+
+def read_road(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the number of a road and the place near it."""
     found = ROAD.match(page.text, page.starts[i])
     beside = BESIDE.match(page.text, found.end()) if found else None
     if not found or not beside:
