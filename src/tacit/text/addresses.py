@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tacit.data.corpus import Span
@@ -23,6 +24,7 @@ def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
         if span.kind == "address":
             limit = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
             span = replace(span, end=town_after(page, span, limit))
+            span = replace(span, end=lines_after(page, span, limit))
             last = joined[-1] if joined else None
             if (
                 last is not None
@@ -36,7 +38,75 @@ def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
         if joined and span.start < joined[-1].end:
             continue
         joined.append(span)
+        if span.kind == "hospital":
+            limit = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
+            joined.extend(towns_of_house(page, span, limit))
     return joined
+
+
+def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
+    """Yield the quarter and town after a house of care that stands on a line of its own: , Ermita, Manila."""
+    i = bisect_left(page.starts, span.end)
+    if page.low(i) != "," or page.ends[i] > limit or not begins_line(page, span):
+        return
+    j = i
+    while page.low(j) == "," and page.together(i, j + 1):
+        end = capitals_end(page, j + 1)
+        if end == j + 1:
+            return
+        j = end
+    ends = page.low(j) == "(" or j >= page.size or not page.together(i, j)
+    if ends and page.ends[j - 1] <= limit:
+        start, end = page.starts[i + 1], page.ends[j - 1]
+        yield replace(span, start=start, end=end, kind="address", source="town")
+
+
+def begins_line(page: Page, span: Span) -> bool:
+    """Return True for a span that begins a line, or follows a dash."""
+    k = bisect_left(page.starts, span.start)
+    return k == 0 or page.lines[k - 1] != page.lines[k] or page.low(k - 1) in ("–", "—", "-", "|")
+
+
+def capitals_end(page: Page, j: int) -> int:
+    """Return the end of at most three capitalised words from token j on that may be a place."""
+    end = j
+    while end < min(page.size, j + 3) and page.together(j, end):
+        info = page.infos[end]
+        barred = m.TITLE | m.HOSPITAL | m.WARD | m.SUFFIX | m.MEDICAL | m.ROLE | m.STATE
+        if info.shape not in "CM" or info.marks & barred or info.medical or stops(page, end):
+            break
+        end += 1
+    return end
+
+
+def lines_after(page: Page, span: Span, limit: int) -> int:
+    """Return the end of an address whose line ends in a comma, with the lines of capitalised words that go on."""
+    end = span.end
+    for _ in range(4):
+        i = bisect_left(page.starts, end)
+        if page.low(i) != "," or i + 1 >= page.size or page.lines[i + 1] != page.lines[i] + 1:
+            return end
+        j = i + 1
+        stop = min(page.size, j + 8)
+        while j < stop and page.lines[j] == page.lines[i + 1] and is_block_word(page, j):
+            j += 1
+        if j == i + 1 or (j < page.size and page.lines[j] == page.lines[i + 1]):
+            return end
+        last = j - 2 if page.low(j - 1) == "," else j - 1
+        if page.ends[last] > limit:
+            return end
+        end = page.ends[last]
+    return end
+
+
+def is_block_word(page: Page, j: int) -> bool:
+    """Return True for a word, a comma or a number of a block of lines."""
+    info = page.infos[j]
+    if info.shape == "d" or info.low in (",", "-", "."):
+        return True
+    return (
+        info.shape in "CMU" and not info.medical and not info.marks & (m.TITLE | m.MONTH | m.PHONE)
+    )
 
 
 def is_between(text: str, start: int, end: int) -> bool:

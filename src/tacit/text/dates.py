@@ -90,6 +90,11 @@ def is_near_weekday(low: str) -> bool:
     )
 
 
+def is_letter(text: str, at: int) -> bool:
+    """Return True when a letter stands at a place of the text."""
+    return text[at : at + 1].isalpha()
+
+
 def full_year(text: str, now: int = 2040) -> int:
     """Return a year from two or four digits."""
     digits = text.strip("'")
@@ -111,7 +116,8 @@ def read_numeric(text: str, at: int, pack: Pack) -> Written | None:
         return None
     found = NUMERIC.match(text, at) or SPACED.match(text, at) or WIDE.match(text, at)
     if not found:
-        return read_roman(text, at)
+        odd = "|" in text[at : at + 4] or is_letter(text, at + 2) or is_letter(text, at + 3)
+        return read_roman(text, at) if odd else None
     a, sign, b, year = int(found[1]), found[2], int(found[3]), found[4]
     if len(year.strip("'")) == 4 and not 1850 <= int(year) <= 2100:
         return None
@@ -165,7 +171,7 @@ def read_scanned(text: str, at: int) -> Written | None:
 
 def read_day_month(text: str, at: int, pack: Pack) -> Written | None:
     """Read 4 May 1971, 4th of May, 4-May-71, 04MAY71."""
-    solid = SOLID.match(text, at)
+    solid = SOLID.match(text, at) if is_letter(text, at + 1) or is_letter(text, at + 2) else None
     if solid and solid[2].lower() in pack.months and 1 <= int(solid[1]) <= 31:
         month = pack.months[solid[2].lower()]
         return Written(solid.end(), int(solid[1]), month, full_year(solid[3]), "text", solid[3])

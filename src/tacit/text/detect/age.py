@@ -91,6 +91,13 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
     before, after = page.low(i - 1), page.low(j)
     if sex_after(page, i, j) or (sex_before(page, i) and not measured(page, j)):
         return 0.9 if not has_value(page, i) else 0.0
+    if (
+        before == "("
+        and after == "on"
+        and is_person(page, i - 2)
+        and page.marks(j + 1) & (m.DIGIT | m.WEEKDAY)
+    ):
+        return 0.88
     if measured(page, j):
         return 0.0
     if (
@@ -103,6 +110,9 @@ def age_evidence(page: Page, i: int, j: int, likely: bool) -> float:
         return 0.0
     if has_value(page, i):
         return 0.0
+    if before == "." and page.low(i - 2) == "d" and page.joined(i - 2):
+        # father Cornelius d. 97
+        return 0.88 if any(page.marks(k) & m.RELATION for k in range(max(0, i - 6), i)) else 0.0
     if before == "(" and after == ")":
         return 0.88 if is_person(page, i - 2) or is_birth_year(page, i - 2) else 0.0
     k = i - 2 if before in FILLERS else i - 1
@@ -152,6 +162,9 @@ def sex_before(page: Page, i: int) -> bool:
     while page.low(k) in ("/", "|", ",", "-") and k > i - 3:
         k -= 1
     if page.low(k) not in SEXES or not page.together(k, i) or page.infos[k].shape != "I":
+        return False
+    if k > 1 and page.low(k - 1) == "/" and page.joined(k - 1) and page.joined(k - 2):
+        # P/F 118
         return False
     return not (k and page.joined(k - 1) and page.infos[k - 1].shape != "p")
 

@@ -100,7 +100,12 @@ def find_dates(page: Page, i: int) -> Iterator[Candidate]:
     end = start + size
     parted = text[end : end + 1] in SIGNS or text[end : end + 2] in (" /", " |")
     written = read_numeric(text, start, page.pack) if parted else None
-    if not written and size <= 2 and text[end : end + 1] == " ":
+    if (
+        not written
+        and size <= 2
+        and text[end : end + 1] == " "
+        and text[end + 1 : end + 2].isdecimal()
+    ):
         written = spaced_birth(page, i)
     if written:
         yield Candidate(begin(page, i), written.end, "date", 0.95, "date")

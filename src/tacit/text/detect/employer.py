@@ -31,6 +31,9 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
     if info.low == "limited" and not page.capital(i):
         return
     if info.low == "co" and page.low(i + 1) in ("-", "/"):
+        yield from cooperative(page, i)
+        return
+    if info.low in ("co", "inc") and is_abbreviation(page, i):
         return
     j = i
     while j > 0 and page.low(j - 1) in (",", "&") and page.together(j - 1, i):
@@ -43,6 +46,28 @@ def find_companies(page: Page, i: int) -> Iterator[Candidate]:
         return
     evidence = 0.9 if strong else 0.85 if near else 0.72
     yield cut(page, start, i + 1, "employer", evidence, "company")
+
+
+def cooperative(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the Co-op, with the words of its name."""
+    if (
+        page.infos[i].shape != "C"
+        or page.low(i + 2) not in ("op", "operative")
+        or not page.joined(i)
+    ):
+        return
+    if page.low(i - 1) in ("the", "at", "from") or back_proper(page, i, 3) < i:
+        yield cut(page, back_proper(page, i, 3), i + 3, "employer", 0.82, "company")
+
+
+def is_abbreviation(page: Page, i: int) -> bool:
+    """Return True for Fick CO 4.4, UTD inc MMR, ticket inc0048817: cardiac output, including, incident."""
+    if page.joined(i) and page.infos[i + 1].shape == "d":
+        return True
+    if page.infos[i].shape == "U":
+        return page.lines[i] not in page.caps_lines and page.marks(i + 1) & m.DIGIT != 0
+    small = page.infos[i].shape == "l" and not page.lower
+    return small and page.low(i + 1) != "." and page.low(i - 1) != ","
 
 
 def works_near(page: Page, i: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -100,16 +100,24 @@ def find_hospitals(page: Page, i: int) -> Iterator[Candidate]:
         return
     if page.plain_case(i):
         evidence = 0.88
+        if info.low in WEAK and all(page.infos[k].common >= 11 for k in range(start, i)):
+            # step practice
+            evidence = 0.6
     if info.low in WEAK:
         evidence -= 0.05
     yield cut(page, start, end, "hospital", evidence, "hospital")
 
 
 @detector("hospital by its possessive", m.BRACKET)
-def find_possessive_hospitals(page: Page, i: int) -> Iterator[Candidate]:
+def find_possessive_hospitals(page: Page, i: int) -> Iterable[Candidate]:
     """Find at Brigham's, without a noun after it."""
-    if page.low(i) not in ("'", "’") or page.low(i + 1) != "s" or not page.joined(i) or i < 2:
-        return
+    if page.low(i + 1) != "s" or page.infos[i].low not in "'’" or not page.joined(i) or i < 2:
+        return ()
+    return read_possessive(page, i)
+
+
+def read_possessive(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the name before the apostrophe at token i when it stands for a hospital."""
     k = i - 1
     if page.infos[k].shape not in "CM" or not page.joined(k):
         return

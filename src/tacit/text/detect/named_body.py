@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.hospital import MEASURES
+from tacit.text.detect.organisation import with_age_group
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import REACH, Page
 from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, is_plain, stops
@@ -38,6 +39,14 @@ SORTS = words(
     "magistrates supreme royal new next nearest local same other another good"
 )
 NO_NAMES = SORTS | GENERIC
+#: Regiments that are known by one word, and words for the parts of an army.
+REGIMENTS = words(
+    "fusiliers lancers hussars dragoons highlanders yeomanry paras gurkhas grenadiers"
+)
+UNITS = words(
+    "bn battalion regt rgt regiment sqn squadron div division inf infantry armoured armored airborne engineers marines cav cavalry "
+    "field light para parachute signals signal brigade bde artillery arty rifles ranger tank mountain support battery"
+)
 #: Fields and words after which a body stands: Provider: Tamarack Joint, SNF choice is Dogwood Terrace.
 FIELDS = words(
     "provider facility clinic pharmacy practice hospital surgery employer school site location snf placement respite rehab "
@@ -95,6 +104,9 @@ def find_named_bodies(page: Page, i: int) -> Iterator[Candidate]:
         if info.low == "health" and after.low in NO_NAMES:
             return
     start = begin_body(page, i)
+    if start == i and info.low in REGIMENTS and page.low(i - 1) == "the" and not plain:
+        yield cut(page, i, i + 1, "organisation", 0.84, "named body")
+        return
     tells = told(page, start, i) if start < i else 0
     if not tells:
         return
@@ -167,6 +179,26 @@ def with_ordinal(page: Page, start: int) -> int:
     return start
 
 
+@detector("unit of an army", m.mark("ordinal"), languages=("en",))
+def find_army_units(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a battalion or regiment by its number: 3rd Bn 88th Engineers."""
+    j = i + 1
+    if not page.joined(i - 1) or not page.marks(i - 1) & m.FEW or page.low(j) not in UNITS:
+        return
+    if not page.together(i, j) or not page.capital(j):
+        return
+    end = k = j + 1
+    while k < min(page.size, j + 8) and page.together(j, k):
+        if page.capital(k) and not page.marks(k) & m.STOP:
+            end = k + 1
+        elif page.low(k) not in ("of", "the", ",") and not page.marks(k) & (
+            m.FEW | m.mark("ordinal")
+        ):
+            break
+        k += 1
+    yield cut(page, i - 1, end, "organisation", 0.86, "unit of an army")
+
+
 @detector("prefix of a body", PREFIX, languages=("en",))
 def find_prefixed_bodies(page: Page, i: int) -> Iterator[Candidate]:
     """Find the words of a name after HMP, RAF, HMS."""
@@ -217,6 +249,7 @@ def find_affiliations(page: Page, i: int) -> Iterator[Candidate]:
     tells = told(page, j, end)
     if tells:
         evidence = 0.82 if end - j > 1 else 0.65 if tells == 2 else 0.4
+        end = with_age_group(page, end)
         yield cut(page, j, end, "organisation", evidence, "affiliation")
 
 

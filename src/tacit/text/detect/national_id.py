@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, detector
@@ -45,16 +45,12 @@ def nhs_holds(digits: str) -> bool:
 
 
 @detector("national id by letters", m.SHORT)
-def find_lettered_ids(page: Page, i: int) -> Iterator[Candidate]:
+def find_lettered_ids(page: Page, i: int) -> Iterable[Candidate]:
     """Two letters, six digits and a letter, as national insurance numbers have them."""
+    if not page.marks(i + 1) & m.DIGIT or page.infos[i].shape not in "UI":
+        return ()
     start = page.starts[i]
-    if (
-        page.ends[i] - start > 2
-        or page.infos[i].shape not in "UI"
-        or i + 1 >= page.size
-        or page.infos[i + 1].shape != "d"
-    ):
-        return
     found = NINO.match(page.text, start) or GERMAN_INSURANCE.match(page.text, start)
-    if found:
-        yield Candidate(start, found.end(), "id", 0.95, "national insurance number")
+    if not found:
+        return ()
+    return (Candidate(start, found.end(), "id", 0.95, "national insurance number"),)

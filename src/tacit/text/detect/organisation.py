@@ -61,9 +61,55 @@ def find_organisations(page: Page, i: int) -> Iterator[Candidate]:
         return
     words = sum(1 for k in range(start, i) if page.infos[k].shape in "CMU")
     evidence = 0.85 if page.capital(i) or words >= 2 else 0.75
-    if page.starts_sentence(start) and words == 1 and page.infos[start].common:
+    owned = page.low(i - 1) in ("'", "’", "s") and page.capital(i)
+    if page.starts_sentence(start) and words == 1 and page.infos[start].common and not owned:
         evidence = 0.4
-    yield cut(page, start, i + 1, "organisation", evidence, "organisation")
+    yield cut(page, start, with_age_group(page, i + 1), "organisation", evidence, "organisation")
+
+
+def with_age_group(page: Page, end: int) -> int:
+    """Return the end of a team with the age of its players: Rovers U12."""
+    if page.low(end) == "u" and page.together(end - 1, end) and page.infos[end].shape == "I":
+        end += 1
+    if page.low(end - 1) == "u" and page.joined(end - 1) and page.marks(end) & m.FEW:
+        return end + 1
+    return end
+
+
+@detector("university", m.mark("uni"), languages=("en",))
+def find_universities(page: Page, i: int) -> Iterator[Candidate]:
+    """Find the short name of a university: Uni of Ashmere."""
+    j = page.skip_dot(i + 1)
+    if page.low(j) == "of" and page.together(i, j + 1) and page.infos[j + 1].shape in "CM":
+        yield cut(page, i, forward_proper(page, j + 1, 3), "organisation", 0.88, "organisation")
+
+
+@detector("board", m.mark("board"), languages=("en",))
+def find_boards(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a board, bureau or commission with a name: Ashmere Board of Parole."""
+    if (
+        page.low(i + 1) != "of"
+        or not page.together(i, i + 2)
+        or page.infos[i + 2].shape not in "CMU"
+    ):
+        return
+    info, start = page.infos[i + 2], begin_board(page, i)
+    if info.medical or info.marks & (m.MEDICAL | m.STOP) or info.low in ("health", "nursing"):
+        return
+    end = forward_proper(page, i + 2, 3)
+    if page.lines[i] in page.caps_lines:
+        end = i + 3
+    if end > i + 2:
+        yield cut(page, start, end, "organisation", 0.84, "organisation")
+
+
+def begin_board(page: Page, i: int) -> int:
+    """Return where the words before a board begin, the state that has it among them: State of Oran Board of Parole."""
+    start = back_proper(page, i, 3)
+    if page.lines[i] in page.caps_lines:
+        while start > 0 and page.together(start - 1, i) and page.infos[start - 1].shape == "U":
+            start -= 1
+    return start
 
 
 def is_noun(page: Page, j: int) -> bool:

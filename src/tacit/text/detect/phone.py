@@ -13,7 +13,7 @@ from tacit.text.words import words
 
 #: x3 after a number may count calls, unless nothing lies between.
 EXTENSION = (
-    r"(?:[ ]{0,2}(?:ext\.?|extension|extn\.?|app\.?|Durchwahl)[ .:]{0,2}\d{1,6}(?!\d)"
+    r"(?:[ ]{0,2}(?:ext\.?|extension|extn\.?|app\.?|Durchwahl|poste|option|opt\.?)[ .:]{0,2}\d{1,6}(?!\d)"
     r"|[ ]{0,2}x[ .]{0,2}\d{2,6}(?!\d)|x\d(?!\d))?"
 )
 AMERICAN = re.compile(
@@ -32,6 +32,17 @@ FREE = re.compile(r"1[38]00[ -]\d{3}[ -]\d{3}(?!\d)")
 AFTER_CUE = re.compile(
     r"\(?\d{1,6}\)?(?:[ ./-]{0,2}\(?\d{2,8}\)?){0,5}(?!\d)" + EXTENSION, re.IGNORECASE
 )
+PATTERNS = (
+    (AMERICAN, 0.95),
+    (INTERNATIONAL, 0.95),
+    (NATIONAL, 0.85),
+    (SOLID, 0.7),
+    (INDIAN, 0.82),
+    (FREE, 0.9),
+    (LOCAL, 0.82),
+)
+#: What all of them need: seven digits with few marks between them.
+ENOUGH = re.compile(r"[(+]{0,2}\d(?:[-. ()/‐‑]{0,4}\d){6}")
 UNITS = re.compile(
     r" ?(?:mg|ml|mcg|mm|cm|kg|g|mmol|units?|iu|cells?|steps|kcal|cal|hours?|days?|weeks?|%|/)\b",
     re.IGNORECASE,
@@ -39,7 +50,7 @@ UNITS = re.compile(
 PAGER = m.mark("pager")
 #: Words that the number of an extension or pager follows.
 SHORT = words(
-    "ext extension x bleep pager beeper durchwahl dw extn pgr beep bleeps dect vocera aircall"
+    "ext extension x bleep pager beeper durchwahl dw extn pgr beep bleeps dect vocera aircall blp blps"
 )
 FILLED = words(". : # no number is on at ( = - nos")
 FILLERS = words(
@@ -72,15 +83,7 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
             yield from after_cue(page, i, start)
         return
     cue = has_cue(page, i)
-    for pattern, evidence in (
-        (AMERICAN, 0.95),
-        (INTERNATIONAL, 0.95),
-        (NATIONAL, 0.85),
-        (SOLID, 0.7),
-        (INDIAN, 0.82),
-        (FREE, 0.9),
-        (LOCAL, 0.82),
-    ):
+    for pattern, evidence in PATTERNS if ENOUGH.match(text, start) else ():
         found = pattern.match(text, start)
         if found is None and start < page.starts[i] and text[start] == "(":
             found = pattern.match(text, page.starts[i])

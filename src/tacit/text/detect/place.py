@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -63,7 +63,10 @@ def find_states(page: Page, i: int) -> Iterator[Candidate]:
             and page.together(i, i + 1)
             and page.infos[i + 1].shape != "p"
         )
-        if (known and not degree and not runs_on) or not (doubtful or page.infos[start].first >= 8):
+        # winter in Ash Palms, AZ
+        led = page.low(start - 1) in ("in", "near", "to") and not info.marks & (m.SUFFIX | m.STOP)
+        likely = (not doubtful or led) and page.infos[start].first < 8
+        if (known and not degree and not runs_on) or likely:
             yield cut(page, start, i + 1, "address", 0.9 if known else 0.82, "town and state")
     elif (
         comma
@@ -136,24 +139,93 @@ def find_regions(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("postcode", m.SHORT)
-def find_postcodes(page: Page, i: int) -> Iterator[Candidate]:
+def find_postcodes(page: Page, i: int) -> Iterable[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
-    if (
-        pattern is None
-        or page.ends[i] - page.starts[i] > 2
-        or not page.joined(i)
-        or page.infos[i].shape not in "UI"
-    ):
-        return
+    if pattern is None or not page.marks(i + 1) & m.FEW or not page.joined(i):
+        return ()
+    return read_postcode(page, i, pattern) if page.infos[i].shape in "UI" else ()
+
+
+def read_postcode(page: Page, i: int, pattern: re.Pattern[str]) -> Iterator[Candidate]:
+    """Yield the postcode that begins at token i, and the parts of the address before it."""
     found = pattern.match(page.text, page.starts[i])
     if found:
         start = page.starts[i]
         k = i - 1 if page.low(i - 1) == "," else i
         town = back_proper(page, k, 3) if k > 0 and page.together(k - 1, i) else k
         if town < k and not page.plain_case(town):
-            start = page.starts[town]
+            start = page.starts[parts_before(page, town)]
         yield Candidate(start, found.end(), "address", 0.95, "postcode")
+
+
+def parts_before(page: Page, start: int) -> int:
+    """Return where the parts of an address before a town begin: The Lock House, Towpath, Saltmarsh."""
+    for _ in range(3):
+        k = start - 1
+        if page.low(k) != "," or not page.together(k - 1, start):
+            return start
+        part = back_proper(page, k, 3)
+        if part < k and page.low(part - 1) == "the" and page.infos[part - 1].shape == "C":
+            part -= 1
+        info = page.infos[part]
+        if part >= k or info.first >= 8 or is_titled(page, part) or info.marks & m.MEDICAL:
+            return start
+        if page.together(part - 1, part) and page.low(part - 1) not in (",", ":", "at", "of", "to"):
+            return start
+        start = part
+    return start
+
+
+@detector("province", m.mark("province"), languages=("en",))
+def find_provinces(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a town before a province of Canada: Pointe-aux-Chênes, ON."""
+    if page.infos[i].shape != "U" or page.low(i - 1) != "," or page.lines[i] in page.caps_lines:
+        return
+    after = page.word_at(i + 1)
+    if after is not None and page.together(i, i + 1) and after.shape not in "pI":
+        return
+    start = jointed_start(page, i - 1)
+    if start < i - 1 and page.infos[start].first < 8 and not is_titled(page, start):
+        yield cut(page, start, i + 1, "address", 0.85, "town and state")
+
+
+def jointed_start(page: Page, k: int) -> int:
+    """Return where a town begins that ends before token k, with small words between hyphens."""
+    start = back_proper(page, k, 3)
+    while start > 3 and page.low(start - 1) == "-" and page.joined(start - 1) and k - start < 9:
+        small = page.infos[start - 2].shape == "l" and page.low(start - 3) == "-"
+        if not small or page.infos[start - 4].shape not in "CM":
+            break
+        start -= 4
+    return start
+
+
+SETTLED = re.compile(
+    r"(?:,? ?(?:(?:Vill(?:age)?|P\.? ?O|Post|P\.? ?S|Teh(?:sil)?|Tal(?:uka?)?|Dist(?:t|rict)?|Brgy|Barangay|Mandal|Thana)"
+    r"\.?[:-]? ?)?[A-Z][\w'-]{1,24}+(?: [A-Z][\w'-]{1,24}+){0,2}+){1,5}"
+)
+
+
+@detector("settlement", m.mark("settlement"), languages=("en",))
+def find_settlements(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a village and what it belongs to: Vill. Kherapur, P.O. Bansi, Dist. Rewa; Brgy San Roque."""
+    j = page.skip_dot(i + 1)
+    if page.low(j) in (":", "-"):
+        j += 1
+    if not page.together(i, j) or page.infos[j].shape not in "CM" or page.plain_case(j):
+        return
+    info = page.infos[j]
+    if info.common >= 12 or info.marks & (
+        m.STOP | m.TITLE | m.HOSPITAL | m.CLUB | m.ROLE | m.MEDICAL
+    ):
+        return
+    if page.low(i) in ("district", "village", "suburb", "hamlet") and info.common:
+        return
+    found = SETTLED.match(page.text, page.starts[j])
+    if found:
+        start = page.starts[i] if page.infos[i].shape != "l" else page.starts[j]
+        yield Candidate(start, found.end(), "address", 0.88, "settlement")
 
 
 @detector("ZIP", m.FIVE)
@@ -167,7 +239,8 @@ def find_zips(page: Page, i: int) -> Iterator[Candidate]:
     if before in ("zip", "zipcode", "code", "plz"):
         found = ZIP.match(page.text, page.starts[i])
         if found:
-            yield Candidate(found.start(), found.end(), "address", 0.95, "ZIP")
+            start = page.starts[i - 1] if page.low(i - 1) == "zip" else found.start()
+            yield Candidate(start, found.end(), "address", 0.95, "ZIP")
 
 
 @detector("German postcode", m.FIVE, languages=("de",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -226,8 +226,13 @@ def trim(text: str) -> str:
 
 
 @detector("code", m.UPPER | m.SHORT)
-def find_codes(page: Page, i: int) -> Iterator[Candidate]:
+def find_codes(page: Page, i: int) -> Iterable[Candidate]:
     """Capital letters with digits, without a cue: QL-88-40417, a licence plate."""
+    return read_code(page, i) if page.marks(i + 1) & (m.DIGIT | m.SLASH) else ()
+
+
+def read_code(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the code that begins with the letters of token i."""
     info = page.infos[i]
     if (
         info.shape not in "UI"
@@ -303,6 +308,11 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     if size < 5:
         if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
             yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
+            return
+        after = text[end : end + 1]
+        if not (after == " " and size > 2 and text[end + 1 : end + 2].isdecimal()) and not (
+            after in ("-", "/") or after.isupper()
+        ):
             return
         found = MIXED.match(text, start)
         grouped = GROUPED.match(text, start)

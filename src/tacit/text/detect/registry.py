@@ -86,7 +86,9 @@ def run_detectors(page: Page, candidates: list[Candidate]) -> None:
         if finds is None:
             finds = calls[marks] = finds_for(marks, page.pack.language)
         for find in finds:
-            candidates.extend(find(page, i))
+            found = find(page, i)
+            if found:
+                candidates.extend(found)
 
 
 def finds_for(marks: int, language: str) -> tuple[Find, ...]:

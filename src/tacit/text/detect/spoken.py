@@ -12,6 +12,9 @@ from tacit.text.words import words
 DIGITS = words("zero oh one two three four five six seven eight nine double triple nought")
 #: Digits in words that make a telephone number.
 ENOUGH = 6
+#: First words of years, and what stands between a word of birth and the day.
+YEARS = words("nineteen twenty thirty forty fifty sixty seventy eighty ninety two")
+BETWEEN = words("is was of date on the : , my her his s ' ’")
 ORDINALS = words(
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
     "sixteenth seventeenth eighteenth nineteenth twentieth twenty thirtieth thirty"
@@ -46,8 +49,44 @@ def find_spoken_dates(page: Page, i: int) -> Iterator[Candidate]:
             end = more + 1
         elif page.low(j) in ("twenty", "thirty"):
             return
-        yield cut(page, i, end, "date", 0.9, "spoken date")
+        yield cut(page, i, year_end(page, end), "date", 0.9, "spoken date")
     k = i - 2 if page.low(i - 1) == "of" else i
     if k < i and page.low(k) in ORDINALS and page.together(k, i):
         start = k - 1 if page.low(k - 1) in ("twenty", "thirty") else k
-        yield cut(page, start, i + 1, "date", 0.9, "spoken date")
+        before = start - 2 if page.low(start - 1) == "the" else start - 1
+        if page.marks(before) & m.WEEKDAY and page.together(before, i):
+            start = before
+        yield cut(page, start, year_end(page, i + 1), "date", 0.9, "spoken date")
+
+
+def year_end(page: Page, end: int) -> int:
+    """Return the end of a date with a year in words: ninety-two, nineteen fifty eight, two thousand and four."""
+    j = end + 1 if page.low(end) == "," else end
+    stop = number_end(page, j)
+    counted = stop - j > 1 and page.low(j) in YEARS
+    return stop if counted and page.together(end - 1, stop - 1) else end
+
+
+def number_end(page: Page, j: int) -> int:
+    """Return the end of the number words from token j on."""
+    stop, k = j, j
+    while k < min(page.size, j + 8):
+        if page.marks(k) & m.NUMBER_WORD or page.low(k) in ("hundred", "thousand", "oh"):
+            stop = k + 1
+        elif page.low(k) not in ("-", "and"):
+            break
+        k += 1
+    return stop
+
+
+@detector("spoken birthday", m.BORN, languages=("en",))
+def find_spoken_birthdays(page: Page, i: int) -> Iterator[Candidate]:
+    """Find at least three number words after a word of birth: birthday nine twenty two fifty eight."""
+    j = i + 1
+    while page.low(j) in BETWEEN and j < i + 5:
+        j += 1
+    if not page.marks(j) & m.NUMBER_WORD or not page.together(i, j):
+        return
+    end = number_end(page, j)
+    if sum(bool(page.marks(k) & m.NUMBER_WORD) for k in range(j, end)) > 2:
+        yield cut(page, j, end, "date", 0.9, "spoken birthday")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
@@ -127,6 +129,10 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
             yield cut(page, tidy(page, k, i), end, "address", 0.8 if led else 0.5, "street")
     elif plain and words == 1 and page.low(k - 1) in ON and not page.infos[i - 1].medical:
         common = page.infos[i - 1].common
+        if info.low == "st" and page.low(k - 1) in ("on", "off") and ends_phrase(page, i + 1):
+            # on king st
+            yield cut(page, k, end, "address", 0.82, "street")
+            return
         if common < 11 and info.low not in (
             "view",
             "run",
@@ -167,6 +173,11 @@ def find_streets(page: Page, i: int) -> Iterator[Candidate]:
     ):
         lives = page.low(k - 1) in ("on", "at", "to", "off", "near", "in")
         yield cut(page, tidy(page, k, i), end, "address", 0.8 if lives else 0.45, "street")
+
+
+def ends_phrase(page: Page, j: int) -> bool:
+    """Return True when a mark or the end of a line stands at token j."""
+    return j >= page.size or not page.together(j - 1, j) or page.infos[j].shape == "p"
 
 
 def plain_weak(page: Page, start: int, i: int) -> float:
@@ -230,8 +241,12 @@ def house_number(page: Page, k: int) -> tuple[int, bool]:
         and page.joined(j - 1)
     ):
         return j - 1, True
-    if page.marks(j) & m.NUMBER_WORD and page.capital(j):
-        return j, True
+    if page.marks(j) & m.NUMBER_WORD and (page.capital(j) or page.capital(k)):
+        if page.low(j - 1) == "-" and page.marks(j - 2) & m.NUMBER_WORD and page.together(j - 2, k):
+            # forty-one Bellflower Lane
+            return j - 2, True
+        if page.capital(j):
+            return j, True
     return k, False
 
 
@@ -252,7 +267,61 @@ def street_end(page: Page, i: int) -> int:
         end += 1
     if page.low(end) in COMPASS and page.together(i, end) and page.capital(end):
         end += 1
+    if page.low(end) == "#" and page.together(i, end + 1) and page.marks(end + 1) & m.FEW:
+        end += 2
     return end
+
+
+@detector("street by its first word", m.mark("leading way"), languages=("en",))
+def find_leading_ways(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a street whose word comes first: 1903 Camino Alto, 12 Rue des Ormes."""
+    start, numbered = house_number(page, i)
+    if not numbered or page.infos[i].shape not in "CU":
+        return
+    end = i + 1
+    while end < min(page.size, i + 5) and page.together(i, end):
+        if not (
+            page.capital(end) or page.low(end) in ("de", "des", "du", "la", "las", "los", "del")
+        ):
+            break
+        end += 1
+    if end > i + 1 and page.capital(end - 1):
+        yield cut(page, start, end, "address", 0.9, "street")
+
+
+#: Roads by their number, and what shows that a road is meant.
+ROAD = re.compile(
+    r"(?:[AMBNR]\d{1,4}(?:\(M\))?|I-\d{1,3}|(?:US|SR|CR|FM)[- ]?\d{1,4})(?![\w.])"
+    r"(?: ?(?:[NSEW]B|[a-z]{4,5}bound))?"
+)
+BESIDE = re.compile(
+    r" ?(?:@|near|at|by|outside|junction|jct|J\d{1,2}\b|exit|bypass|mile|between)", re.IGNORECASE
+)
+
+
+@detector("numbered road", m.SHORT, languages=("en",))
+def find_roads(page: Page, i: int) -> Iterable[Candidate]:
+    """Find a place on a road: A38 near Ashling, I-10 WB @ Exit 114."""
+    if page.marks(i + 1) & (m.FEW | m.SLASH) and not (i and page.joined(i - 1)):
+        return read_road(page, i)
+    return ()
+
+
+def read_road(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the number of a road and the place near it."""
+    found = ROAD.match(page.text, page.starts[i])
+    beside = BESIDE.match(page.text, found.end()) if found else None
+    if not found or not beside:
+        return
+    j = bisect_left(page.starts, beside.end())
+    if page.low(j) == "exit" or page.marks(j) & m.FEW:
+        end = j + 1 if page.marks(j) & m.FEW else j + 2
+    elif page.together(i, j) and page.infos[j].shape in "CM":
+        end = forward_proper(page, j, 3)
+    else:
+        return
+    if end > j and page.together(i, end - 1):
+        yield cut(page, i, end, "address", 0.86, "street")
 
 
 #: Words of plots that may stand before the name of a street or a quarter.

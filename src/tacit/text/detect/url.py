@@ -11,7 +11,7 @@ from tacit.text.page import Page
 
 FULL = re.compile(r"(?:https?|ftp)://[^\s<>\"']{1,2000}|www\.[^\s<>\"']{1,2000}", re.IGNORECASE)
 DOMAIN = re.compile(
-    r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.(?:com|org|net|edu|gov|uk|de|info|io|health|eu|at|ch)(?:/[^\s<>\"']{0,500})?(?![\w])",
+    r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.(?:com|org|net|edu|gov|uk|de|info|io|health|eu|at|ch|au|nz|ie|ca|za|biz|app|scot|wales|clinic|online|site|example)(?:/[^\s<>\"']{0,500})?(?![\w])",
     re.IGNORECASE,
 )
 MACHINE = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.]\d)")

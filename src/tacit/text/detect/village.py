@@ -108,6 +108,8 @@ def find_strange_places(page: Page, i: int) -> Iterator[Candidate]:
     strange = not info.common and info.last < 14
     if not strange and not led:
         return
+    if page.low(end) == "via" and page.together(j, end + 1):
+        end = max(end, forward_proper(page, end + 1, 2))
     evidence = 0.55 + (0.27 if led else 0.0) + (0.2 if ending and strange else 0.0)
     if not led and page.low(i) in ("to", "of", "from") and not ending:
         evidence = 0.4

@@ -283,13 +283,31 @@ CUES = {
         "bridge mill mills wood woods common marsh glen loch lough lake lakes fen heath weir ferry haven cliff sands bank banks end "
         "station flats plains prairie canyon butte forks fork crossing landing cove point head ness bassett regis green siding tor dale "
         "county parish borough village gardens heights hills hill rapids rock grove burn beck gill puram pet peth bazaar chowk marg "
-        "society cross wharf dock docks caravan homestead downs"
+        "society cross wharf dock docks caravan homestead downs nation narrows lines palms shores pines oaks meadows acres"
     ),
     "body field": (
         "snf employer school insurer payer payor bank pharmacy church parish facility provider hospital practice team club college "
         "union agency sponsor company firm workplace university nursery prison carrier chemist hospice dispensary lender regiment "
         "congregation daycare preschool academy"
     ),
+    "plan": (
+        "plan plans assist assistance direct management adjusters underwriters indemnity scheme select shield claims insurers insurer "
+        "assurance benefits casualty reinsurance brokers cover administrators lettings housing residences"
+    ),
+    "clinic head": (
+        "ivf allergy pathology diagnostic imaging pediatrics surgical specialists specialist eye eyes skin foot feet sleep pain heart "
+        "lung brain bone orthodontic orthotics prosthetics ultrasound scanning telehealth ambulatory walk-in urgent wellbeing unit"
+    ),
+    "insurer": "tpa insurer payor payer insurance hmo underwriter reinsurer",
+    "uni": "uni univ",
+    "board": "board bureau commission tribunal",
+    "settlement": (
+        "vill village dist distt district tehsil tahsil taluk taluka teh mandal thana brgy barangay bgy purok sitio mohalla moh "
+        "kampung townland panchayat hamlet suburb kebele woreda"
+    ),
+    "leading way": "camino calle paseo avenida rua rue chemin jalan jln via strada carrera avda corso viale impasse",
+    "province": "on bc ab sk mb qc ns nb nl pe yt nu",
+    "url": "example au nz ie ca za biz app scot wales clinic online site",
     "neighbour": "neighbour neighbor landlord landlady",
     "named ward": "ward",
     "region": "nsw vic qld wa sa tas act nt",
@@ -308,7 +326,7 @@ CUES = {
     ),
     "pager": (
         "bleeped bleeping bleeps paged paging beeped beep dect vocera aircall switchboard helpline whatsapp sms textphone "
-        "minicom cellphone cellular handset extn pgr rang texted text voip tele phones nos"
+        "blp blps minicom cellphone cellular handset extn pgr rang texted text voip tele phones nos"
     ),
     "known as": "known goes likes went answers",
     "signs": "by per b w checked signed typed dictated transcribed scribed seen reviewed scribe witnessed grossed initials signs initialled initialed countersigned",
@@ -444,7 +462,8 @@ PACK = Pack(
         "tomography",
     ),
     postcode=re.compile(
-        r"(?:[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}|[A-Z]\d[A-Z][ ]\d[A-Z]\d)(?![A-Za-z0-9])",
+        r"(?:[A-Z]{1,2}\d[A-Z\d]?[ ]{0,2}\d[A-Z]{2}|[A-Z]\d[A-Z][ ]\d[A-Z]\d|"
+        r"[AC-FHKNPRTV-Y]\d[\dW][ ](?=[A-Z]{0,3}\d)(?=\d{0,3}[A-Z])[AC-FHKNPRTV-Y\d]{4})(?![A-Za-z0-9])",
         re.IGNORECASE,
     ),
     ninety="90 or older",
