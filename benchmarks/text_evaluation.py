@@ -49,7 +49,7 @@ SHOWN = ("threshold 0.8", "0.7 with reduction", "strict")
 
 
 def main(n):
-    documents = tacit.examples.letters(n, seed=3, split="test").documents
+    documents = tacit.examples.letters(n, seed=44, split="test").documents
     size = sum(len(d.text) for d in documents) / 1e3
     results = {}
     print(
