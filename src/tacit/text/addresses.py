@@ -39,9 +39,16 @@ def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
             continue
         joined.append(span)
         if span.kind == "hospital":
-            limit = spans[k + 1].start if k + 1 < len(spans) else len(page.text)
-            joined.extend(towns_of_house(page, span, limit))
+            joined.extend(towns_of_house(page, span, limit_of(page, spans, k + 1)))
     return joined
+
+
+def limit_of(page: Page, spans: list[Span], k: int) -> int:
+    """Return where the next span begins that is neither a place nor a name, which the trained voter takes places for."""
+    for span in spans[k : k + 3]:
+        if span.kind not in ("name", "address"):
+            return span.start
+    return spans[k + 3].start if k + 3 < len(spans) else len(page.text)
 
 
 def towns_of_house(page: Page, span: Span, limit: int) -> Iterator[Span]:
@@ -74,6 +81,8 @@ def capitals_end(page: Page, j: int) -> int:
         info = page.infos[end]
         barred = m.TITLE | m.HOSPITAL | m.WARD | m.SUFFIX | m.MEDICAL | m.ROLE | m.STATE
         if info.shape not in "CM" or info.marks & barred or info.medical or stops(page, end):
+            break
+        if info.first >= 8 and not info.marks & m.PLACE:
             break
         end += 1
     return end

@@ -11,6 +11,8 @@ SMALL = words("of the & and for de la du del der und für von zum zur am im des"
 INNER = words("of the & and de la du del der und für")
 #: Small words within the names of places: Clearfield-upon-Tarn.
 JOINTS = words("upon on le by in under super next the am an der ob")
+#: Small words before the names of places.
+PREFIXES = words("new old upper lower over")
 #: Capitalised words that tell no one which: General Hospital, Day Surgery.
 GENERIC = words(
     "general day emergency outpatient inpatient regional local community district county city "
@@ -98,7 +100,20 @@ def back_proper(page: Page, j: int, most: int = 6) -> int:
             taken += 1
             continue
         break
-    return tidy(page, i, j)
+    i = tidy(page, i, j)
+    return i - 1 if 0 < i < j and is_prefixed(page, i) else i
+
+
+def is_prefixed(page: Page, i: int) -> bool:
+    """Return True when New, Old or Upper stands before a name within a sentence: attends New Canaan Church."""
+    before = page.infos[i - 1]
+    return (
+        before.shape == "C"
+        and before.low in PREFIXES
+        and page.infos[i].shape in "CM"
+        and page.gap(i - 1) == 1
+        and not page.starts_sentence(i - 1)
+    )
 
 
 def inner_dot(page: Page, k: int) -> bool:

@@ -32,6 +32,7 @@ from tacit.text.detect.hospital import MEASURES
 from tacit.text.detect.named_body import NO_NAMES
 from tacit.text.detect.record_number import LABEL, is_shared
 from tacit.text.detect.spoken import ORDINALS, find_spoken_dates
+from tacit.text.detect.url import find_urls
 from tacit.text.detect.village import PLACED
 from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
@@ -482,6 +483,11 @@ def tidy_email(page: Page, span: Span) -> Iterator[Span]:
         return
     for c in found:
         yield replace(span, start=c.start, end=c.end)
+    for k in tokens_of(page, span):
+        if page.low(k) == "www" and all(page.starts[k] >= c.end for c in found):
+            for c in find_urls(page, k):
+                yield replace(span, start=c.start, end=c.end, kind="url")
+            return
 
 
 def tidy_thing(page: Page, span: Span) -> Iterator[Span]:

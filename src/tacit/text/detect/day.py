@@ -41,6 +41,8 @@ def find_weekdays(page: Page, i: int) -> Iterator[Candidate]:
     info = page.infos[j]
     if info.low in ORDINALS:
         end = ordinal_end(page, j)
+        if end and page.low(end) == "of" and page.marks(end + 1) & m.MONTH:
+            end += 2
         if end and (page.low(j - 1) == "the" or end - j > 1):
             yield cut(page, i, end, "date", 0.9, "day by its ordinal")
     elif (

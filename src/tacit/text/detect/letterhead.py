@@ -31,6 +31,7 @@ SURE = words(
 )
 #: Words of headings that are no bodies: Discharge Clinic.
 TITLES = m.STOP | m.TITLE | m.GREETING | m.CLOSING | m.MONTH | m.WEEKDAY | m.BORN | m.PHONE
+LINKS = words("of for and the from at to by")
 #: What such a line of capitals names that is no body: a form, a summary.
 FORMS = words(
     "summary report note notes form letter request referral record sheet chart list consult consultation discharge "
@@ -55,8 +56,8 @@ def read_segments(page: Page, i: int) -> Iterator[Candidate]:
             evidence = weigh_line(page, start, end)
             if evidence:
                 yield cut(page, start, end, kind_of(page, end - 1), evidence, "letterhead")
-        start = end + 1
-        if page.low(end) not in PARTS or not page.together(end, start):
+        start = next_segment(page, end)
+        if not start:
             return
 
 
@@ -93,6 +94,16 @@ def segment_end(page: Page, start: int) -> int:
     return end
 
 
+def next_segment(page: Page, end: int) -> int:
+    """Return where the next segment of a line begins, 0 for none."""
+    for k in range(end, min(page.size - 1, end + 6)):
+        if page.lines[k] != page.lines[end - 1]:
+            return 0
+        if page.infos[k].low in PARTS and not page.joined(k):
+            return k + 1 if page.lines[k + 1] == page.lines[k] else 0
+    return 0
+
+
 def closes(page: Page, end: int) -> bool:
     """Return True when a line ends at token end, or goes on in another segment."""
     if end >= page.size or page.lines[end] != page.lines[end - 1]:
@@ -106,6 +117,13 @@ def weigh_line(page: Page, start: int, end: int) -> float:
     if page.marks(start) & TITLES & ~m.STOP and not page.marks(start) & m.SAINT:
         return 0.0
     if any(page.low(k) in FORMS for k in range(start, last)):
+        return 0.0
+    if (
+        page.low(start + 1) in LINKS
+        and page.infos[start].common >= 11
+        and not page.marks(start) & HEADS
+    ):
+        # Results of Wexley Diagnostics
         return 0.0
     tells = told(page, start, last)
     if any(page.infos[k].shape in "CM" for k in range(start, end)):
@@ -147,6 +165,18 @@ def read_brackets(page: Page, i: int) -> Iterator[Candidate]:
         return
     if told(page, i + 1, last) and not page.marks(i + 1) & TITLES:
         yield cut(page, i + 1, end, kind_of(page, last), 0.84, "body in brackets")
+
+
+@detector("firm in a sentence", PLAN, languages=("en",))
+def find_firms(page: Page, i: int) -> Iterator[Candidate]:
+    """Find a word of no dictionary before Direct, Assist or Select: delivered by Medisend Direct."""
+    k = i - 1
+    if page.infos[i].shape != "C" or k < 1 or not page.together(k - 1, i) or page.gap(k) != 1:
+        return
+    info = page.infos[k]
+    if info.shape in "CM" and not info.common and not info.marks & (m.FIRST | m.MEDICAL | m.EPONYM):
+        led = page.low(k - 1) in ("by", "via", "with", "from", "through", "@", "w", "to", "of")
+        yield cut(page, k, i + 1, "employer", 0.82 if led else 0.6, "firm in a sentence")
 
 
 @detector("insurer", INSURER, languages=("en",))

@@ -142,7 +142,7 @@ def find_regions(page: Page, i: int) -> Iterator[Candidate]:
 def find_postcodes(page: Page, i: int) -> Iterable[Candidate]:
     """Find a postcode of letters and digits, with the town before it."""
     pattern = page.pack.postcode
-    if pattern is None or not page.marks(i + 1) & m.FEW or not page.joined(i):
+    if pattern is None or not page.marks(i + 1) & (m.FEW | m.SLASH) or not page.joined(i):
         return ()
     return read_postcode(page, i, pattern) if page.infos[i].shape in "UI" else ()
 
@@ -321,6 +321,13 @@ def find_places(page: Page, i: int) -> Iterator[Candidate]:
             return
 
 
+def with_nation(page: Page, end: int) -> int:
+    """Return the end of a place with the word that its people have for it: Ash Narrows First Nation."""
+    if page.low(end) == "nation" and page.low(end - 1) == "first" and page.together(end - 1, end):
+        return end + 1
+    return end
+
+
 @detector("home", m.LIVES)
 def find_homes(page: Page, i: int) -> Iterator[Candidate]:
     """Lives in, resides at, moved from: the capitalised words after it."""
@@ -361,7 +368,7 @@ def find_homes(page: Page, i: int) -> Iterator[Candidate]:
         or (page.marks(j) & (BARRED | m.STATE) and not page.marks(j) & (m.PLACE | m.SAINT))
     ):
         return
-    end = forward_proper(page, j, 3)
+    end = with_nation(page, forward_proper(page, j, 3))
     if any(page.marks(k) & (m.HOSPITAL | m.CLUB | m.COMPANY) for k in range(j, end + 1)):
         return
     if end > j and not page.marks(end) & m.HEAD and (not page.infos[j].medical or end > j + 1):

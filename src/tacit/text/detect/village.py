@@ -81,7 +81,9 @@ def find_terrain(page: Page, i: int) -> Iterator[Candidate]:
     else:
         evidence = 0.65 if strange or i - start > 1 else 0.5
     if evidence:
-        yield cut(page, start, i + 1, "address", evidence, "village")
+        # Ash Narrows First Nation
+        end = i + 3 if page.low(i + 1) == "first" and page.low(i + 2) == "nation" else i + 1
+        yield cut(page, start, end, "address", evidence, "village")
 
 
 @detector("place of nobody's list", HITHER, languages=("en",))
