@@ -191,8 +191,12 @@ def weigh(page: Page, group: list[Candidate], words: dict[int, float]) -> list[S
     names = [c for c in group if c.kind in NAMES]
     strongest: dict[tuple[int, int, str], Candidate] = {}
     for c in group:
+        # A rule that sees the same words gives the voter's span its name.
         known = strongest.get((c.start, c.end, c.kind))
-        if known is None or c.evidence > known.evidence:
+        if known is None or (c.source != "crf", c.evidence) > (
+            known.source != "crf",
+            known.evidence,
+        ):
             strongest[c.start, c.end, c.kind] = c
     spans = []
     for c in strongest.values():

@@ -222,13 +222,16 @@ def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
 
 def within_lines(text: str, start: int, end: int, kind: str) -> Iterable[tuple[int, int]]:
     """Yield the parts of a voted span that lie on one line, in one column; only addresses and names of things go on."""
-    if kind in ONE_LINE:
-        for gap in GAP.finditer(text, start, end):
-            if gap.start() > start:
-                yield start, gap.start()
-            start = gap.end()
-    if end > start:
+    if kind not in ONE_LINE or not GAP.search(text, start, end):
         yield start, end
+        return
+    for gap in (*GAP.finditer(text, start, end), None):
+        stop = gap.start() if gap else end
+        part = text[start:stop]
+        if part.strip():
+            # A hyphen with which the line breaks a word belongs to neither half.
+            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip(" \t\r-"))
+        start = gap.end() if gap else end
 
 
 @functools.cache

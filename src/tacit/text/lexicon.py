@@ -189,9 +189,7 @@ class Lexicon:
             word.marks |= m.LAST
             word.last = int(last)
         # Naïve is an ordinary word, Mỹ is a name.
-        common = known.common.get(word.low) or (
-            known.common.get(low) if len(low) > 3 else None
-        )
+        common = known.common.get(word.low) or (known.common.get(low) if len(low) > 3 else None)
         if common:
             word.marks |= m.COMMON
             word.common = int(common)

@@ -14,6 +14,7 @@ from tacit.text.detect.record_number import DOSES
 from tacit.text.detect.registry import Candidate, cut
 from tacit.text.medicine import medical_evidence, ordinary_evidence
 from tacit.text.page import Page
+from tacit.text.tidy import tidy_spans
 
 KNOWN = (
     m.STOP
@@ -51,7 +52,7 @@ def add_doubtful(
         covered[span.start : span.end] = b"\x01" * (span.end - span.start)
     doubtful = [
         *(s for s in uncertain if s.certainty >= DOUBT),
-        *(Span(c.start, c.end, c.kind, c.evidence, "doubt") for c in votes if is_possible(page, c)),
+        *tidy_spans(page, [Span(*c[:5]) for c in votes if is_possible(page, c)]),
         *(Span(*c[:5]) for c in find_unknown(page)),
     ]
     added = []

@@ -60,6 +60,20 @@ PHONE_STARTS = frozenset("0123456789(+")
 #: Words before a telephone number that end an address.
 RINGS = words("ring tel telephone phone ph call fax mob mobile contact cell")
 #: Kinds of spans that are made of words.
+#: Countries tell too little of a person to be an address; so do the words that go with them.
+COUNTRIES = words(
+    "afghanistan africa albania algeria america angola arab argentina armenia asia australia austria bahamas bahrain "
+    "bangladesh barbados belgium belize bolivia bosnia botswana brazil britain bulgaria burma cambodia cameroon canada chile "
+    "china colombia congo croatia cuba cyprus denmark ecuador egypt eire emirates england eritrea estonia ethiopia europe fiji "
+    "finland france gambia germany ghana gibraltar greece grenada guatemala guyana haiti herzegovina holland honduras hungary "
+    "iceland india indonesia iran iraq ireland israel italy ivory jamaica japan kenya korea kosovo kuwait laos latvia lebanon liberia "
+    "libya lithuania luxembourg macedonia madagascar malawi malaysia mali malta mauritius mexico moldova mongolia montenegro "
+    "morocco mozambique myanmar namibia nepal netherlands nicaragua niger nigeria norway oman pakistan palestine panama paraguay "
+    "peru philippines poland portugal qatar romania russia rwanda samoa saudi scotland senegal serbia sierra leone singapore slovakia "
+    "slovenia somalia spain sudan swaziland eswatini sweden switzerland syria taiwan tanzania thailand tobago togo tonga trinidad tunisia "
+    "turkey uganda uk ukraine uruguay usa us venezuela vietnam wales yemen zambia zimbabwe united kingdom states republic of the and "
+    "north south east west northern southern new zealand sri lanka costa rica guinea arabia"
+)
 WORDY = frozenset(("address", "hospital", "employer", "organisation"))
 #: What may lie within one name.
 NARROW = frozenset(("", " ", ". ", "-", "'", " of "))
@@ -534,6 +548,8 @@ def tidy_address(page: Page, span: Span) -> Iterator[Span]:
 def could_be_place(page: Page, i: int, j: int) -> bool:
     """Return True for words without a number that may be a place."""
     infos = [page.infos[k] for k in range(i, j) if page.infos[k].shape != "p"]
+    if all(w.low in COUNTRIES for w in infos):
+        return False
     led = page.low(i - 1) in PLACED or page.marks(i - 1) & m.LIVES or page.low(i - 1) == ","
     if all(w.common >= 9 and not w.marks & m.STREET for w in infos) and not led:
         return not (page.plain_case(i) or all(w.shape == "l" for w in infos))

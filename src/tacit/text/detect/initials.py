@@ -62,7 +62,7 @@ def initial_line(page: Page, i: int) -> Iterator[Candidate]:
 @detector("initials at the end", m.SHORT | m.LETTER)
 def find_initials_at_end(page: Page, i: int) -> Iterator[Candidate]:
     """Find initials with full stops between a sentence and the end of its line, and those before a name on its own line."""
-    if page.low(i + 1) != "." or not page.joined(i):
+    if page.low(i + 1) != "." or not page.joined(i) or page.marks(i) & m.TITLE:
         return
     if is_joined_signature(page, i):
         yield cut(page, i, word_end(page, i + 2), "name", 0.85, "line of initials", person=True)
