@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
-from tacit.text.detect.named_body import BODY, CARE, FIRM, told
+from tacit.text.detect.named_body import BODY, CARE, FIRM, NO_NAMES, told
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import INNER, SMALL, forward_proper
@@ -28,6 +28,12 @@ PARTS = frozenset(("–", "—", "|", "·", "•", "-"))
 SURE = words(
     "hospital infirmary trust partnership foundation clinic insurance company university school college academy board "
     "authority prison church plan laboratories laboratory pharmacy hospice surgery mutual group practice"
+)
+#: Last words that departments have as well, which are no bodies of their own.
+DEPARTMENTS = words(
+    "unit service services surgery therapy specialist specialists medicine endoscopy imaging radiology cardiology oncology "
+    "urology neurology pathology psychiatry ward suite wing team rehab rehabilitation care nursing ultrasound physio "
+    "physiotherapy maternity recovery clinic lab laboratory pain sleep heart surgical"
 )
 #: Words of headings that are no bodies: Discharge Clinic.
 TITLES = m.STOP | m.TITLE | m.GREETING | m.CLOSING | m.MONTH | m.WEEKDAY | m.BORN | m.PHONE
@@ -126,6 +132,8 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         # Results of Wexley Diagnostics
         return 0.0
     tells = told(page, start, last)
+    if page.low(last) in DEPARTMENTS and not is_named(page, start, last):
+        return 0.0
     if any(page.infos[k].shape in "CM" for k in range(start, end)):
         return 0.86 if tells == 2 else 0.82 if tells and last - start > 1 else 0.0
     if any(
@@ -133,10 +141,20 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         for k in range(start, last)
     ):
         return 0.0
-    if tells == 2:
+    if tells == 2 and is_named(page, start, last):
         return 0.84
     sure = page.low(last) in SURE and last - start > 2
     return 0.82 if tells and sure else 0.0
+
+
+def is_named(page: Page, start: int, last: int) -> bool:
+    """Return True when a word of no dictionary names a body, beside those that tell its sort: Haematology Day Unit."""
+    for k in range(start, last):
+        info = page.infos[k]
+        barred = info.medical or info.marks & (m.MEDICAL | m.EPONYM) or info.low in NO_NAMES
+        if len(info.low) > 3 and not barred and (not info.common or info.index >= 1):
+            return True
+    return False
 
 
 def kind_of(page: Page, last: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.dates import NUMERIC
@@ -59,8 +59,21 @@ FILLERS = words(
 
 
 @detector("phone", m.DIGIT)
-def find_phones(page: Page, i: int) -> Iterator[Candidate]:
+def find_phones(page: Page, i: int) -> Iterable[Candidate]:
     """Digits grouped as national and international numbers are."""
+    word = page.words[i]
+    if (
+        len(word) < 3
+        and word[0] not in "01"
+        and page.low(i - 1) not in "(+"
+        and not has_cue(page, i)
+    ):
+        return ()
+    return read_phone(page, i)
+
+
+def read_phone(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the telephone number whose first digits are token i."""
     text, start = page.text, page.starts[i]
     if i and page.joined(i - 1):
         before = page.infos[i - 1]
