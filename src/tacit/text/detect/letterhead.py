@@ -50,7 +50,15 @@ def find_letterheads(page: Page, i: int) -> Iterable[Candidate]:
     """Find a line in capitalised words whose last word ends the names of bodies: Pelican Bay Medical."""
     if page.infos[i].shape not in "CMU" or (page.lines[i] > TOP and not after_signature(page, i)):
         return ()
-    return read_segments(page, i)
+    return () if is_prose(page, i + 1) else read_segments(page, i)
+
+
+def is_prose(page: Page, j: int) -> bool:
+    """Return True when the second word of a line shows that it is a sentence or a field."""
+    after = page.word_at(j)
+    if after is None or page.lines[j] != page.lines[j - 1]:
+        return True
+    return after.low in ":," or (after.shape == "l" and after.low not in SMALL)
 
 
 def read_segments(page: Page, i: int) -> Iterator[Candidate]:
