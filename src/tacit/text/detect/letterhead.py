@@ -19,8 +19,8 @@ HEADS = HOUSE | m.COMPANY | FIRM | m.CLUB | BODY | PLAN
 SIGNED = m.SUFFIX | m.TITLE
 #: Lines from the top of a text that may be the head of a letter.
 TOP = 8
-#: Words and segments of a line at most.
-MOST, SEGMENTS = 9, 3
+#: Words of a line at most.
+MOST = 9
 #: What ends a segment of a line of its own.
 CUTS = frozenset((",", "–", "—", "|", "·", "•", "(", "-", ";"))
 PARTS = frozenset(("–", "—", "|", "·", "•", "-"))
@@ -45,34 +45,27 @@ FORMS = words(
 )
 
 
-@detector("letterhead", m.LINE, languages=("en",))
+@detector("letterhead", HEADS, languages=("en",))
 def find_letterheads(page: Page, i: int) -> Iterable[Candidate]:
     """Find a line in capitalised words whose last word ends the names of bodies: Pelican Bay Medical."""
-    if page.infos[i].shape not in "CMU" or (page.lines[i] > TOP and not after_signature(page, i)):
+    if page.infos[i].shape not in "CMU" or not closes(page, i + 1):
         return ()
-    return () if is_prose(page, i + 1) else read_segments(page, i)
+    start, top = segment_start(page, i), page.lines[i] <= TOP
+    if start == i or segment_end(page, start) != i + 1 or not (top or after_signature(page, start)):
+        return ()
+    evidence = weigh_line(page, start, i + 1)
+    return (cut(page, start, i + 1, kind_of(page, i), evidence, "letterhead"),) if evidence else ()
 
 
-def is_prose(page: Page, j: int) -> bool:
-    """Return True when the second word of a line shows that it is a sentence or a field."""
-    after = page.word_at(j)
-    if after is None or page.lines[j] != page.lines[j - 1]:
-        return True
-    return after.low in ":," or (after.shape == "l" and after.low not in SMALL)
-
-
-def read_segments(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the bodies among the segments of a line."""
-    start = i
-    for _ in range(SEGMENTS):
-        end = segment_end(page, start)
-        if end - start > 1 and page.marks(end - 1) & HEADS and closes(page, end):
-            evidence = weigh_line(page, start, end)
-            if evidence:
-                yield cut(page, start, end, kind_of(page, end - 1), evidence, "letterhead")
-        start = next_segment(page, end)
-        if not start:
-            return
+def segment_start(page: Page, i: int) -> int:
+    """Return where the segment of a line that holds token i begins, or i when it is too long."""
+    line = page.lines[i]
+    for k in range(i, max(-1, i - MOST), -1):
+        if k == 0 or page.lines[k - 1] != line:
+            return k
+        if page.infos[k - 1].low in PARTS and page.starts[k] > page.ends[k - 1]:
+            return k
+    return i
 
 
 def after_signature(page: Page, i: int) -> bool:
@@ -106,16 +99,6 @@ def segment_end(page: Page, start: int) -> int:
     while end > start and (page.infos[end - 1].shape == "p" or page.low(end - 1) in SMALL):
         end -= 1
     return end
-
-
-def next_segment(page: Page, end: int) -> int:
-    """Return where the next segment of a line begins, 0 for none."""
-    for k in range(end, min(page.size - 1, end + 6)):
-        if page.lines[k] != page.lines[end - 1]:
-            return 0
-        if page.infos[k].low in PARTS and not page.joined(k):
-            return k + 1 if page.lines[k + 1] == page.lines[k] else 0
-    return 0
 
 
 def closes(page: Page, end: int) -> bool:
