@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tacit.text import marks as m
@@ -73,8 +73,14 @@ NO_DATES = re.compile(
 
 
 @detector("date", m.DIGIT)
-def find_dates(page: Page, i: int) -> Iterator[Candidate]:
+def find_dates(page: Page, i: int) -> Iterable[Candidate]:
     """Digits with slashes, dots or dashes, or a day before a month's name."""
+    size = len(page.words[i])
+    return read_date(page, i) if size < 5 or size == 8 else ()
+
+
+def read_date(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the date that begins with the number at token i."""
     start = page.starts[i]
     size = page.ends[i] - start
     if size > 8 or (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
-from tacit.text.detect.named_body import BODY, CARE, FIRM, told
+from tacit.text.detect.named_body import BODY, CARE, FIRM, NO_NAMES, told
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.page import Page
 from tacit.text.proper import INNER, SMALL, forward_proper
@@ -19,8 +19,8 @@ HEADS = HOUSE | m.COMPANY | FIRM | m.CLUB | BODY | PLAN
 SIGNED = m.SUFFIX | m.TITLE
 #: Lines from the top of a text that may be the head of a letter.
 TOP = 8
-#: Words and segments of a line at most.
-MOST, SEGMENTS = 9, 3
+#: Words of a line at most.
+MOST = 9
 #: What ends a segment of a line of its own.
 CUTS = frozenset((",", "–", "—", "|", "·", "•", "(", "-", ";"))
 PARTS = frozenset(("–", "—", "|", "·", "•", "-"))
@@ -28,6 +28,12 @@ PARTS = frozenset(("–", "—", "|", "·", "•", "-"))
 SURE = words(
     "hospital infirmary trust partnership foundation clinic insurance company university school college academy board "
     "authority prison church plan laboratories laboratory pharmacy hospice surgery mutual group practice"
+)
+#: Last words that departments have as well, which are no bodies of their own.
+DEPARTMENTS = words(
+    "unit service services surgery therapy specialist specialists medicine endoscopy imaging radiology cardiology oncology "
+    "urology neurology pathology psychiatry ward suite wing team rehab rehabilitation care nursing ultrasound physio "
+    "physiotherapy maternity recovery clinic lab laboratory pain sleep heart surgical"
 )
 #: Words of headings that are no bodies: Discharge Clinic.
 TITLES = m.STOP | m.TITLE | m.GREETING | m.CLOSING | m.MONTH | m.WEEKDAY | m.BORN | m.PHONE
@@ -39,26 +45,27 @@ FORMS = words(
 )
 
 
-@detector("letterhead", m.LINE, languages=("en",))
+@detector("letterhead", HEADS, languages=("en",))
 def find_letterheads(page: Page, i: int) -> Iterable[Candidate]:
     """Find a line in capitalised words whose last word ends the names of bodies: Pelican Bay Medical."""
-    if page.infos[i].shape not in "CMU" or (page.lines[i] > TOP and not after_signature(page, i)):
+    if page.infos[i].shape not in "CMU" or not closes(page, i + 1):
         return ()
-    return read_segments(page, i)
+    start, top = segment_start(page, i), page.lines[i] <= TOP
+    if start == i or segment_end(page, start) != i + 1 or not (top or after_signature(page, start)):
+        return ()
+    evidence = weigh_line(page, start, i + 1)
+    return (cut(page, start, i + 1, kind_of(page, i), evidence, "letterhead"),) if evidence else ()
 
 
-def read_segments(page: Page, i: int) -> Iterator[Candidate]:
-    """Yield the bodies among the segments of a line."""
-    start = i
-    for _ in range(SEGMENTS):
-        end = segment_end(page, start)
-        if end - start > 1 and page.marks(end - 1) & HEADS and closes(page, end):
-            evidence = weigh_line(page, start, end)
-            if evidence:
-                yield cut(page, start, end, kind_of(page, end - 1), evidence, "letterhead")
-        start = next_segment(page, end)
-        if not start:
-            return
+def segment_start(page: Page, i: int) -> int:
+    """Return where the segment of a line that holds token i begins, or i when it is too long."""
+    line = page.lines[i]
+    for k in range(i, max(-1, i - MOST), -1):
+        if k == 0 or page.lines[k - 1] != line:
+            return k
+        if page.infos[k - 1].low in PARTS and page.starts[k] > page.ends[k - 1]:
+            return k
+    return i
 
 
 def after_signature(page: Page, i: int) -> bool:
@@ -94,16 +101,6 @@ def segment_end(page: Page, start: int) -> int:
     return end
 
 
-def next_segment(page: Page, end: int) -> int:
-    """Return where the next segment of a line begins, 0 for none."""
-    for k in range(end, min(page.size - 1, end + 6)):
-        if page.lines[k] != page.lines[end - 1]:
-            return 0
-        if page.infos[k].low in PARTS and not page.joined(k):
-            return k + 1 if page.lines[k + 1] == page.lines[k] else 0
-    return 0
-
-
 def closes(page: Page, end: int) -> bool:
     """Return True when a line ends at token end, or goes on in another segment."""
     if end >= page.size or page.lines[end] != page.lines[end - 1]:
@@ -126,6 +123,8 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         # Results of Wexley Diagnostics
         return 0.0
     tells = told(page, start, last)
+    if page.low(last) in DEPARTMENTS and not is_named(page, start, last):
+        return 0.0
     if any(page.infos[k].shape in "CM" for k in range(start, end)):
         return 0.86 if tells == 2 else 0.82 if tells and last - start > 1 else 0.0
     if any(
@@ -133,10 +132,20 @@ def weigh_line(page: Page, start: int, end: int) -> float:
         for k in range(start, last)
     ):
         return 0.0
-    if tells == 2:
+    if tells == 2 and is_named(page, start, last):
         return 0.84
     sure = page.low(last) in SURE and last - start > 2
     return 0.82 if tells and sure else 0.0
+
+
+def is_named(page: Page, start: int, last: int) -> bool:
+    """Return True when a word of no dictionary names a body, beside those that tell its sort: Haematology Day Unit."""
+    for k in range(start, last):
+        info = page.infos[k]
+        barred = info.medical or info.marks & (m.MEDICAL | m.EPONYM) or info.low in NO_NAMES
+        if len(info.low) > 3 and not barred and (not info.common or info.index >= 1):
+            return True
+    return False
 
 
 def kind_of(page: Page, last: int) -> str:

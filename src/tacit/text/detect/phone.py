@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.dates import NUMERIC
@@ -59,8 +59,21 @@ FILLERS = words(
 
 
 @detector("phone", m.DIGIT)
-def find_phones(page: Page, i: int) -> Iterator[Candidate]:
+def find_phones(page: Page, i: int) -> Iterable[Candidate]:
     """Digits grouped as national and international numbers are."""
+    word = page.words[i]
+    if (
+        len(word) < 3
+        and word[0] not in "01"
+        and page.low(i - 1) not in "(+"
+        and not near_cue(page, i)
+    ):
+        return ()
+    return read_phone(page, i)
+
+
+def read_phone(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the telephone number whose first digits are token i."""
     text, start = page.text, page.starts[i]
     if i and page.joined(i - 1):
         before = page.infos[i - 1]
@@ -79,15 +92,14 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
         return
     if start == page.starts[i] and page.ends[i] - start < 3 and text[start] not in "01":
         # Two digits begin a number only after a word of telephones.
-        if has_cue(page, i):
-            yield from after_cue(page, i, start)
+        yield from after_cue(page, i, start)
         return
-    cue = has_cue(page, i)
     for pattern, evidence in PATTERNS if ENOUGH.match(text, start) else ():
         found = pattern.match(text, start)
         if found is None and start < page.starts[i] and text[start] == "(":
             found = pattern.match(text, page.starts[i])
         if found:
+            cue = has_cue(page, i)
             digits = sum(c.isdigit() for c in found[0])
             if pattern in (NATIONAL, INTERNATIONAL) and not 8 <= digits <= 19:
                 continue
@@ -100,19 +112,19 @@ def find_phones(page: Page, i: int) -> Iterator[Candidate]:
                 evidence = 0.82 if spoken_before(page, i) else 0.6
             yield Candidate(found.start(), found.end(), "phone", 0.97 if cue else evidence, "phone")
             return
-    if cue:
-        yield from after_cue(page, i, start)
+    yield from after_cue(page, i, start)
 
 
 def after_cue(page: Page, i: int, start: int) -> Iterator[Candidate]:
     """Yield digits in any groups after a word of telephones."""
+    if not near_cue(page, i):
+        return
     found = AFTER_CUE.match(page.text, start)
     digits = sum(c.isdigit() for c in found[0]) if found else 0
     if (
         found
         and 4 <= digits <= 15
         and not UNITS.match(page.text, found.end())
-        and near_cue(page, i)
         and not looks_like_year(found[0])
     ):
         yield Candidate(found.start(), found.end(), "phone", 0.93, "phone")

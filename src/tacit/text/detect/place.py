@@ -401,15 +401,15 @@ def find_next_doors(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("name and house number", m.FEW)
-def find_numbered_names(page: Page, i: int) -> Iterator[Candidate]:
+def find_numbered_names(page: Page, i: int) -> Iterable[Candidate]:
     """Find a line that begins with a capitalised word and a number, in a block with a town: Huntington 18."""
-    if (
-        page.ends[i] - page.starts[i] > 4
-        or i == 0
-        or not page.together(i - 1, i)
-        or page.infos[i - 1].shape not in "CM"
-    ):
-        return
+    if i == 0 or page.infos[i - 1].shape not in "CM" or page.lines[i - 1] != page.lines[i]:
+        return ()
+    return read_numbered_name(page, i)
+
+
+def read_numbered_name(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the capitalised words that begin the line of the number at token i."""
     start = i - 1
     while (
         start > 0

@@ -284,8 +284,19 @@ def is_shared(page: Page, i: int) -> bool:
 
 
 @detector("long number", m.DIGIT)
-def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
+def find_long_numbers(page: Page, i: int) -> Iterable[Candidate]:
     """Find a number too long for a measurement, or five digits after the letters of a degree."""
+    end = page.ends[i]
+    if end - page.starts[i] < 5 and page.low(i - 1) not in ("#", "("):
+        after = page.text[end : end + 2]
+        spaced = after[:1] == " " and after[1:].isdecimal()
+        if not (spaced or after[:1] in ("-", "/") or after[:1].isupper()):
+            return ()
+    return read_long_number(page, i)
+
+
+def read_long_number(page: Page, i: int) -> Iterator[Candidate]:
+    """Yield the number at token i that stands for a record."""
     start, end = page.starts[i], page.ends[i]
     size = end - start
     text = page.text
@@ -308,11 +319,6 @@ def find_long_numbers(page: Page, i: int) -> Iterator[Candidate]:
     if size < 5:
         if page.low(i - 1) == "(" and FRAMED.match(text, start - 1):
             yield Candidate(start, text.index(")", start), "id", 0.82, "long number")
-            return
-        after = text[end : end + 1]
-        if not (after == " " and size > 2 and text[end + 1 : end + 2].isdecimal()) and not (
-            after in ("-", "/") or after.isupper()
-        ):
             return
         found = MIXED.match(text, start)
         grouped = GROUPED.match(text, start)

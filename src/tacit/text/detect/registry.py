@@ -75,6 +75,7 @@ def run_detectors(page: Page, candidates: list[Candidate]) -> None:
     discover()
     calls = _calls.setdefault(page.pack.language, {})
     lines, line = page.lines, -1
+    extend = candidates.extend
     for i, info in enumerate(page.infos):
         marks = info.marks
         if lines[i] != line:
@@ -86,9 +87,7 @@ def run_detectors(page: Page, candidates: list[Candidate]) -> None:
         if finds is None:
             finds = calls[marks] = finds_for(marks, page.pack.language)
         for find in finds:
-            found = find(page, i)
-            if found:
-                candidates.extend(found)
+            extend(find(page, i))
 
 
 def finds_for(marks: int, language: str) -> tuple[Find, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, detector
@@ -46,10 +46,11 @@ def find_urls(page: Page, i: int) -> Iterator[Candidate]:
 
 
 @detector("machine address", m.FEW)
-def find_machines(page: Page, i: int) -> Iterator[Candidate]:
+def find_machines(page: Page, i: int) -> Iterable[Candidate]:
     """Four numbers with full stops."""
     if page.low(i + 1) != "." or page.low(i + 3) != "." or page.low(i - 1) == ".":
-        return
+        return ()
     found = MACHINE.match(page.text, page.starts[i])
-    if found and all(int(p) < 256 for p in found[0].split(".")):
-        yield Candidate(found.start(), found.end(), "url", 0.85, "machine address")
+    if not found or any(int(p) > 255 for p in found[0].split(".")):
+        return ()
+    return (Candidate(found.start(), found.end(), "url", 0.85, "machine address"),)
