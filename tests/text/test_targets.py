@@ -80,7 +80,11 @@ def test_a_search_for_the_record_finds_little(unseen):
 
 @pytest.mark.parametrize(
     ("name", "recall", "strict", "precision"),
-    [("handwritten.json", 0.92, 0.97, 0.90), ("handwritten_2.json", 0.84, 0.95, 0.90)],
+    [
+        ("handwritten.json", 0.92, 0.97, 0.90),
+        ("handwritten_2.json", 0.86, 0.94, 0.90),
+        ("handwritten_3.json", 0.90, 0.94, 0.90),
+    ],
 )
 def test_notes_written_by_hand(name, recall, strict, precision):
     documents = handwritten(name)

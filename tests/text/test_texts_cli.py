@@ -181,7 +181,7 @@ def test_list_only_counts(notes, capsys):
 
 
 #: Places and a nickname that the evidence speaks for, and not for certain.
-DOUBTFUL = "She flew to Norway; back in Springfield she met Quenby and Zorbla."
+DOUBTFUL = "They called it Vornholm for years."
 
 
 @pytest.mark.parametrize("where", ["here", "processes"])
