@@ -11,14 +11,13 @@ from tacit.text import marks as m
 from tacit.text.board import PLACE
 from tacit.text.page import Page
 from tacit.text.proper import stops
-from tacit.text.tidy import tidy_spans
 
 BETWEEN = frozenset(" ,\n\r\t.;|")
 
 
 def join_addresses(page: Page, spans: list[Span]) -> list[Span]:
     """Return the spans with neighbouring addresses joined, and towns after a street taken in."""
-    spans = sorted(tidy_spans(page, spans), key=PLACE)
+    spans = sorted(spans, key=PLACE)
     joined: list[Span] = []
     for k, span in enumerate(spans):
         if span.kind == "address":

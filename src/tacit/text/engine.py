@@ -25,6 +25,7 @@ from tacit.text.narrative import OFFICE, find_offices, find_warnings
 from tacit.text.page import Page
 from tacit.text.record import search_record
 from tacit.text.strict import add_doubtful
+from tacit.text.tidy import tidy_spans
 
 Mode = Literal["substitute", "tag", "mask", "list"]
 #: A site's own tagger: a text in, spans out. Its certainties count as one more voter on the board.
@@ -182,7 +183,7 @@ def find_in_seen(text: str, settings: Settings, record: Mapping[str, Any] | None
             page, candidates, threshold, veto=settings.reduction, settled=settled
         )
         spans = extend_names(page, spans)
-    spans = join_addresses(page, spans)
+    spans = join_addresses(page, tidy_spans(page, spans))
     if settings.strict:
         spans = extend_names(page, add_doubtful(page, spans, uncertain, votes))
     spans = [s for s in spans if wanted(page, s, settings)]

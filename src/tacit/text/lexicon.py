@@ -171,7 +171,7 @@ class Lexicon:
         known = self.knowledge
         low = word.low if word.low.isascii() else strip_marks(word.low)
         word.marks = known.cues.get(word.low, 0) or known.cues.get(low, 0)
-        word.cluster = int(known.clusters.get(word.low) or known.clusters.get(low, 0))
+        word.cluster = int(known.clusters.get(word.low) or known.clusters.get(low) or 0)
         if word.shape in "CMUI":
             word.marks |= (
                 m.CAPITAL | (m.UPPER if word.shape == "U" else 0) | (m.SHORT if len(low) < 3 else 0)

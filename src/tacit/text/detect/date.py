@@ -19,9 +19,8 @@ from tacit.text.dates import (
     read_short,
 )
 from tacit.text.detect.registry import Candidate, detector
-from tacit.text.lexicon import strip_marks
 from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.words import strip_marks, words
 
 #: Words before a day and month without a year: on 3/14.
 SHORT_CUES = words(
