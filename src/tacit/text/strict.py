@@ -12,7 +12,7 @@ from tacit.text.board import NAMES
 from tacit.text.detect.list_names import is_lone
 from tacit.text.detect.record_number import DOSES
 from tacit.text.detect.registry import Candidate, cut
-from tacit.text.medicine import medical_evidence, ordinary_evidence
+from tacit.text.medicine import medical_evidence
 from tacit.text.page import Page
 from tacit.text.tidy import tidy_spans
 
@@ -39,7 +39,7 @@ KNOWN = (
 
 
 #: When in doubt strict denies: this certainty is enough, and this much of the trained voter's.
-DOUBT, VOTED = 0.5, 0.2
+DOUBT, VOTED = 0.35, 0.08
 
 
 def add_doubtful(
@@ -81,8 +81,8 @@ def is_possible(page: Page, vote: Candidate) -> bool:
         return True
     i = bisect_left(page.starts, vote.start)
     while i < page.size and page.starts[i] < vote.end:
-        against = max(medical_evidence(page, i), ordinary_evidence(page, i))
-        if page.infos[i].shape in "lCUMI" and vote.evidence * (1.0 - against) >= VOTED:
+        against = medical_evidence(page, i)
+        if page.infos[i].shape in "lCUMI" and against < 0.9:
             return True
         i += 1
     return False
@@ -101,7 +101,7 @@ def find_unknown(page: Page) -> Iterator[Candidate]:
         if len(info.low) < 2 or (len(info.low) == 2 and shape != "U"):
             continue
         against = medical_evidence(page, i)
-        if against >= 0.8:
+        if against >= 0.9:
             continue
         listed = info.first >= 8 or info.last >= 9
         if (listed or info.marks & m.EPONYM) and against > 0.4:
