@@ -37,9 +37,15 @@ PART = 200_000
 SHARED = 2_000
 #: Soft hyphens and marks of no width.
 UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-#: Voted spans of these kinds lie on one line and in one column.
-ONE_LINE = frozenset(("name", "nickname", "id", "phone", "date"))
-GAP = re.compile(r"\n|\t|[ ]{3,}")
+#: Where voted spans of these kinds end: names with their line, numbers with their column or paragraph.
+COLUMN = re.compile(r"\n[ \t\r]*\n|\t|[ ]{3,}")
+GAPS = {
+    "name": re.compile(r"\n|\t|[ ]{3,}"),
+    "nickname": re.compile(r"\n|\t|[ ]{3,}"),
+    "id": COLUMN,
+    "phone": COLUMN,
+    "date": COLUMN,
+}
 
 
 @dataclass(frozen=True)
@@ -223,10 +229,11 @@ def vote(page: Page, settings: Settings) -> Iterable[Candidate]:
 
 def within_lines(text: str, start: int, end: int, kind: str) -> Iterable[tuple[int, int]]:
     """Yield the parts of a voted span that lie on one line, in one column; only addresses and names of things go on."""
-    if kind not in ONE_LINE or not GAP.search(text, start, end):
+    gaps = GAPS.get(kind)
+    if gaps is None or not gaps.search(text, start, end):
         yield start, end
         return
-    for gap in (*GAP.finditer(text, start, end), None):
+    for gap in (*gaps.finditer(text, start, end), None):
         stop = gap.start() if gap else end
         part = text[start:stop]
         if part.strip():

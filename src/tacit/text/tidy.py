@@ -40,6 +40,10 @@ from tacit.text.page import Page
 from tacit.text.proper import SMALL
 from tacit.text.words import words
 
+Rule = Callable[[Page, Span], Iterator[Span]]
+#: Kinds that may go on in the next line, and what ends a line.
+NUMBERS = frozenset(("date", "phone", "id"))
+BREAKS = re.compile(r"[\r\n]")
 #: White space as wide as this lies between columns.
 COLUMN = re.compile(r"[ \t]{3,}|\t|\n")
 WIDE = re.compile(r"[ \t]{2,}|\t|\n")
@@ -152,7 +156,17 @@ def belongs(page: Page, span: Span, other: Span) -> bool:
 
 def tidy_span(page: Page, span: Span) -> list[Span]:
     """Return what is left of one span."""
-    return list(RULES[span.kind](page, span))
+    rule = RULES[span.kind]
+    if span.kind in NUMBERS and "\n" in page.text[span.start : span.end]:
+        return tidy_broken(page, span, rule) or list(rule(page, span))
+    return list(rule(page, span))
+
+
+def tidy_broken(page: Page, span: Span, rule: Rule) -> list[Span]:
+    """Return what is left of a date or number that the end of a line breaks, read as if it did not."""
+    flat = Page(BREAKS.sub(" ", page.text[span.start : span.end]), page.lexicon)
+    found = rule(flat, replace(span, start=0, end=len(flat.text)))
+    return [replace(s, start=s.start + span.start, end=s.end + span.start) for s in found]
 
 
 def tokens_of(page: Page, span: Span) -> range:
@@ -575,7 +589,7 @@ def could_be_place(page: Page, i: int, j: int) -> bool:
     return not (graded or (after.marks & m.HEAD and after.shape == "l"))
 
 
-RULES: dict[str, Callable[[Page, Span], Iterator[Span]]] = {
+RULES: dict[str, Rule] = {
     "date": tidy_date,
     "phone": tidy_phone,
     "id": tidy_id,

@@ -55,7 +55,7 @@ def initial_line(page: Page, i: int) -> Iterator[Candidate]:
     if medical and (j < page.size or medical == 2):
         return
     for start, end, dotted in groups:
-        sure = 0.85 if dotted or len(groups) > 1 else 0.45 if medical else 0.6 if final else 0.4
+        sure = 0.85 if dotted or len(groups) > 1 else 0.5 if medical else 0.82 if final else 0.4
         yield cut(page, start, end, "name", sure, "line of initials", person=True)
 
 
