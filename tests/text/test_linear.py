@@ -1,5 +1,6 @@
 """No text makes anything slow: the work grows with the length, whatever stands there; and memory is bounded."""
 
+import gc
 import re
 import time
 import warnings
@@ -74,10 +75,15 @@ RECORD = {
 def grows_linearly(work_on, text):
     """Return whether four times the text takes about four times as long; sixteen times would be quadratic."""
     seconds = []
-    for part in (text[: len(text) // 4], text):
-        begun = time.process_time()
-        work_on(part)
-        seconds.append(time.process_time() - begun)
+    gc.collect()
+    gc.disable()
+    try:
+        for part in (text[: len(text) // 4], text):
+            begun = time.process_time()
+            work_on(part)
+            seconds.append(time.process_time() - begun)
+    finally:
+        gc.enable()
     # On a busy machine a few hundredths of a second say nothing.
     return seconds[1] < 0.5 or seconds[1] < 10 * max(seconds[0], 0.05)
 

@@ -138,7 +138,7 @@ def has_day(words: list[str]) -> bool:
     """Return whether a date names a day: not month and year, a time, or a score such as 25/30."""
     numbers = [w for w in words if w[0].isdecimal()]
     if any(len(w) >= 3 and w[0].isalpha() for w in words):
-        return any(len(w) < 3 for w in numbers) or (not numbers and len(words) > 1)
+        return any(len(w) < 3 for w in numbers) or not numbers
     if len(numbers) == 1:
         return len(numbers[0]) in {6, 8}
     if len(numbers) != 2:
