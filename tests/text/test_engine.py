@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.claims.text.no_known_values import holds_known
 from tacit.data.corpus import Span
 from tacit.errors import InvalidParameter, UnreadableFile
 from tacit.text import calibration
@@ -18,7 +19,9 @@ from tacit.text.detect import registry
 from tacit.text.detect.national_id import nhs_holds
 from tacit.text.detect.registry import cut, detector, detectors
 from tacit.text.engine import Settings, find_spans, replace_spans
+from tacit.text.lexicon import load_lexicon
 from tacit.text.marks import mark
+from tacit.text.page import Page
 
 DEFAULT = Settings()
 
@@ -303,3 +306,42 @@ def test_a_first_name_after_a_doctor_is_no_state():
     text = "Dear Dr. Lang, Virginia Townsend was seen."
     made = replace_spans(text, find_spans(text, Settings()), Settings(), b"key")
     assert not {"Lang", "Virginia", "Townsend"} & set(made.replace(",", "").split())
+
+
+@pytest.mark.parametrize("mark", ["\u200b", "\u00ad", "\u2060", "\ufeff"])
+def test_marks_of_no_width_hide_no_name(mark):
+    text = f"Mrs. Town{mark}send came. Zorb{mark}latt slept."
+    found = find_spans(text, Settings(), {"name": "Ann Zorblatt"})
+    assert [text[s.start : s.end] for s in found.spans] == [f"Town{mark}send", f"Zorb{mark}latt"]
+    made = replace_spans(text, found, Settings(), b"key").replace(mark, "")
+    assert "Townsend" not in made
+    assert "Zorblatt" not in made
+    assert holds_known(text, {"name": "Ann Zorblatt"})
+
+
+def test_a_voted_date_goes_on_in_the_next_line():
+    pytest.importorskip("pycrfsuite")
+    text = "Seen by Dr. Moss on March\n4, 2010 for review."
+    found = find_spans(text, Settings()).spans
+    assert [text[s.start : s.end] for s in found] == ["Moss", "March\n4, 2010"]
+
+
+def test_a_title_that_begins_a_line_is_no_part_of_the_name():
+    text = "Mr. Moss, a 66 year old man, came."
+    assert [text[s.start : s.end] for s in find_spans(text, Settings()).spans] == ["Moss"]
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ("Negative Ziehl-Neelsen stain today.", "Ziehl-Neelsen stain"),
+        ("She has Behçet's disease.", "Behçet's disease"),
+        ("Marcus Gunn pupils were seen.", "Marcus Gunn pupils"),
+        ("Addison came with his dog.", ""),
+    ],
+)
+def test_medical_expressions_of_several_words(text, covered):
+    page = Page(text, load_lexicon("en"))
+    known = sorted(page.known)
+    assert text[page.starts[known[0]] : page.ends[known[-1]]] == covered if known else not covered
+    assert not known or not find_spans(text, Settings()).spans

