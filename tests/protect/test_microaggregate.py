@@ -53,6 +53,7 @@ def drawn(seed, n):
 # -- what every method keeps -----------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.LowUtility")
 @pytest.mark.filterwarnings("ignore:learning_automaton:tacit.errors.Approximate")
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=5, deadline=None)
