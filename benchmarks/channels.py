@@ -6,7 +6,7 @@ Run: PYTHONPATH=examples python benchmarks/channels.py [channels] [values] [tole
 import sys
 
 from studies.channels import simulate
-from tacit.protect.channels import solve
+from tacit.records.channels import solve
 
 CASES = [(200, 2, 1.0, None), (200, 2, 1.2, None), (2000, 2, 1.2, 120.0), (2000, 3, 1.2, 120.0)]
 

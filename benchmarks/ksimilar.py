@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 from tacit.context import Context
-from tacit.protect.generalise import k_similar
-from tacit.protect.generalise.clusters_space import build, price
+from tacit.records.generalisation import k_similar
+from tacit.records.generalisation.clusters_space import build, price
 
 HEIGHTS = (4, 3, 2, 1)
 BRANCHES = (6, 6, 5, 2)

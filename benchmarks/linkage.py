@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.spatial import cKDTree
 
-from tacit.risk.linkage.agreement import Comparison, candidates, count_patterns
-from tacit.risk.linkage.nearest import find_nearest_rows
+from tacit.records.linkage.agreement import Comparison, candidates, count_patterns
+from tacit.records.linkage.nearest import find_nearest_rows
 
 
 def cpu(work):

@@ -14,11 +14,11 @@ import time
 
 import numpy as np
 
-from tacit.protect.microaggregate.grouping import loss
-from tacit.protect.microaggregate.grouping.blocking import automatic_blocks, blocked_mdav
-from tacit.protect.microaggregate.grouping.improve import improve
-from tacit.protect.microaggregate.grouping.mdav_groups import form_groups_by_scan, mdav
-from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.grouping import loss
+from tacit.records.microaggregation.grouping.blocking import automatic_blocks, blocked_mdav
+from tacit.records.microaggregation.grouping.improve import improve
+from tacit.records.microaggregation.grouping.mdav_groups import form_groups_by_scan, mdav
+from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
 
 
 def silent(_message, _share):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.protect.pram import rate_matrices
+from tacit.records.pram import rate_matrices
 
 
 def file_of(n):

@@ -11,8 +11,9 @@ import sys
 import tempfile
 import time
 
-import tacit
 from tacit.rumap import RUMap, chain, grid
+
+import tacit
 
 
 def candidates():

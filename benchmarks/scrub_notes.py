@@ -5,7 +5,7 @@ Short generated notes, repeated to the number of records asked for. Ratios of CP
 the largest of its workers, as Linux tells it while they work. Frames wait in scratch files from 512 MB on, so that memory is bounded from there;
 ``--scratch MB`` sets another bound, to see it with fewer records.
 
-python benchmarks/scrub_notes.py [--scratch MB] [records ...]
+PYTHONPATH=examples python benchmarks/scrub_notes.py [--scratch MB] [records ...]
 """
 
 import argparse
@@ -24,6 +24,7 @@ import duckdb
 import pyarrow as pa
 
 import tacit
+from letters import write_letters
 from tacit.engine import scratch
 
 FAMILIES = ("nursing", "phone_memo", "soap")
@@ -100,7 +101,7 @@ def main():
     if given.one:
         measure(given.one[0], float(given.one[1]), given.scratch)
         return
-    letters = tacit.examples.letters(2_000, seed=1, families=FAMILIES)
+    letters = write_letters(2_000, seed=1, families=FAMILIES)
     texts = [f"{d.text[:200].rstrip()}." for d in letters]
     scrub = tacit.Scrub()
     scrub.replace(texts[0], key=b"warm")

@@ -9,8 +9,8 @@ import time
 import numpy as np
 
 import tacit
-from tacit.protect.microaggregate.grouping.aggregates import aggregate
-from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
+from tacit.records.microaggregation.grouping.aggregates import aggregate
+from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
 from tacit.stats.moments import scale_of
 
 METHODS = (

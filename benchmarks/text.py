@@ -1,6 +1,6 @@
 """Free text: kilobytes a second of finding and replacing, against tokenising alone.
 
-python benchmarks/text.py [documents]
+PYTHONPATH=examples python benchmarks/text.py [documents]
 
 CPU seconds of one core. Generated letters are dense (a third of their letters identify someone); the same letters with
 ten times as much medicine between them are closer to a ward's notes.
@@ -9,10 +9,10 @@ ten times as much medicine between them are closer to a ward's notes.
 import sys
 import time
 
-import tacit.examples
+from letters import write_letters
 from tacit.text import engine
 from tacit.text.engine import Settings, find_spans, replace_spans
-from tacit.text.tokens import tokenise
+from tacit.text.reading.tokens import tokenise
 
 
 def speed(texts, work):
@@ -28,8 +28,8 @@ def main():
     begun = time.process_time()
     find_spans("warm", settings)
     print(f"lists and first text: {time.process_time() - begun:.2f} CPU s")
-    dense = [d.text for d in tacit.examples.letters(n, seed=7, split="train").documents]
-    medicine = tacit.examples.letters(n, seed=7, families=["eponyms"]).documents
+    dense = [d.text for d in write_letters(n, seed=7, split="train").documents]
+    medicine = write_letters(n, seed=7, families=["eponyms"]).documents
     sparse = [
         a + "\n".join(d.text for d in medicine[k % n : k % n + 9]) for k, a in enumerate(dense)
     ]

@@ -1,19 +1,20 @@
 """The tables of docs/explain/text_evaluation.md: Scrub, its parts and its baselines on families that none of them saw.
 
-python benchmarks/text_evaluation.py [documents]
+PYTHONPATH=examples python benchmarks/text_evaluation.py [documents]
 """
 
 import sys
 import time
 
-import tacit.examples
+from letters import write_letters
 from tacit.data.corpus import Span
-from tacit.text import crf, engine
+from tacit.text import engine
 from tacit.text.baselines import search_with_cues, straight_search
 from tacit.text.engine import Settings, find_spans
 from tacit.text.evaluate import evaluate_texts
-from tacit.text.lexicon import load_lexicon
-from tacit.text.page import Page
+from tacit.text.model import crf
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.page import Page
 
 VOTER = engine.crf_voter
 
@@ -49,7 +50,7 @@ SHOWN = ("threshold 0.8", "0.7 with reduction", "strict")
 
 
 def main(n):
-    documents = tacit.examples.letters(n, seed=44, split="test").documents
+    documents = write_letters(n, seed=44, split="test").documents
     size = sum(len(d.text) for d in documents) / 1e3
     results = {}
     print(

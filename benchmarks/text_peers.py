@@ -1,6 +1,6 @@
 """Scrub on letters of families that it never saw, against the peers that are installed, in one run.
 
-    python benchmarks/text_peers.py [documents]
+    PYTHONPATH=examples python benchmarks/text_peers.py [documents]
 
 Presidio (presidio-analyzer; without a model its rules only) and philter-lite are run when they can be imported; nothing
 is downloaded. For each: recall with its interval, precision, share of the expressions that must stay but did not, and
@@ -12,11 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-import tacit.examples
+from letters import write_letters
 from tacit.data.corpus import Span
 from tacit.text.engine import Settings, find_spans
 from tacit.text.evaluate import evaluate_texts
-from tacit.text.tokens import TOKEN
+from tacit.text.reading.tokens import TOKEN
 
 
 def scrub(**settings):
@@ -96,7 +96,7 @@ def merge(spans):
 
 
 def main(n):
-    documents = tacit.examples.letters(n, seed=11, split="test").documents
+    documents = write_letters(n, seed=11, split="test").documents
     size = sum(len(d.text) for d in documents) / 1e3
     tools = {
         "Scrub, threshold 0.8": scrub(threshold=0.8),

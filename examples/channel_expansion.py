@@ -12,8 +12,8 @@ from pathlib import Path
 
 import tacit
 from studies import channels
-from tacit.protect.channels import views
-from tacit.protect.channels.belief_audit import audit
+from tacit.records.channels import views
+from tacit.records.channels.belief_audit import audit
 
 SOURCE = Path(__file__).parents[1] / "tests/fixtures/channel-expansion/table1_microdata.csv"
 LIMITS = {"Diabetes": 0.25, "Heart": 0.25, "Diabetes|Heart": 0.30, "Diabetes|Heart|MRSA": 0.18}

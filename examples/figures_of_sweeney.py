@@ -14,7 +14,7 @@ import pyarrow as pa
 
 import tacit
 from tacit.errors import SdcWarning
-from tacit.protect.generalise.datafly import k_for_level
+from tacit.records.generalisation.datafly import k_for_level
 
 SOURCE = Path(__file__).parents[1] / "tests/fixtures/foundations-of-privacy/fig28_data.csv"
 KEYS = ["Ethnicity", "Birth", "Sex", "ZIP"]

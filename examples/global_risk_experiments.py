@@ -18,7 +18,7 @@ import numpy as np
 
 import tacit
 from tacit.plot.chart import Chart
-from tacit.risk.models.global_risk import GlobalRiskResult
+from tacit.records.global_risk.global_risk import GlobalRiskResult
 
 KEYS = ["age", "sex", "zip"]
 MEASURE = tacit.GlobalRisk(kinds={"age": "ordered", "sex": "unordered", "zip": {"prefix": 5}})

@@ -9,8 +9,9 @@ Mahalanobis attack links correctly; utility is information loss, or the propensi
 import sys
 from pathlib import Path
 
-import tacit
 from tacit.rumap import grid
+
+import tacit
 
 
 def candidates(columns, *, short=False):

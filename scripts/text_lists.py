@@ -1,4 +1,4 @@
-"""Write the knowledge lists of free text (src/tacit/text/lists) from the data of free packages.
+"""Write the knowledge lists of free text (src/tacit/data/word_lists) from the data of free packages.
 
 python scripts/text_lists.py FOLDER
 

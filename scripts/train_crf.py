@@ -1,6 +1,6 @@
 """Train the trained voter of Scrub on generated letters and notes written by hand, and calibrate it on other letters.
 
-    python scripts/train_crf.py [--documents 7000] [--folder src/tacit/text]
+    PYTHONPATH=examples python scripts/train_crf.py [--documents 7000] [--folder src/tacit/text]
 
 The model goes to ``models/en.crfsuite.xz``, the calibration to ``calibration.json``. Equal seeds and versions of the
 library give equal files, byte for byte. Test families are not touched.
@@ -21,30 +21,16 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 
-import tacit.examples
+from letters import write_letters
+from letters.medicine import TERMS
+from letters.names import LISTS, NICKNAMES, vocabulary
+from letters.page import same_length
 from tacit.data.corpus import Document, Span
-from tacit.examples.writing.medicine import (
-    ACRONYMS,
-    DRUGS,
-    EPONYM_HEADS,
-    EPONYM_SIGNS,
-    EPONYM_TOOLS,
-)
-from tacit.examples.writing.names import (
-    DIMINUTIVES,
-    MEN,
-    PET_NAMES,
-    WOMEN,
-    WORD_MEN,
-    WORD_WOMEN,
-    vocabulary,
-)
-from tacit.examples.writing.page import same_length
-from tacit.text import crf
-from tacit.text.features import load_describer
-from tacit.text.lexicon import load_lexicon
-from tacit.text.lists import read_list
-from tacit.text.page import Page
+from tacit.data.word_lists import read_list
+from tacit.text.model import crf
+from tacit.text.model.features import load_describer
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.page import Page
 
 SEED = 20_260
 #: Penalties: the absolute one keeps the model small, the squared one keeps it modest.
@@ -65,12 +51,8 @@ NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 GIVEN = {
     w.lower()
     for names in (
-        WOMEN,
-        MEN,
-        WORD_WOMEN,
-        WORD_MEN,
-        PET_NAMES,
-        *map(str.split, DIMINUTIVES.values()),
+        *(LISTS[k] for k in ("women", "men", "women of words", "men of words", "pet names")),
+        *NICKNAMES.values(),
     )
     for w in names
 }
@@ -95,8 +77,8 @@ def training_letters(n, notes):
 
     Every sixth is repeated in small letters and every ninth in capitals, where names must be told without them.
     """
-    more = tacit.examples.letters(n // 3, SEED + 1, families=["fragments"]).documents
-    letters = (*tacit.examples.letters(n - len(more), SEED, split="train").documents, *more)
+    more = write_letters(n // 3, SEED + 1, families=["fragments"]).documents
+    letters = (*write_letters(n - len(more), SEED, split="train").documents, *more)
     rng = random.Random(SEED)
     letters = [vary(d, rng) if i % 2 else d for i, d in enumerate(letters)]
     letters += [vary(d, rng) for d in notes for _ in range(VARIED)]
@@ -180,9 +162,10 @@ def term_pools():
         [t for t in read_terms(name) if vocabulary(t) == "train"]
         for name in ("eponyms", "things", "abbreviations")
     )
-    pools = dict.fromkeys(map(str.lower, (*EPONYM_HEADS, *EPONYM_SIGNS, *EPONYM_TOOLS)), eponyms)
-    pools |= dict.fromkeys(map(str.lower, ACRONYMS), short)
-    return pools | dict.fromkeys(map(str.lower, DRUGS), things)
+    named = (*TERMS["eponym"], *TERMS["sign"], *TERMS["tool"])
+    pools = dict.fromkeys(map(str.lower, named), eponyms)
+    pools |= dict.fromkeys(map(str.lower, TERMS["acronym"]), short)
+    return pools | dict.fromkeys(map(str.lower, TERMS["drug"]), things)
 
 
 def other_name(word, drawn, rng):
@@ -308,7 +291,7 @@ def main():
     train(model, training_letters(options.documents, written_notes()), options.rounds)
     if options.folder == crf.MODELS.parent:
         calibrate(
-            tacit.examples.letters(3000, SEED, split="calibrate").documents,
+            write_letters(3000, SEED, split="calibrate").documents,
             options.folder / "calibration.json",
         )
     print(f"{model}: {model.stat().st_size / 1e3:.0f} kB")

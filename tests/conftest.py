@@ -18,6 +18,8 @@ os.environ.setdefault("TACIT_SPARK_MEMORY", "2g")
 os.environ.setdefault("SPARK_CONF_DIR", str(FIXTURES / "spark"))
 # Budgets of protected plots: never those of the person who runs the tests.
 os.environ["TACIT_BUDGET"] = str(Path(tempfile.mkdtemp(prefix="tacit-budget-")) / "budget.json")
+# Trusted keys likewise: none, until a test trusts one.
+os.environ["TACIT_KEYS"] = str(Path(tempfile.mkdtemp(prefix="tacit-keys-")) / "keys")
 
 # Continuous integration judges a change and not the luck of a draw; everywhere else examples vary.
 settings.register_profile("ci", derandomize=True, deadline=None)

@@ -7,9 +7,9 @@ import pytest
 
 import tacit
 from conftest import FOUNDATIONS
-from tacit import folders
 from tacit.errors import DisclosureRefused, InputError, SdcError
 from tacit.plan import Plan
+from tacit.release import folders
 from test_plan import PLAN
 
 
@@ -34,7 +34,7 @@ def test_files_of_a_release(release, folder):
         "data.csv", "plan.yaml", "statement.json", "statement.md", "report.html", "manifest.json",
     }  # fmt: skip
     assert sorted(p.name for p in folder.iterdir()) == ["fig28.csv", "out", "out-confidential"]
-    [secret] = (folder / "out-confidential").iterdir()
+    [secret] = (folder / "out-confidential").glob("*/")
     ledger = json.loads((secret / "ledger.json").read_text())
     assert ledger["seed"] == 7
     [step] = ledger["steps"]
@@ -195,10 +195,22 @@ def test_summary_and_plot(release):
 
 
 def test_a_randomised_release_brings_its_matrices(tmp_path):
-    data = tacit.read({"region": list("aabbbcccc") * 5, "x": range(45)})
-    plan = tacit.Plan([tacit.Pram(column="region", matrix="invariant", stay=0.8)])
+    data = tacit.read({"region": list("aabbbcccc") * 5, "x": [i * 7 % 45 // 2 for i in range(45)]})
+    public = {"a": 20.0, "b": 30.0, "c": 50.0}
+    plan = tacit.Plan([tacit.Pram(column="region", stay=0.8, frequencies=public)])
     folder = plan.run(data, seed=1).write(tmp_path / "out")
     released = tacit.read(folder / "data.csv")
     spec = tacit.PramEstimate(matrices=str(folder / "matrices.json"))
     assert spec.measure(released).value is not None
+    assert tacit.verify(folder)
+
+
+@pytest.mark.parametrize("matrix", ["invariant", "one_parameter", "even", "frequency"])
+def test_a_matrix_made_from_the_original_frequencies_is_not_published(matrix, tmp_path):
+    # The frequencies are its left eigenvector, so that the matrix would tell them exactly.
+    data = tacit.read({"region": list("aabbbcccc") * 5, "x": [i * 7 % 45 // 2 for i in range(45)]})
+    release = tacit.Plan([tacit.Pram(column="region", matrix=matrix, stay=0.8)]).run(data)
+    folder = release.write(tmp_path / "out")
+    assert not (folder / "matrices.json").exists()
+    assert any("stays with the data holder" in remark for remark in release.remarks)
     assert tacit.verify(folder)

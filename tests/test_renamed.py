@@ -61,11 +61,13 @@ def test_other_names_are_missing_as_ever():
 
 
 def test_a_module_that_moved_says_where_it_is():
-    with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.risk\.classes\.k_anonymity\.$"):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"is now tacit\.records\.classes\.k_anonymity\.$"
+    ):
         __import__("tacit.risk.k_anonymity")
     with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.tables\.compare\.$"):
-        __import__("tacit.framework")
-    with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.comparison\.$"):
+        __import__("tacit.utility.framework")
+    with pytest.raises(ModuleNotFoundError, match=r"is now tacit\.alternatives\.comparison\.$"):
         __import__("tacit.utility.comparison")
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'tacit\.nosuch'"):
         __import__("tacit.nosuch")

@@ -54,6 +54,7 @@ class NotesKind(Kind[Notes]):
     name: ClassVar[str] = "notes"
     noun: ClassVar[str] = "notes"
     formats: ClassVar[tuple[str, ...]] = ("txt",)
+    shows_all: ClassVar[bool] = True
 
     def holds_source(self, plan):
         return plan.source.path.endswith(".notes")
@@ -180,7 +181,7 @@ def test_reports_for_both_audiences(plan, tmp_path):
     page = (folder / "report.html").read_text()
     assert "Longest note" in page
     assert "Anna" not in (folder / "data.txt").read_text()
-    [secret] = (tmp_path / "out-confidential").iterdir()
+    [secret] = (tmp_path / "out-confidential").glob("*/")
     assert "hide" in (secret / "board.html").read_text()
 
 

@@ -156,3 +156,25 @@ def test_refusals(data):
         tacit.Tiers({"a": research}, (tacit.UserGroup("g", "", (), "b"),))
     with pytest.raises(tacit.SdcError, match="town"):
         tacit.Tiers({"a": research}).check(data, published={"t": ["town"]})
+
+
+@pytest.mark.parametrize("wrap", [lambda step: step, lambda step: tacit.Plan([step])])
+def test_products_draw_as_their_releases_do(wrap):
+    rng = np.random.default_rng(2)
+    data = tacit.read({"rent": rng.lognormal(6, 0.5, 80).round(), "w": rng.integers(1, 9, 80)})
+    mask = tacit.AddNoise(columns=["rent"], sd=50)
+    tiers = tacit.Tiers({"public": wrap(mask), "research": wrap(mask)})
+    # Both releases draw their own noise: their mean is closer to the truth than each.
+    for seed in range(1, 4):
+        found = tiers.check(data, seed=seed)
+        assert not found.nested
+        assert "in another way" in found.faults[0]
+    assert not tiers.check(data).nested
+    again = tiers.check(data, seed=1).faults
+    assert again == tiers.check(data, seed=1).faults
+
+
+def test_a_plan_with_its_own_seed_keeps_it():
+    data = tacit.read({"rent": np.arange(1.0, 41.0) ** 2})
+    plan = tacit.Plan([tacit.AddNoise(columns=["rent"], sd=50)], seed=5)
+    assert tacit.Tiers({"public": plan, "research": plan}).check(data, seed=1).nested

@@ -23,10 +23,10 @@ import pyarrow.csv
 from tacit.errors import InvalidParameter
 from tacit.plot.chart import Chart
 from tacit.plot.lines import lines
-from tacit.protect.channels.candidates import random_candidates
-from tacit.protect.channels.problem import Floats, Ints, Problem
-from tacit.protect.channels.solve import solve
-from tacit.protect.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scale_limits
+from tacit.records.channels.candidates import random_candidates
+from tacit.records.channels.problem import Floats, Ints, Problem
+from tacit.records.channels.solve import solve
+from tacit.records.channels.tolerances import TOLERANCES, Frame, Row, frame_of, scale_limits
 
 Progress = Callable[[str, float], None]
 

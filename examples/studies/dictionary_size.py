@@ -23,7 +23,14 @@ import pyarrow as pa
 from tacit.plot.chart import Chart
 from tacit.plot.lines import lines
 from tacit.plot.paired import axis, diagonal
-from tacit.stats.decision import Consistent, Dictionary, Sensitivity, hide, losses, risk_of
+from tacit.records.decision.sensitivity import (
+    Consistent,
+    Dictionary,
+    Sensitivity,
+    hide,
+    losses,
+    risk_of,
+)
 
 #: Rows of the table, attributes, records disclosed.
 SIZES = {"small": (4_000, 10, 300), "full": (400_000, 70, 2_000)}

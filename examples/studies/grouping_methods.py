@@ -18,9 +18,9 @@ import numpy as np
 import tacit
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.protect.microaggregate.base import GroupingMethod
-from tacit.protect.microaggregate.grouping.automaton import best_run
-from tacit.protect.microaggregate.grouping.loss import Loss, group_sizes, loss
+from tacit.records.microaggregation.base import GroupingMethod
+from tacit.records.microaggregation.grouping.automaton import best_run
+from tacit.records.microaggregation.grouping.loss import Loss, group_sizes, loss
 from tacit.result import Result
 from tacit.stats.moments import Floats, Ints, scale_of
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from tacit.plot.chart import Chart
 from tacit.plot.lines import lines
-from tacit.stats.individual_risk import expected_inverse, share_sampled
+from tacit.records.samples.posterior import expected_inverse, share_sampled
 from tacit.stats.margins import Margin, fit_proportionally
 
 Floats = npt.NDArray[np.float64]

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from tacit.cli.studies import load_study
-from tacit.risk.linkage.attack import (
+from tacit.records.linkage.attack import (
     Files,
     attack,
     distance_standardised,
@@ -28,7 +28,7 @@ from tacit.risk.linkage.attack import (
     true_covariance,
     zero_covariance,
 )
-from tacit.stats.ipso import Regression, ipso_b, ipso_c, regress
+from tacit.records.synthesis.sufficient import Regression, ipso_b, ipso_c, regress
 from tacit.stats.moments import Floats
 
 casc_files = load_study("casc_files")

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import tacit
-from tacit.protect.pram import rate_matrices
+from tacit.records.pram import rate_matrices
 
 BLOCKS = (1, 7, 8, 4, 10, 2, 15, 6, 17, 24, 6, 18, 11, 1)
 

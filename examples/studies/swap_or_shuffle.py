@@ -16,16 +16,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from tacit.protect.swap.shuffling import (
+from tacit.records.linkage.conditional import conditional_of
+from tacit.records.linkage.nearest import find_own_chance
+from tacit.records.swapping.rank_pairs import rank_partners
+from tacit.records.swapping.shuffling import (
     compute_target_correlations,
     conditional,
     reassign_values,
     scores_of,
 )
-from tacit.risk.linkage.nearest import find_own_chance
-from tacit.stats.conditional import conditional_of
 from tacit.stats.moments import Floats
-from tacit.stats.rank_pairs import rank_partners
 from tacit.stats.ranks import pearson, rank, restore_record_order, spearman
 
 Mask = Callable[[Floats, np.random.Generator], Floats]

@@ -23,7 +23,7 @@ import pyarrow as pa
 import tacit
 from tacit.cli.studies import load_study
 from tacit.errors import WeakProtection
-from tacit.protect.microaggregate.grouping.factor import ratio_experiment
+from tacit.records.microaggregation.grouping.factor import ratio_experiment
 from tacit.stats.moments import Floats
 
 casc_files = load_study("casc_files")

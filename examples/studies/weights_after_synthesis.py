@@ -19,9 +19,10 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
-from tacit.protect.synthesise.sequential.sequence import Chain, Options, Step
-from tacit.protect.synthesise.sequential.variables import Values, Variable
-from tacit.protect.weights.design import Design, copy_weights, recalculate
+from tacit.records.samples.weights.design import Design, copy_weights, recalculate
+from tacit.records.synthesis.combining import combine_copies
+from tacit.records.synthesis.sequential.sequence import Chain, Options, Step
+from tacit.records.synthesis.sequential.variables import Values, Variable
 from tacit.stats.survey import (
     Sample,
     draw_clusters,
@@ -31,7 +32,6 @@ from tacit.stats.survey import (
     estimate_regression,
     estimate_shares,
 )
-from tacit.stats.synthetic import combine_copies
 
 COPIES = 5
 TAILS = (0.5, 0.8, 0.95)

@@ -12,7 +12,7 @@ import importlib
 import sys
 from typing import Any
 
-from tacit.renamed import MovedModules
+from tacit.renamed import MovedModules, PublicModules
 
 __version__ = "0.2.0"
 
@@ -26,22 +26,22 @@ _HOMES = {
     "Table": "tacit.data.table",
     "Status": "tacit.data.cells.status",
     "Plan": "tacit.plan",
-    "Release": "tacit.release",
-    "RUMap": "tacit.rumap",
-    "Tiers": "tacit.tiers",
-    "UserGroup": "tacit.tiers",
+    "Release": "tacit.release.release",
+    "RUMap": "tacit.alternatives.rumap",
+    "Tiers": "tacit.alternatives.tiers",
+    "UserGroup": "tacit.alternatives.tiers",
     "Corpus": "tacit.data.corpus",
     "Document": "tacit.data.corpus",
     "Span": "tacit.data.corpus",
-    "verify": "tacit.verification",
-    "compare": "tacit.comparison",
-    "release_plots": "tacit.plot_release",
-    "recommend": "tacit.recommendation",
-    "AdditiveNoiseMap": "tacit.rumap.additive_noise",
-    "profile": "tacit.data.profile",
-    "starting_plan": "tacit.data.profile",
-    "preset_plan": "tacit.data.presets",
-    "preset_notes": "tacit.data.presets",
+    "verify": "tacit.release.verification",
+    "compare": "tacit.alternatives.comparison",
+    "release_plots": "tacit.release.plots",
+    "recommend": "tacit.alternatives.recommendation",
+    "AdditiveNoiseMap": "tacit.alternatives.rumap.additive_noise",
+    "profile": "tacit.data.profiling.profile",
+    "starting_plan": "tacit.data.profiling.profile",
+    "preset_plan": "tacit.data.profiling.presets",
+    "preset_notes": "tacit.data.profiling.presets",
     "get_engine": "tacit.engine",
     "register": "tacit.registry",
     "show_values": "tacit.reveal",
@@ -53,7 +53,7 @@ _HOMES = {
 }
 _MODULES = {
     "census": "tacit.census",
-    "channels": "tacit.protect.channels",
+    "channels": "tacit.records.channels",
     "errors": "tacit.errors",
     "estimate": "tacit.stats.correction",
     "examples": "tacit.examples",
@@ -61,14 +61,14 @@ _MODULES = {
     "governance": "tacit.governance",
     "graphics": "tacit.graphics",
     "hierarchy": "tacit.hierarchy",
-    "linkage": "tacit.risk.linkage",
-    "microaggregation": "tacit.protect.microaggregate.grouping",
-    "pram": "tacit.protect.pram",
+    "linkage": "tacit.records.linkage",
+    "microaggregation": "tacit.records.microaggregation.grouping",
+    "pram": "tacit.records.pram",
     "private": "tacit.private",
     "protect": "tacit.protect",
     "registry": "tacit.registry",
     "risk": "tacit.risk",
-    "rumap": "tacit.rumap",
+    "rumap": "tacit.alternatives.rumap",
     "series": "tacit.series",
     "stats": "tacit.stats",
     "tables": "tacit.tables",
@@ -79,7 +79,9 @@ _MODULES = {
 __all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604 - keys are strings
 
 
+PublicModules.homes.update({f"tacit.{name}": home for name, home in _MODULES.items()})
 if MovedModules not in sys.meta_path:
+    sys.meta_path.insert(0, PublicModules)
     sys.meta_path.append(MovedModules)
 
 

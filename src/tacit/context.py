@@ -9,13 +9,24 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import Cancelled, InvalidParameter
-from tacit.streams import KeyedSequence, Sequences, block_rng, fresh_seed, generator_of, seed_of
+from tacit.numerics.streams import (
+    KeyedSequence,
+    Sequences,
+    block_rng,
+    fresh_seed,
+    generator_of,
+    seed_of,
+)
 
 Progress = Callable[[str, float | None], None]
 
 
 def ignore_progress(_message: str, _share: float | None) -> None:
     """Ignore progress."""
+
+
+#: Bits of a seed that is given; those that are drawn have 128.
+LARGEST_SEED = 256
 
 
 @dataclass
@@ -77,6 +88,8 @@ class Context:
             isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0
         ):
             raise InvalidParameter("seed must be a whole number from 0")
+        if seed is not None and int(seed).bit_length() > LARGEST_SEED:
+            raise InvalidParameter(f"seed must have at most {LARGEST_SEED} bits, some 77 digits")
         root = fresh_seed() if seed is None else int(seed)
         child: Sequences = (
             np.random.SeedSequence(root, spawn_key=(step,))

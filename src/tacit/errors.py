@@ -40,7 +40,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from errno import ENOSPC
+from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
 
 
 class SdcError(Exception):
@@ -180,12 +180,14 @@ class Slow(SdcWarning):
 
 
 @contextmanager
-def explain_target(target: object) -> Iterator[None]:
-    """Say in a sentence why a file or folder cannot be written: rights, a full disk, a name too long."""
+def explain_target(target: object, verb: str = "write") -> Iterator[None]:
+    """Say in a sentence why a file or folder cannot be written or read: rights, a full disk, a name too long."""
     try:
         yield
     except OSError as error:
         why = error.strerror or "it failed"
+    except UnicodeEncodeError:
+        why = "its name or its text holds a character that no file can hold (a lone surrogate)"
     except ValueError as error:
         if "null" not in str(error) or isinstance(error, SdcError):
             raise
@@ -194,18 +196,36 @@ def explain_target(target: object) -> Iterator[None]:
         return
     name = str(target).rsplit("/", 1)[-1]
     shown = name if len(name) <= 60 else name[:57] + "..."
-    raise InputError(f"cannot write {shown!r}: {why}. Choose a place that you may write to.")
+    raise InputError(
+        f"cannot {verb} {shown!r}: {why}. Choose a place that you may {verb}{' to' if verb == 'write' else ''}."
+    )
+
+
+def has_lone_surrogate(value: object) -> bool:
+    """Return True where a text, in lists and mappings too, holds half a character, which no file or engine takes."""
+    if isinstance(value, str):
+        return any("\ud800" <= c <= "\udfff" for c in value)
+    if isinstance(value, dict):
+        return any(map(has_lone_surrogate, (*value, *value.values())))
+    return isinstance(value, list | tuple | set) and any(map(has_lone_surrogate, value))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Return True for what Python, Arrow or an engine raises when memory does not suffice."""
     named = type(error).__name__ in ("ArrowMemoryError", "OutOfMemoryException", "OutOfMemoryError")
-    return named or isinstance(error, MemoryError) or "OutOfMemoryError" in str(error)[:2000]
+    asked = isinstance(error, MemoryError) or getattr(error, "errno", None) == ENOMEM
+    text = str(error)[:2000]
+    return named or asked or "OutOfMemoryError" in text or "Cannot allocate memory" in text
 
 
 def is_out_of_disk(error: BaseException) -> bool:
     """Return True for what is raised when a disk is full."""
-    return getattr(error, "errno", None) == ENOSPC or "No space left on device" in str(error)[:2000]
+    text = str(error)[:2000]
+    full = getattr(error, "errno", None) in (ENOSPC, EDQUOT, EFBIG)
+    return full or any(
+        words in text
+        for words in ("No space left on device", "Disk quota exceeded", "File too large")
+    )
 
 
 def make_shortage_error(what: str, error: BaseException) -> EngineError:

@@ -1,6 +1,6 @@
 """The registry of Specs: one declaration, used by plans, command line, reference pages and tests.
 
-A method's file lies in a topic folder (``risk``, ``protect``, ``utility``, ...) and is named after its
+A method's file lies in a family folder (``records.noise``, ``tables.rules``, ...) and is named after its
 kind: ``KAnonymity`` has the kind ``k_anonymity`` and lives in ``k_anonymity.py``. That makes a name
 findable without importing anything else. Third parties register through the entry-point group
 ``tacit.specs`` (the entry's value is a module that uses ``@register``).
@@ -23,7 +23,7 @@ from tacit.renamed import renamed_kind
 if TYPE_CHECKING:
     from tacit.spec import Spec
 
-TOPICS = ("protect", "risk", "utility", "tables", "text", "graphics")
+TOPICS = ("records", "tables", "text", "graphics", "private.regression")
 
 _specs: dict[str, type[Spec]] = {}
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 #: The Spec that stands for each former ``method`` of ``microaggregate``: its kind and how it is called.
 GROUPINGS = {
@@ -109,6 +112,35 @@ def find_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     return get
 
 
+class PublicModules(Loader):
+    """Imports a module of the package under its public name: ``import tacit.pram``, ``from tacit.linkage import ...``."""
+
+    homes: ClassVar[dict[str, str]] = {}
+
+    @classmethod
+    def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Find public names, and what lies below them; asked first, so that no module is loaded under two names."""
+        del path, target
+        return None if cls.real_name(name) == name else ModuleSpec(name, cls(), is_package=True)
+
+    @classmethod
+    def real_name(cls, name: str) -> str:
+        """Return the name under which a module is loaded."""
+        public = ".".join(name.split(".", 2)[:2])
+        return cls.homes.get(public, public) + name.removeprefix(public)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module itself; Python is about to give it the name's specification, so its own is kept."""
+        module = importlib.import_module(self.real_name(spec.name))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own specification back; it has run already."""
+        given = module.__spec__
+        module.__spec__ = given.loader_state if given else None
+
+
 class MovedModules:
     """Tells where a module of the package lies now; asked by Python when nothing else has found one."""
 
@@ -125,12 +157,15 @@ class MovedModules:
             ".".join(("tacit", *file.relative_to(root).with_suffix("").parts)) for file in found
         ]
         old = {
-            "comparison": ["tacit.comparison"],
+            "comparison": ["tacit.alternatives.comparison"],
             "estimate": ["tacit.stats.correction"],
             "framework": ["tacit.tables.compare"],
-            "masking_comparison": ["tacit.comparison"],
+            "writing": ["examples/letters, in the source tree"],
+            "masking_comparison": ["tacit.alternatives.comparison"],
         }
         topic = ".".join(name.split(".")[:2])
-        places = old.get(stem) or [p for p in places if p.startswith(f"{topic}.")] or places
+        # Checks of claims are named after models too; they have always been where they are.
+        elsewhere = [p for p in places if not p.startswith("tacit.claims.")]
+        places = old.get(stem) or [p for p in places if p.startswith(f"{topic}.")] or elsewhere
         if places:
             raise ModuleNotFoundError(f"{name} is now {' or '.join(places)}.", name=name)

@@ -59,6 +59,8 @@ class Result:
         How the data miss the threshold that the measure was given, in a sentence; empty when they do not.
     labels
         Words for numbers whose names are letters of the literature, for people to read.
+    alone
+        True when the measure looked at nothing but the data it measured: no original, register or control records.
     """
 
     kind: str
@@ -69,6 +71,7 @@ class Result:
     explanation: str = ""
     shortfall: str = field(default="", kw_only=True)
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    alone: bool = field(default=False, kw_only=True)
 
     def label(self, name: str) -> str:
         """Return the words for one of the numbers."""

@@ -37,8 +37,19 @@ from typing_extensions import TypeVar
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.base import Action, Data
+from tacit.data.checks.effect import (
+    FEWEST,
+    JUDGED,
+    NOT_JUDGED,
+    NOTHING,
+    WEAK,
+    is_unchanged,
+    perturbs,
+    weak_columns,
+)
 from tacit.data.copies import split_copies
 from tacit.data.microdata import Microdata
+from tacit.data.sources import keep_sources, with_sources
 from tacit.data.together import (
     SUPPRESSES,
     Gone,
@@ -51,10 +62,12 @@ from tacit.data.together import (
 )
 from tacit.data.values import extreme_columns
 from tacit.errors import (
+    DisclosureRefused,
     InputError,
     InvalidParameter,
     SdcError,
     WeakProtection,
+    has_lone_surrogate,
     is_out_of_disk,
     is_out_of_memory,
     make_shortage_error,
@@ -89,7 +102,11 @@ class Spec(BaseModel):
     """Base of everything that can stand in a plan."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", populate_by_name=True, validate_default=False
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        validate_default=False,
+        allow_inf_nan=False,
     )
 
     family: ClassVar[str] = ""
@@ -119,6 +136,11 @@ class Spec(BaseModel):
             first = next((n for n in cls.model_fields if n != "kind"), None)
             hint = f", e.g. {cls.__name__}({first}=...)" if first else "; it has none"
             raise InvalidParameter(f"{cls.__name__}: parameters are given by name{hint}")
+        broken = [n for n in values if has_lone_surrogate(values[n])]
+        if broken:
+            raise InvalidParameter(
+                f"{cls.__name__}: {broken[0]} holds a character that is no text (a lone surrogate)"
+            )
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -233,8 +255,8 @@ class Method(Spec, Generic[D]):
     takes_copies: ClassVar[bool] = False
     #: True for a step that prepares data for protection and is itself none, such as a sensitivity rule.
     prepares: ClassVar[bool] = False
-    #: True when records come out in a drawn order, which the release then keeps.
-    draws_order: ClassVar[bool] = False
+    #: True when the columns of a record move as one, so that one column that changes protects the others.
+    moves_together: ClassVar[bool] = False
     #: The disclosure limitation techniques used, in the words of Sweeney's Figure 14.
     techniques: ClassVar[tuple[str, ...]] = ()
     #: True for a method that can use a population register.
@@ -298,6 +320,7 @@ class Method(Spec, Generic[D]):
             result, claims = self._protect(data, ctx)
             for claim in claims:
                 claim.require(result.claim_view(), where=self.kind)
+            result = self._judge_effect(data, result, ctx)
         action = Action(
             kind=self.kind,
             parameters=self.to_dict(public=True),
@@ -338,12 +361,37 @@ class Method(Spec, Generic[D]):
             result, followers = carry_linked(data, result, ways)
             if followers:
                 ctx.note(carried_along=followers)
+        if not ctx.details.get("links_lost"):
+            result = with_sources(keep_sources(self.kind, data, result), self.made_from(data))
         claims = (
             *self._claims_with(cast("Any", data), result, ctx),
             *suppression_claims(data, done),
         )
         known = tuple(role_assumptions(self, data, ways))
         return result, tuple(replace(c, assumptions=(*c.assumptions, *known)) for c in claims)
+
+    def _judge_effect(self, data: D, result: D, ctx: Context) -> D:
+        """Refuse a step that was to change values and changed none; warn of one that hardly changed any."""
+        both = isinstance(data, Microdata) and isinstance(result, Microdata)
+        if not both or self.prepares or not perturbs(self.techniques):
+            return result
+        before, after = cast("Microdata", data), cast("Microdata", result).materialise()
+        lost = ctx.details.get("links_lost") or after.copies
+        if lost or len(before) < (FEWEST if self.uses_chance else 1):
+            return cast("D", after)
+        targets = tuple(dict.fromkeys(self.targets(before)))
+        if is_unchanged(before, after, targets):
+            what = ", ".join(map(repr, targets)) or "the records"
+            raise DisclosureRefused(NOTHING.format(kind=self.kind, what=what))
+        judged = JUDGED.intersection(self.techniques) and not NOT_JUDGED.intersection(
+            self.techniques
+        )
+        weak = list(weak_columns(before, after, targets, self.techniques)) if judged else []
+        if weak and not (self.moves_together and len(weak) < len(targets)):
+            sentence = WEAK.format(kind=self.kind, what=", ".join(map(repr, weak)))
+            ctx.note(weak=sentence)
+            warnings.warn(sentence, WeakProtection, stacklevel=4)
+        return cast("D", after)
 
     def _keep_weights_numbers(self, result: Microdata) -> None:
         """Refuse a result whose weights are no numbers any more: nothing after it could add them up."""
@@ -429,8 +477,17 @@ class Method(Spec, Generic[D]):
 
     def adds(self, data: Microdata) -> tuple[str, ...]:
         """Return the columns that the result has and the data have not; later steps of a plan may name them."""
+        return tuple(c for c in self.made_from(data) if c not in data.columns)
+
+    def removes(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns that the data have and the result has not; later steps of a plan find them gone."""
         del data
         return ()
+
+    def made_from(self, data: Microdata) -> Mapping[str, tuple[str, ...]]:
+        """Return the columns that this computes from values of others, with those: who masks them must treat these."""
+        del data
+        return {}
 
     def _apply(self, data: D, ctx: Context) -> D:
         raise NotImplementedError
@@ -533,8 +590,10 @@ class Measure(Spec, Generic[D]):
         other = Companions(original=original, register=register, control=control)
         with explain_limits(self.kind, data):
             if isinstance(data, Microdata) and data.copies and self.on_copies == "each":
-                return self._measure_copies(data, cast("Any", other), ctx)
-            return self._measure(data, other, ctx)
+                result = self._measure_copies(data, cast("Any", other), ctx)
+            else:
+                result = self._measure(data, other, ctx)
+        return result if self.compares or other.looked_at else replace(result, alone=True)
 
     def _measure_copies(self, data: Microdata, other: Any, ctx: Context) -> Result:
         """Measure every copy by itself; return the least favourable result, with the range of all.
@@ -555,7 +614,7 @@ class Measure(Spec, Generic[D]):
 
 
 class Companions(Generic[D]):
-    """The other data that a measure may look at."""
+    """The other data that a measure may look at; ``looked_at`` says whether it did, which decides what is public."""
 
     def __init__(
         self, original: D | None = None, register: D | None = None, control: D | None = None
@@ -563,22 +622,26 @@ class Companions(Generic[D]):
         self._original = original
         self._register = register
         self._control = control
+        self.looked_at = False
 
     @property
     def original(self) -> D:
         """Return the data before protection."""
         assert self._original is not None, "declare compares = True"
+        self.looked_at = True
         return self._original
 
     @property
     def register(self) -> D:
         """Return the population register."""
         assert self._register is not None, "declare needs_register = True"
+        self.looked_at = True
         return self._register
 
     @property
     def control(self) -> D | None:
         """Return records of people whom no step has seen, if there are any."""
+        self.looked_at |= self._control is not None
         return self._control
 
     @property
@@ -678,6 +741,8 @@ def fault_clause(fault: Mapping[str, Any], cls: type[BaseModel], secrets: frozen
         "int_type": "must be a whole number",
         "int_from_float": "must be a whole number",
         "float_parsing": "must be a number",
+        "finite_number": "must be a finite number",
+        "int_parsing_size": "must be a whole number of fewer digits",
         "float_type": "must be a number",
         "string_type": "must be text",
         "bool_parsing": "must be true or false",
@@ -695,4 +760,13 @@ def fault_clause(fault: Mapping[str, Any], cls: type[BaseModel], secrets: frozen
     got = fault.get("input")
     plain = isinstance(got, str | int | float | bool) or got is None
     top = str(fault["loc"][0]) if fault["loc"] else ""
-    return text if not plain or top in secrets or not path else f"{text} (got {got!r})"
+    return text if not plain or top in secrets or not path else f"{text} (got {shown(got)})"
+
+
+def shown(got: Any) -> str:
+    """Return what was given, cut where it would fill the screen."""
+    try:
+        text = repr(got)
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."

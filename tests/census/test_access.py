@@ -58,10 +58,8 @@ def test_conditions_are_the_published_ones():
 
 @pytest.fixture
 def sample(tmp_path):
-    data = tacit.SampleHouseholds(interval=5).apply(tacit.examples.census(1_000), seed=1)
-    path = tmp_path / "data.parquet"
-    tacit.io.write(data.drop(["name", "address"]), path)
-    return path
+    plan = tacit.Plan([tacit.Deidentify(), tacit.SampleHouseholds(interval=5)], output={"format": "parquet"})  # fmt: skip
+    return plan.run(tacit.examples.census(1_000)).write(tmp_path / "release") / "data.parquet"
 
 
 @pytest.fixture
@@ -99,7 +97,7 @@ def test_what_an_extract_may_not_be(sample, grant, tmp_path):
         (ask(["age"], name="XB 2021"), TODAY, DisclosureRefused, "not for XB 2021"),
         (ask(["agee"]), TODAY, ColumnNotFound, "agee"),
         (ask([]), TODAY, InputError, "at least one"),
-        (ask(["age"], "age > 500"), TODAY, InputError, "no record"),
+        (ask(["age"], "age > 500"), TODAY, DisclosureRefused, "fewer than 20 records"),
     ):
         with pytest.raises(error, match=said):
             build_extract(request, grant, out, log, today=day)
@@ -155,7 +153,13 @@ def test_the_example_is_as_large_as_asked():
 def test_extracts_belong_to_their_owner(sample, grant, tmp_path):
     build_extract(Request({"XA 2021": sample}, ["age"]), grant, tmp_path / "e.csv", tmp_path / "log", today=TODAY)  # fmt: skip
     assert (tmp_path / "e.csv").stat().st_mode & 0o777 == 0o600
-    assert {f.name for f in tmp_path.iterdir()} == {"data.parquet", "e.csv", "log", "log.lock"}
+    assert {f.name for f in tmp_path.iterdir()} == {
+        "release",
+        "release-confidential",
+        "e.csv",
+        "log",
+        "log.lock",
+    }
 
 
 def test_several_writers_share_one_log(tmp_path):
@@ -179,3 +183,27 @@ def test_several_writers_share_one_log(tmp_path):
     assert sorted(e["file"] for e in check_log(log)) == sorted(set(names))
     assert all((tmp_path / n).read_text() == n for n in names)
     assert {f.name for f in tmp_path.iterdir()} == {*names, "access.jsonl", "access.jsonl.lock"}
+
+
+def test_extracts_are_taken_of_verified_releases_only(sample, grant, tmp_path):
+    raw = tmp_path / "raw.parquet"
+    census = tacit.examples.census(1_000)
+    tacit.io.write(census, raw)
+    log, out = tmp_path / "log", tmp_path / "out.csv"
+    ask = lambda path, variables, rule="": build_extract(Request({"XA 2021": path}, variables, rule), grant, out, log, today=TODAY)  # noqa: E731  # fmt: skip
+    for path, variables, rule, said in (
+        (raw, ["name", "address"], "", "not in a release"),
+        (raw, ["age"], "person == 1", "not in a release"),
+        (sample.parent / "plan.yaml", ["age"], "", "not the data of the release"),
+        (sample, ["age"], "age == 34 and sex == 'female'", "fewer than 20 records of XA 2021"),
+        (sample.parent, ["age"], "age == 34 and sex == 'female'", "fewer than 20 records"),
+    ):
+        with pytest.raises(DisclosureRefused, match=said):
+            ask(path, variables, rule)
+        assert not out.exists()
+    # The raw file in place of the released one does not verify.
+    sample.write_bytes(raw.read_bytes())
+    with pytest.raises(DisclosureRefused, match="does not verify: files are as released"):
+        ask(sample, ["name"])
+    assert not out.exists()
+    assert not log.exists()

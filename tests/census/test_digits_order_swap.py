@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, SdcError
-from tacit.protect.census.shuffle_households import shuffled
-from tacit.protect.swap.swap_households import check_exchange, near_pairs, partners
+from tacit.records.census.shuffle_households import shuffled
+from tacit.records.swapping.swap_households import check_exchange, near_pairs, partners
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "psd31-ipums-international"
 

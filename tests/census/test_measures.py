@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.risk.sample.sampling_uniqueness import expected_shares
-from tacit.stats.individual_risk import expected_inverse
+from tacit.records.samples.posterior import expected_inverse
+from tacit.records.samples.sampling_uniqueness import expected_shares
 
 
 def test_expected_uniques_by_simulation():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.protect.channels.belief_audit import audit, fit_assignment, intersect_dealings
-from tacit.protect.channels.table import ChannelTable
+from tacit.records.channels.belief_audit import audit, fit_assignment, intersect_dealings
+from tacit.records.channels.table import ChannelTable
 
 TABLE = ChannelTable.of([6, 8, 4], [[0], [1], [3]], ["ill"])
 STUDY = tacit.ChannelExpansion(related=["channel"], confidential="v", u={"ill": 0.4})

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.protect.channels.query import query
-from tacit.protect.channels.table import ChannelTable
+from tacit.records.channels.query import query
+from tacit.records.channels.table import ChannelTable
 
 COLUMNS = {
     "name": [f"n{i}" for i in range(12)],

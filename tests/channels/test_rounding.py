@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from studies.channels import simulate
-from tacit.protect.channels import random_candidates, solve
-from tacit.protect.channels.rounding import largest_remainders, rounded
+from tacit.records.channels import random_candidates, solve
+from tacit.records.channels.rounding import largest_remainders, rounded
 
 
 @pytest.mark.parametrize("tolerance", [1.05, 1.2, 1.8])

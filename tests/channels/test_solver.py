@@ -7,7 +7,7 @@ import pytest
 
 from studies.channels import simulate
 from tacit.errors import Infeasible, InputError, InvalidParameter
-from tacit.protect.channels import (
+from tacit.records.channels import (
     Problem,
     all_subsets,
     evaluate,
@@ -15,10 +15,10 @@ from tacit.protect.channels import (
     solve,
     solve_counts,
 )
-from tacit.protect.channels.cone import cone_of, full_rays, null_vectors
-from tacit.protect.channels.exact import generate
-from tacit.protect.channels.pricing import price
-from tacit.protect.channels.pricing_milp import price_milp
+from tacit.records.channels.cone import cone_of, full_rays, null_vectors
+from tacit.records.channels.exact import generate
+from tacit.records.channels.pricing import price
+from tacit.records.channels.pricing_milp import price_milp
 
 M = [3, 2, 4, 2, 2, 2]
 COUNTS = [[0, 0, 2, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 0]]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.protect.channels.study import parse_proposal
-from tacit.protect.channels.table import ChannelTable, group
+from tacit.records.channels.study import parse_proposal
+from tacit.records.channels.table import ChannelTable, group
 
 PEOPLE = {
     "site": ["b", "a", "b", None, "a", "b"],

@@ -3,8 +3,8 @@
 import numpy as np
 
 from studies.channels import simulate
-from tacit.protect.channels import tolerances
-from tacit.protect.channels.table import ChannelTable
+from tacit.records.channels import tolerances
+from tacit.records.channels.table import ChannelTable
 
 
 def test_points_for_a_risk_utility_map():

@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.plot.flows import Node, flows, stack_nodes
-from tacit.protect.channels import views
-from tacit.protect.channels.table import ChannelTable
+from tacit.records.channels import views
+from tacit.records.channels.table import ChannelTable
 
 
 @pytest.fixture

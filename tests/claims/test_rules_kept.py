@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.claims import Claim
 from tacit.claims.values.rules_kept import holds
-from tacit.protect.synthesise.sequential.rules import holds as holds_for_methods
+from tacit.records.synthesis.sequential.rules import holds as holds_for_methods
 
 TABLE = pa.table(
     {

@@ -135,7 +135,7 @@ def test_ctrl_c_writes_nothing(folder, capsys, monkeypatch):
     def interrupt(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.release.Release.write_public", interrupt)
+    monkeypatch.setattr("tacit.release.release.Release.write_public", interrupt)
     assert main(["run", "plan.yaml"]) == 130
     assert "interrupted; nothing was written" in said(capsys)
     assert sorted(p.name for p in folder.iterdir()) == ["fig28.csv", "plan.yaml"]

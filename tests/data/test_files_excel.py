@@ -3,6 +3,7 @@
 # ruff: noqa: DTZ001 - these formats know no time zones
 
 import datetime as dt
+import zipfile
 
 import openpyxl
 import pyarrow as pa
@@ -11,8 +12,10 @@ import pytest
 import tacit
 from tacit.data.fingerprint import fingerprint
 from tacit.data.roles import Column
-from tacit.errors import InputError, UnreadableFile
+from tacit.errors import InputError, SdcWarning, UnreadableFile
 from tacit.io import write
+from tacit.io.hidden import Hidden, find_hidden
+from tacit.io.sheets import read_table
 
 
 def sheet(path, rows, title="Sheet"):
@@ -105,3 +108,50 @@ def test_control_characters_are_refused(tmp_path):
     with pytest.raises(InputError, match="control characters"):
         write(tacit.read({"a": ["x\1y"]}), tmp_path / "a.xlsx")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def partly_hidden(tmp_path):
+    book = openpyxl.Workbook()
+    notes = book.active
+    notes.title = "notes"
+    notes.append(["name"])
+    notes.append(["Ann Smith"])
+    notes.sheet_state = "hidden"
+    shown = book.create_sheet("shown")
+    for row in (["age", "name", "pay", "x"], [31, "Ann", 10, 1], [32, "Bob", 20, 2], [33, "Cy", 30, 3]):  # fmt: skip
+        shown.append(row)
+    shown.column_dimensions["B"].hidden = True
+    shown.column_dimensions["C"].hidden = True
+    shown.row_dimensions[3].hidden = True
+    book.save(tmp_path / "h.xlsx")
+    return tmp_path / "h.xlsx"
+
+
+def test_what_a_sheet_hides_is_left_out_and_said(partly_hidden):
+    with pytest.warns(SdcWarning, match=r"hidden columns or rows of sheet 'shown' were left out"):
+        data = tacit.read(partly_hidden)
+    assert data.to_arrow().to_pydict() == {"age": [31, 33], "x": [1, 3]}
+    asked = tacit.read(partly_hidden, sheet="shown", hidden=True)
+    assert list(asked.columns) == ["age", "name", "pay", "x"]
+    assert len(asked) == 3
+    # A hidden sheet is read when it is asked for by name.
+    assert list(tacit.read(partly_hidden, sheet="notes").columns) == ["name"]
+
+
+def test_a_table_leaves_out_what_its_sheet_hides(partly_hidden):
+    with pytest.warns(SdcWarning, match="left out"):
+        table = read_table(partly_hidden, ["age"], "x", totals="recompute")
+    assert table.value.max() == 4
+
+
+def test_hidden_columns_of_open_documents(tmp_path):
+    body = (
+        '<table:table table:name="s"><table:table-column/><table:table-column table:visibility="collapse" table:number-columns-repeated="2"/>'
+        '<table:table-row/><table:table-row table:visibility="filter" table:number-rows-repeated="3"/></table:table>'
+    )
+    text = f'<office:document-content xmlns:office="o" xmlns:table="t">{body}</office:document-content>'
+    with zipfile.ZipFile(tmp_path / "a.ods", "w") as archive:
+        archive.writestr("content.xml", text)
+    assert find_hidden(tmp_path / "a.ods", "s") == Hidden(frozenset({1, 2}), frozenset({1, 2, 3}))
+    assert find_hidden(tmp_path / "a.ods", "t") == Hidden()

@@ -12,7 +12,7 @@ from tacit.engine.duckdb import DuckDbEngine
 from tacit.engine.memory import held_table
 from tacit.io import Options
 from tacit.io.text import column_kind, infer, infer_kinds
-from tacit.utility.levels import entropy_distortion, precision
+from tacit.records.generalisation import entropy_distortion, precision
 
 COLUMNS = {
     "whole": ["1", "-2", "0", "30"],

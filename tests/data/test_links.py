@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from tacit.data.links import counts_members, determines
-from tacit.data.profile import profile, starting_plan
+from tacit.data.profiling.profile import profile, starting_plan
 from tacit.errors import InputError
 
 FILE = {

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.data.profile import ProfileResult, profile, starting_plan, words_of
+from tacit.data.profiling.profile import ProfileResult, profile, starting_plan, words_of
 
 N = 400
 

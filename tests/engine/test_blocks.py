@@ -18,7 +18,7 @@ from tacit.engine.blocks import BLOCK, Done, split
 from tacit.engine.class_index import ClassIndex
 from tacit.engine.duckdb import DuckDbEngine
 from tacit.errors import InputError
-from tacit.streams import block_rng
+from tacit.numerics.streams import block_rng
 
 N = 2 * BLOCK + 1234
 
@@ -172,6 +172,7 @@ def test_a_plan_never_gathers_the_records(small_memory, tmp_path, monkeypatch):
         return table
 
     monkeypatch.setattr(DuckDbEngine, "to_arrow", refuse)
+    monkeypatch.setattr("tacit.data.paired.LOOKED_AT", 400)
     monkeypatch.setattr("tacit.io.read.get_engine", lambda *_: small_memory)
     source = tmp_path / "population.csv"
     import pyarrow.csv as pa_csv

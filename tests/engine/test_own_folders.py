@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from tacit.folders import scratch
-from tacit.own_folders import clear_abandoned, make_own_folder
+from tacit.release.folders import scratch
+from tacit.storage.own_folders import clear_abandoned, make_own_folder
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tacit.own_folders import make_own_folder
+from tacit.storage.own_folders import make_own_folder
 folder, handle = make_own_folder("work-", Path(sys.argv[1]))
 (folder / "records.parquet").write_text("confidential")
 os.kill(os.getpid(), signal.SIGKILL)
@@ -52,8 +52,8 @@ def test_folders_in_use_and_folders_of_others_stay(tmp_path, abandoned):
 
 
 def test_a_release_clears_the_half_written_one_before_it(tmp_path, abandoned):
-    abandoned.rename(tmp_path / ".release-half")
+    abandoned.rename(tmp_path / ".release-halfmade")
     with scratch(tmp_path / "release") as work:
-        assert not (tmp_path / ".release-half").exists()
+        assert not (tmp_path / ".release-halfmade").exists()
         assert work.parent == tmp_path
     assert not list(tmp_path.iterdir())

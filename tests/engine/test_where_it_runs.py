@@ -34,6 +34,7 @@ def fetched(monkeypatch):
 
     monkeypatch.setattr(DuckDbEngine, "to_arrow", spy)
     monkeypatch.setattr(Microdata, "to_arrow", spy_on_records)
+    monkeypatch.setattr("tacit.data.paired.LOOKED_AT", 40)  # a sample of that size may be fetched
     return seen
 
 

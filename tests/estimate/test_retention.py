@@ -37,7 +37,7 @@ def test_worked_case():
 
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "laplace"])
 def test_distribution_functions_match_draws(distribution):
-    from tacit.protect.noise.add_noise import noise
+    from tacit.records.noise.add_noise import noise
 
     draws = noise(200_000, 1.7, distribution, np.random.default_rng(1))
     for x in (-2.0, -0.3, 0.0, 1.1, 2.5):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from tacit.stats.small_cells import correct_matches, sample_risk
 from tacit.tables.compare import association, distances, ranks, variance
-from tacit.tables.compare.small_cell_risk import correct_matches, sample_risk
 from tacit.tables.compare.summary import sizes
 from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 

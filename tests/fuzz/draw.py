@@ -89,7 +89,7 @@ def arrow(columns, sorts):
     return pa.table({c: pa.array(v, types[sorts[c]]) for c, v in columns.items()})
 
 
-def draw_frame(rng):
+def draw_frame(rng, *, households=False):
     """A frame of up to 60 records with columns of every sort, some of them with a role."""
     n = int(rng.choice([0, 1, 2, 5, *rng.integers(8, 60, 16)]))
     names = list(rng.permutation(NAMES))
@@ -106,7 +106,7 @@ def draw_frame(rng):
         columns["person"], sorts["person"] = [f"ID{word(rng)}" for _ in range(n)], "id"
     if rng.random() < 0.3:
         columns["weighing"], sorts["weighing"] = rng.uniform(1, 9, n).round(6).tolist(), "weight"
-    if rng.random() < 0.3:
+    if households or rng.random() < 0.3:
         homes = [f"HH{word(rng)}" for _ in range(n // 3 + 1)]
         columns["home"], sorts["home"] = rng.choice(homes, n).tolist(), "text"
         if rng.random() < 0.5:
@@ -117,7 +117,8 @@ def draw_frame(rng):
         twin = {v: word(rng) for v in columns[first] if v is not None}
         columns["twin"], sorts["twin"] = [twin.get(v) for v in columns[first]], "text"
     frame = Frame(columns, sorts, {})
-    return Frame(columns, sorts, draw_roles(rng, frame, first), draw_hierarchies(rng, frame))
+    roles = draw_roles(rng, frame, first) | ({"household": "home"} if households else {})
+    return Frame(columns, sorts, roles, draw_hierarchies(rng, frame))
 
 
 def draw_column(rng, sort, n):
@@ -369,21 +370,23 @@ RULES = ("minimum_frequency", "p_percent", "dominance", "pq", "zero_cells", "set
 
 
 def draw_record_plan(rng, frame, data):
-    """Steps on records; identifiers go first more often than not."""
+    """Steps on records in any order; identifiers are looked after in most plans, at any place."""
     pool = kinds(tacit.Microdata, Method)
     steps = [str(k) for k in rng.choice(pool, int(rng.integers(1, 5)))]
     if "identifiers" in frame.roles and rng.random() < 0.97:
         steps = [str(rng.choice(["deidentify", "pseudonymise", "substitute"])), *steps[:3]]
     draw = Parameters(rng, frame=frame)
-    return [sound(draw, kind, data) for kind in steps]
+    return [sound(draw, kind, data) for kind in rng.permutation(steps).tolist()]
 
 
 def draw_table_plan(rng, grid, table):
-    """Steps on a table: mostly a rule first, then anything."""
+    """Steps on a table: mostly a rule first, then anything; one plan in five in any order."""
     pool = [k for k in kinds(tacit.Table, Method) if k != "request"]
     rules = [str(k) for k in rng.choice(RULES[: 5 if grid.value else 1], int(rng.integers(0, 3)))]
     others = [k for k in pool if k not in RULES] if rng.random() < 0.7 else pool
     steps = [*rules, *(str(k) for k in rng.choice(others, int(rng.integers(1, 3))))][:4]
+    if rng.random() < 0.2:
+        steps = rng.permutation(steps).tolist()
     draw = Parameters(rng, grid=grid)
     return [sound(draw, kind, table) for kind in steps]
 
@@ -399,3 +402,90 @@ def sound(draw, kind, data, tries=8):
         except tacit.SdcError:
             continue
     return entry
+
+
+# -- texts and fits ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DrawnLetter:
+    """A letter with what is known of the person it is about."""
+
+    text: str
+    record: dict[str, str]
+
+    @property
+    def secrets(self):
+        return [w for v in self.record.values() for w in (v, *v.split()) if len(w) > 4]
+
+
+GIVEN = ("Virginia", "Bert", "Ottoline", "Casimir", "Dorothea", "Ludmila", "Percival", "Zelda")
+FAMILY = (
+    "Townsend",
+    "Kowalski",
+    "Abernathy",
+    "Oyelaran",
+    "Featherstone",
+    "Zabriskie",
+    "Quillfeather",
+)
+SENTENCES = (
+    "I saw {name} on {day} for diabetes mellitus.",
+    "RE: {name}  MRN {number}",
+    "Call {phone} or write to {mail}.",
+    "{title} {family} takes insulin, 100 mg.",
+    "Date of birth {birth}; mother lives at 18 Huntington Avenue, Boston.",
+    "No change since last week.",
+    "{given} was well when seen again.",
+    "See https://example.org/{number} for the scan.",
+)
+
+
+def draw_letters(rng):
+    """Up to six letters of a few sentences in any order, in files named after the people."""
+    found = {}
+    for i in range(int(rng.integers(1, 7))):
+        given, family = str(rng.choice(GIVEN)), str(rng.choice(FAMILY))
+        birth = dt.date(1930, 1, 1) + dt.timedelta(int(rng.integers(0, 25_000)))
+        record = {
+            "name": f"{given} {family}",
+            "birth": birth.isoformat(),
+            "number": str(rng.integers(10**7, 10**8)),
+            "phone": f"617-555-{rng.integers(1000, 9999)}",
+            "mail": f"{word(rng).lower()}@example.com",
+        }
+        said = record | {"given": given, "family": family, "birth": f"{birth:%m/%d/%Y}"}
+        said |= {"day": f"{birth:%B} {birth.day}, 1994", "title": str(rng.choice(["Mr.", "Mrs."]))}
+        lines = rng.choice(SENTENCES, int(rng.integers(1, len(SENTENCES))), replace=False)
+        known = rng.choice(list(record), int(rng.integers(0, 4)), replace=False).tolist()
+        ending = str(rng.choice([" ", "\n", "\r\n\r\n"]))
+        text = ending.join(str(line).format(**said) for line in lines)
+        found[f"{family}-{word(rng)}{i}"] = DrawnLetter(text, {c: record[c] for c in known})
+    return found
+
+
+def draw_text_plan(rng):
+    """One to three scrubs with any of their switches."""
+    return [
+        {"kind": "scrub"}
+        | ({"mode": str(rng.choice(["substitute", "tag", "mask"]))} if rng.random() < 0.7 else {})
+        | ({"dates": str(rng.choice(["month", "shift"]))} if rng.random() < 0.5 else {})
+        | ({"strict": True} if rng.random() < 0.3 else {})
+        | ({"reduction": True} if rng.random() < 0.2 else {})
+        | ({"search": str(rng.choice(["straight", "cues"]))} if rng.random() < 0.2 else {})
+        | ({"kinds": ["name", "date"]} if rng.random() < 0.1 else {})
+        for _ in range(int(rng.choice([1, 1, 1, 2, 3])))
+    ]
+
+
+def draw_fit(rng):
+    """A fit of a few terms on few or many records; one in five has a covariance that is none."""
+    from tacit.data.fit import JointFit
+
+    p = int(rng.integers(1, 6))
+    half = rng.normal(0, 1, (p, p))
+    square = half @ half.T + 0.01 * np.eye(p)
+    if rng.random() < 0.2:
+        square[0, -1] -= 3.0
+    names = ("(constant)", *(word(rng) for _ in range(p - 1)))
+    return JointFit("linear", "y ~ x", names, rng.normal(0, 5, p), square, int(rng.integers(1, 80)))

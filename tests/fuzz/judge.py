@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import stats
 from scipy.integrate import quad
-from scipy.optimize import fsolve, linprog, minimize
+from scipy.optimize import Bounds, LinearConstraint, fsolve, linprog, milp, minimize
 
 NEAR = 1e-6
 JUDGES = {}
@@ -726,6 +726,7 @@ class Published:
     held: np.ndarray | None
     cells: list
     names: list
+    changed: bool = False
 
     @property
     def hidden(self):
@@ -733,7 +734,41 @@ class Published:
 
     @property
     def room(self):
-        return np.maximum(self.value - self.least, 0), np.maximum(self.most - self.value, 0)
+        low, high = self.common_knowledge()
+        return np.maximum(self.value - low, 0), np.maximum(high - self.value, 0)
+
+    def common_knowledge(self):
+        """The least and the most of every cell, for whoever knows what a publication of such tables always shows.
+
+        Counts are whole numbers. Unless the rule lets empty cells be hidden, a count that is not shown is no 0, and a
+        total is no less than the number of its parts that are not 0; of cells that no publication holds nothing is known.
+        """
+        if not self.whole:
+            return self.least, self.most
+        low, high = np.ceil(self.least - NEAR), np.floor(self.most + NEAR)
+        never = np.zeros(len(self.value), dtype=bool) | self.extra.get("unpublished", False)
+        if ((self.value == 0) & ~self.fixed & ~never).any():
+            return low, high
+        veiled = (self.hidden | ~np.isnan(self.low)) if self.changed else ~never
+        low = np.where(veiled & ~never & (self.value > 0), np.maximum(low, 1), low)
+        for _ in self.value:
+            for row in self.rows:
+                parts = [c for c, s in row.items() if s == 1]
+                totals = [c for c, s in row.items() if s == -1]
+                if len(totals) == 1 and len(parts) == len(row) - 1:
+                    (total,) = totals
+                    together = min(low[parts].sum(), max(low[total], self.value[total]))
+                    low[total] = max(low[total], together)
+        return low, high
+
+    @property
+    def whole(self):
+        return self.counts and bool((self.value == np.rint(self.value)).all())
+
+    @property
+    def in_whole_numbers(self):
+        """Whether attackers solve programs in whole numbers: of counts that are hidden, and not changed."""
+        return self.whole and not self.changed
 
     def tiny(self, cell):
         return 1.0 if self.counts else 1e-3 * max(1.0, abs(self.value[cell]))
@@ -747,8 +782,8 @@ def matrix(rows, n):
     return m
 
 
-def reach(m, unknown, down, up, cell, sign, still=()):
-    """How far a cell can lie from its true value on one side, given all relations."""
+def reach(m, unknown, down, up, cell, sign, still=(), *, whole=False):
+    """How far a cell can lie from its true value on one side, given all relations; for some in whole numbers."""
     cells = np.flatnonzero(unknown)
     if cell not in cells:
         return 0.0
@@ -766,6 +801,17 @@ def reach(m, unknown, down, up, cell, sign, still=()):
     if found.status == 3:
         return np.inf
     assert found.status == 0, found.message
+    if whole and np.abs(found.x - np.rint(found.x)).max() > NEAR:
+        ends = np.array(
+            [[-np.inf if lo is None else lo, np.inf if hi is None else hi] for lo, hi in bounds]
+        )
+        found = milp(
+            cost,
+            constraints=LinearConstraint(a, 0.0, 0.0),
+            bounds=Bounds(*ends.T),
+            integrality=np.ones(len(cells)),
+        )
+        assert found.status == 0, found.message
     return max(0.0, -found.fun)
 
 
@@ -778,8 +824,9 @@ def enough(t, m, unknown, down, up, *, levels=True):
             below = above = width = 0.0
         if max(below, above, width) <= 0:
             width = t.tiny(cell)
-        far_down = reach(m, unknown, down, up, cell, -1)
-        far_up = reach(m, unknown, down, up, cell, 1)
+        far_down, far_up = (
+            reach(m, unknown, down, up, cell, s, whole=t.in_whole_numbers) for s in (-1, 1)
+        )
         slack = 1e-7 * max(1.0, abs(t.value[cell]))
         if (
             far_down + slack < below * keep
@@ -797,13 +844,16 @@ def guarded(t, claim):
 
 
 def found_by_neighbours(t, m, unknown, down, up, targets):
-    """Whether the only respondent of an unsafe cell deduces another's in a shared relation, within bounds."""
+    """Whether the only respondent of a cell deduces another's unsafe one in a shared relation, within bounds."""
     shares = (np.abs(m).T @ np.abs(m)) > 0
-    for known in np.flatnonzero(t.unsafe & t.lone).tolist():
+    for known in np.flatnonzero((t.unsafe | unknown) & t.lone).tolist():
         for target in np.flatnonzero(targets & shares[known]).tolist():
             if target == known or t.owner[target] == t.owner[known]:
                 continue
-            ways = [reach(m, unknown, down, up, target, s, still=(known,)) for s in (-1, 1)]
+            ways = [
+                reach(m, unknown, down, up, target, s, still=(known,), whole=t.in_whole_numbers)
+                for s in (-1, 1)
+            ]
             if max(ways) < t.tiny(target) * (1 - 1e-4):
                 return True
     return False
@@ -899,6 +949,8 @@ def not_deducible(t, claim):
         return False
     ways = free_ways(m, t.hidden)
     if (np.abs(ways[t.unsafe]).max(axis=1, initial=0) <= 1e-7).any():
+        return False
+    if t.whole and not protected(t, claim, t.hidden, *t.room, far=False, levels=False):
         return False
     return not (
         claim["parameters"].get("singletons") and found_by_sums(t, m, t.hidden, guarded(t, claim))
@@ -1244,9 +1296,33 @@ def no_replicated_uniques(columns, claim):
     )
 
 
+@dataclass(frozen=True)
+class Letter:
+    """A text as it was written, under the name that only its owner knows, with what is known of its person."""
+
+    name: str
+    text: str
+    record: dict
+
+
+@dataclass(frozen=True)
+class Written:
+    """The texts of a release."""
+
+    documents: list
+
+
 @judges("no-known-values")
 def no_known_values(columns, claim):
     """No value of several words, or of five digits or more, of the record stands in its own text."""
+    if isinstance(columns, Written):
+        return not any(
+            not no_known_values(
+                {"text": [d.text], **{c: [v] for c, v in d.record.items()}},
+                {"columns": ["text"], "parameters": {"known": list(d.record)}},
+            )
+            for d in columns.documents
+        )
     known = [c for c in claim["parameters"]["known"] if c in columns]
     for column in claim["columns"]:
         for i, text in enumerate(columns[column]):
@@ -1274,7 +1350,12 @@ def no_formatted_identifiers(columns, claim):
         "email": lambda w: re.fullmatch(r"[\w.%+-]+@[\w-]+\.[a-zA-Z]\S*", w) is not None,
         "url": lambda w: w.lower().startswith(("http://", "https://", "ftp://")),
     }  # fmt: skip
-    words = [w for c in claim["columns"] for text in columns[c] if text for w in text.split()]
+    texts = (
+        [d.text for d in columns.documents]
+        if isinstance(columns, Written)
+        else [text for c in claim["columns"] for text in columns[c] if text]
+    )
+    words = [w for text in texts for w in text.split()]
     return not any(shapes[form](w) for form in claim["parameters"]["forms"] for w in words)
 
 

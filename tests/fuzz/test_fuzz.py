@@ -10,9 +10,17 @@ from fuzz.judge import JUDGES
 from fuzz.run import run_case
 
 #: Seeds of the ordinary suite and of the slow one. Reports, which cost most, are written in one case of fifteen.
-FEW = {"records": 60, "tables": 45, "measures": 40}
-MANY = {"records": 3000, "tables": 1500, "measures": 2000}
-#: Cases are run by the dozen, so that processes can share them.
+FEW = {"records": 45, "households": 15, "tables": 30, "texts": 15, "fits": 15, "measures": 30}
+#: More than five thousand plans, and measures beside them.
+MANY = {
+    "records": 2400,
+    "households": 1200,
+    "tables": 1000,
+    "texts": 300,
+    "fits": 150,
+    "measures": 1000,
+}
+#: Cases are run together, so that processes can share them.
 BATCH = 15
 
 

@@ -88,6 +88,7 @@ def test_the_ledger_adds_up_and_refuses(tmp_path):
     ledger = BudgetLedger(tmp_path / "deep" / "budget.json")
     assert ledger.charge("d", "q1", 0.4, "plot", 1.0).left == pytest.approx(0.6)
     assert ledger.charge("d", "q1", 0.4, "plot", 1.0).spent == pytest.approx(0.4), "the same query"
+    ledger.set_limit("d", 1.0)
     ledger.charge("d", "q2", 0.6, "plot")
     with pytest.raises(DisclosureRefused, match="1 of 1 is spent"):
         ledger.charge("d", "q3", 0.01, "plot")

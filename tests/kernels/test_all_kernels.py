@@ -4,41 +4,42 @@ import copy
 import dataclasses
 import importlib
 import pkgutil
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import tacit
-import tacit.kernels
+import tacit.numerics.kernels
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import roll_up
 from tacit.errors import WeakProtection
-from tacit.kernels import REGISTERED, Kernels, run_kernels
+from tacit.numerics.kernels import REGISTERED, Kernels, run_kernels
 from tacit.private.retrieval.simple import multiply_many
-from tacit.protect.anonymise.grouping import add_prices, merge_classes
-from tacit.protect.generalise import clusters_greedy, clusters_local
-from tacit.protect.generalise.clusters_space import build
-from tacit.protect.microaggregate.grouping import blocking, mdav_groups
-from tacit.protect.microaggregate.grouping.automaton import omma
-from tacit.protect.microaggregate.grouping.exhaustive import find_optimal_groups
-from tacit.protect.microaggregate.grouping.forest import mu_approximation
-from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
-from tacit.protect.microaggregate.grouping.improve import improve
-from tacit.protect.microaggregate.grouping.pairs import Space, find_cheapest_pairing
-from tacit.protect.microaggregate.grouping.spanning_tree import spanning_tree
-from tacit.protect.microaggregate.grouping.univariate import optimal_univariate, path_groups
-from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
-from tacit.protect.microaggregate.grouping.ward import ward
-from tacit.protect.suppress.hitting_sets import find_hitting_sets
-from tacit.protect.suppress.local_cells import suppress_shared
-from tacit.protect.suppress.local_each import suppress_each
-from tacit.protect.suppress.local_problem import Demand, Problem
-from tacit.protect.swap import record_pairs
-from tacit.risk.linkage import agreement, nearest, series_attack
-from tacit.stats import decision
-from tacit.stats.local_counts import fit_around
-from tacit.stats.local_lattice import Lattice, neighbourhood
-from tacit.stats.rank_pairs import rank_partners
+from tacit.records.classes.anonymise.grouping import add_prices, merge_classes
+from tacit.records.decision import sensitivity as decision
+from tacit.records.generalisation import clusters_greedy, clusters_local
+from tacit.records.generalisation.clusters_space import build
+from tacit.records.linkage import agreement, nearest, series_attack
+from tacit.records.microaggregation.grouping import blocking, mdav_groups
+from tacit.records.microaggregation.grouping.automaton import omma
+from tacit.records.microaggregation.grouping.exhaustive import find_optimal_groups
+from tacit.records.microaggregation.grouping.forest import mu_approximation
+from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
+from tacit.records.microaggregation.grouping.improve import improve
+from tacit.records.microaggregation.grouping.pairs import Space, find_cheapest_pairing
+from tacit.records.microaggregation.grouping.spanning_tree import spanning_tree
+from tacit.records.microaggregation.grouping.univariate import optimal_univariate, path_groups
+from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.grouping.ward import ward
+from tacit.records.samples.local_counts import fit_around
+from tacit.records.samples.local_lattice import Lattice, neighbourhood
+from tacit.records.suppression.hitting_sets import find_hitting_sets
+from tacit.records.suppression.local_cells import suppress_shared
+from tacit.records.suppression.local_each import suppress_each
+from tacit.records.suppression.local_problem import Demand, Problem
+from tacit.records.swapping import record_pairs
+from tacit.records.swapping.rank_pairs import rank_partners
 from tacit.stats.robust import qn
 from tacit.stats.series import warping
 from tacit.stats.series.distances import Distance
@@ -140,6 +141,12 @@ def agreeing():
     spec = tacit.ProbabilisticLinkage(columns=["x", "y", "z"])
     found = spec.measure(released, original=original, seed=1)
     return repr(found.summary())
+
+
+def agreeing_on_many_columns():
+    """Count only the patterns that occur, as where there could be millions."""
+    with mock.patch.object(agreement, "PATTERN_LIMIT", 1):
+        return agreeing()
 
 
 def agreeing_by_levels():
@@ -303,6 +310,7 @@ ALGORITHMS = {
     "rank pairs": lambda: rank_partners(300, 20, rng()),
     "robust scale": lambda: qn(rng().normal(size=300)),
     "agreement": agreeing,
+    "agreement, patterns that occur": agreeing_on_many_columns,
     "agreement by levels": agreeing_by_levels,
     "nearest": linked,
     "k-Similar": k_similar,

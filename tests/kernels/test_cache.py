@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tacit import kernels
-from tacit.kernels import COMPILE, IMPORT, LOAD, TURN, Kernels, run_kernels
+from tacit.numerics import kernels
+from tacit.numerics.kernels import COMPILE, IMPORT, LOAD, TURN, Kernels, run_kernels
 
 
 @pytest.fixture(autouse=True)
@@ -54,8 +54,8 @@ def doubled(x):
 def test_kept_code_is_found_by_another_process(tmp_path):
     pytest.importorskip("numba")
     code = (
-        "import numpy as np; from tacit.kernels import run_kernels\n"
-        "from tacit.stats.rank_pairs import KERNELS, rank_partners\n"
+        "import numpy as np; from tacit.numerics.kernels import run_kernels\n"
+        "from tacit.records.swapping.rank_pairs import KERNELS, rank_partners\n"
         "print(KERNELS.is_kept)\n"
         "with run_kernels('compiled'): rank_partners(50, 5, np.random.default_rng(1))"
     )

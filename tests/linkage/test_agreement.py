@@ -1,6 +1,8 @@
 """Fellegi and Sunter: EM to the digit, thresholds, pattern counts and links against brute force."""
 
+import itertools
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,13 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import FIXTURES
-from tacit.errors import InputError
-from tacit.risk.linkage import candidate_pairs as _pairs
-from tacit.risk.linkage.agreement import (
+from tacit.errors import Approximate
+from tacit.records.linkage import agreement
+from tacit.records.linkage import candidate_pairs as _pairs
+from tacit.records.linkage.agreement import (
     Comparison,
     assign_weighted_links,
     best_links,
     candidates,
+    candidates_by_rule,
+    count_new_patterns,
     count_patterns,
     pair_weights,
     pattern_numbers,
@@ -22,7 +27,7 @@ from tacit.risk.linkage.agreement import (
     scores,
     true_patterns,
 )
-from tacit.risk.linkage.fellegi_sunter import (
+from tacit.records.linkage.fellegi_sunter import (
     Model,
     Patterns,
     em,
@@ -120,7 +125,7 @@ def test_pattern_counts_are_those_of_all_pairs():
     a, b = planted(np.random.default_rng(1), 60)
     found = count_patterns(candidates(a, b), FOUR)
     left, right = np.repeat(a, len(b), axis=0), np.tile(b, (len(a), 1))
-    numbers, counts = np.unique(pattern_numbers(left, right, FOUR), return_counts=True)
+    numbers, counts = np.unique(pattern_numbers(left, right, FOUR), axis=0, return_counts=True)
     np.testing.assert_array_equal(found.levels, FOUR.levels(numbers))
     np.testing.assert_array_equal(found.counts, counts)
     assert found.counts.sum() == len(a) * len(b)
@@ -235,9 +240,50 @@ def test_one_to_one_respects_blocks():
     assert sorted(found.nearest.tolist()) == [-1, -1, 0]
 
 
-def test_too_many_patterns_are_refused():
-    with pytest.raises(InputError, match="15 fields have 14,348,907 agreement patterns"):
-        _ = Comparison(((0.1,),) * 15, (True,) * 15).radix
+@pytest.mark.parametrize("fields", [15, 45])
+@pytest.mark.parametrize("rules", [1, 2])
+def test_patterns_that_occur_are_counted_however_many_there_could_be(fields, rules):
+    """Brute force over all pairs; 45 fields need two words for the number of a pattern."""
+    rng = np.random.default_rng(fields + rules)
+    a, b = rng.integers(0, 3, (23, fields)) / 2, rng.integers(0, 3, (31, fields)) / 2
+    for x in (a, b):
+        x[rng.random(x.shape) < 0.1] = np.nan
+    comparison = Comparison(((0.6, 0.1),) * fields, (True,) * fields)
+    blocks = [(rng.integers(0, 2, 23), rng.integers(0, 2, 31)) for _ in range(rules)]
+    made = candidates_by_rule(a, b, blocks)
+    earlier = set()
+    for rule, (ours, theirs) in zip(made, blocks, strict=True):
+        every, new = Counter(), Counter()
+        for i, j in itertools.product(range(23), range(31)):
+            if ours[i] != theirs[j]:
+                continue
+            gaps = [abs(x - y) for x, y in zip(a[i], b[j], strict=True)]
+            levels = tuple(
+                -1 if np.isnan(gap) else int(gap <= 0.6) + int(gap <= 0.1) for gap in gaps
+            )
+            every[levels] += 1
+            if (i, j) not in earlier:
+                new[levels] += 1
+        earlier |= {(i, j) for i in range(23) for j in range(31) if ours[i] == theirs[j]}
+        for found, wanted in zip(count_new_patterns(rule, comparison), (every, new), strict=True):
+            rows = map(tuple, found.levels.tolist())
+            assert dict(zip(rows, found.counts.tolist(), strict=True)) == wanted
+
+
+def test_too_many_patterns_that_occur_are_estimated_with_a_warning(monkeypatch):
+    rng = np.random.default_rng(4)
+    a = rng.normal(size=(60, 16))
+    comparison = Comparison(((1.0,),) * 16, (True,) * 16)
+    made = candidates(a, a + 0.1)
+    whole = count_patterns(made, comparison)
+    monkeypatch.setattr(agreement, "SEEN_LIMIT", 500)
+    monkeypatch.setattr(agreement, "HELD", 60)
+    with pytest.warns(Approximate, match="more than 500 agreement patterns occur"):
+        found = count_patterns(made, comparison)
+    assert 500 < len(found.counts) < len(whole.counts)
+    assert found.counts.sum() == 3600
+    share = [p.counts[p.levels[:, 0] == 1].sum() / p.counts.sum() for p in (found, whole)]
+    assert share[0] == pytest.approx(share[1], abs=0.05)
 
 
 @settings(max_examples=20, deadline=None)
@@ -250,7 +296,7 @@ def test_kernels_as_they_are_agree_with_compiled_ones(seed, n, m):
     out = np.zeros(2 * 4 * 3, dtype=np.int64)
     _pairs.count_patterns(
         made.a, made.b, made.low, made.high, made.asked.count, made.found.count[made.order],
-        comparison.padded(), comparison.highest, comparison.radix,
+        comparison.padded(), comparison.highest, comparison.places[1],
         *comparison.kernel_arrays(made.b), made.ours, made.theirs, out,
     )  # fmt: skip
     found = count_patterns(made, comparison)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.risk.linkage.assignment import assign
-from tacit.risk.linkage.attack import (
+from tacit.records.linkage.assignment import assign
+from tacit.records.linkage.attack import (
     Files,
     attack,
     make_standardised_metric,

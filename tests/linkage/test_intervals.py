@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import FIXTURES
-from tacit.risk.linkage.intervals import shares_within, widths_in_ranks, widths_in_sd
-from tacit.risk.linkage.metrics import known_scale
+from tacit.records.linkage.intervals import shares_within, widths_in_ranks, widths_in_sd
+from tacit.records.linkage.metrics import known_scale
 
 
 def within_ranks(before, after, percent):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA, JaroWinkler
 
-from tacit.risk.linkage import level_tables
-from tacit.risk.linkage.field_levels import soundex, spread_logarithms
-from tacit.risk.linkage.level_tables import compare_texts, find_slipped_dates, write_digits
+from tacit.records.linkage import level_tables
+from tacit.records.linkage.field_levels import soundex, spread_logarithms
+from tacit.records.linkage.level_tables import compare_texts, find_slipped_dates, write_digits
 
 NAMES = st.text(alphabet="abcABCäß 1", max_size=12)
 

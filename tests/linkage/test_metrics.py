@@ -7,8 +7,8 @@ import pytest
 
 from conftest import FIXTURES
 from tacit.errors import InputError
-from tacit.risk.linkage.assignment import all_distances
-from tacit.risk.linkage.attack import (
+from tacit.records.linkage.assignment import all_distances
+from tacit.records.linkage.attack import (
     Files,
     attack,
     distance_standardised,
@@ -20,7 +20,7 @@ from tacit.risk.linkage.attack import (
     true_covariance,
     zero_covariance,
 )
-from tacit.risk.linkage.metrics import (
+from tacit.records.linkage.metrics import (
     Polynomial,
     condition_number,
     dependent_columns,

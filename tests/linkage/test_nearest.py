@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels import run_kernels
-from tacit.risk.linkage.nearest import TIE, find_nearest_rows, match_probability
-from tacit.risk.linkage.rows import distinct_rows
+from tacit.numerics.kernels import run_kernels
+from tacit.records.linkage.nearest import TIE, find_nearest_rows, match_probability
+from tacit.records.linkage.rows import distinct_rows
 
 
 def brute(a, b):
@@ -89,7 +89,7 @@ def test_distinct_rows():
 
 
 def test_rows_that_hash_alike_are_told_apart(monkeypatch):
-    from tacit.risk.linkage import rows
+    from tacit.records.linkage import rows
 
     monkeypatch.setattr(rows, "hash_rows", lambda x: np.zeros(len(x), dtype=np.uint64))
     assert len(distinct_rows(np.array([[1.0], [2.0], [1.0]]))) == 2

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.protect.microaggregate.grouping.aggregates import aggregate, group_medians, group_modes
+from tacit.records.microaggregation.grouping.aggregates import aggregate, group_medians, group_modes
 from tacit.stats import robust
 
 HOW = ["mean", "median", "trimmed", "one_step", "m_estimate"]

@@ -5,10 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels import run_kernels
-from tacit.protect.microaggregate.grouping import blocking, group_sizes, loss
-from tacit.protect.microaggregate.grouping.blocking import automatic_blocks, blocked_mdav, kd_blocks
-from tacit.protect.microaggregate.grouping.mdav_groups import mdav
+from tacit.numerics.kernels import run_kernels
+from tacit.records.microaggregation.grouping import blocking, group_sizes, loss
+from tacit.records.microaggregation.grouping.blocking import (
+    automatic_blocks,
+    blocked_mdav,
+    kd_blocks,
+)
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
 
 
 def silent(_message, _share):

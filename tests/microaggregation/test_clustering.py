@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping import clustering
-from tacit.protect.microaggregate.grouping.clustering import (
+from tacit.records.microaggregation.grouping import clustering
+from tacit.records.microaggregation.grouping.clustering import (
     cluster_labels,
     group_within_clusters,
     influence,
     join_small_clusters,
     transform_columns,
 )
-from tacit.protect.microaggregate.grouping.sorting import group_in_file_order
+from tacit.records.microaggregation.grouping.sorting import group_in_file_order
 
 METHODS = list(clustering.CLUSTERS)
 

@@ -10,16 +10,16 @@ from hypothesis.extra.numpy import arrays
 
 from microaggregation.casc import FIXTURES, as_groups, casc, partitions, quiet, sse
 from tacit.errors import Approximate, Cancelled, InputError, LimitReached, SolverError
-from tacit.protect.microaggregate.grouping.exhaustive import (
+from tacit.records.microaggregation.grouping.exhaustive import (
     find_optimal_groups,
     lower_bound,
     over_subsets,
 )
-from tacit.protect.microaggregate.grouping.factor import two_microaggregation
-from tacit.protect.microaggregate.grouping.loss import loss
-from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.near import Space
-from tacit.protect.microaggregate.grouping.pairs import find_cheapest_pairing
+from tacit.records.microaggregation.grouping.factor import two_microaggregation
+from tacit.records.microaggregation.grouping.loss import loss
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
+from tacit.records.microaggregation.grouping.near import Space
+from tacit.records.microaggregation.grouping.pairs import find_cheapest_pairing
 
 CASES = json.loads((FIXTURES / "psd12-two-microaggregation" / "small_cases.json").read_text())[
     "cases"
@@ -97,7 +97,7 @@ def test_casc_files(name, value):
 def test_distances_are_computed_as_needed(monkeypatch):
     x = casc("eia600")
     kept = find_cheapest_pairing(Space.of_records(x), "sse", quiet)
-    monkeypatch.setattr("tacit.protect.microaggregate.grouping.near.KEPT", 10)
+    monkeypatch.setattr("tacit.records.microaggregation.grouping.near.KEPT", 10)
     space = Space.of_records(x)
     assert not len(space.squared)
     assert find_cheapest_pairing(space, "sse", quiet).value == pytest.approx(kept.value)
@@ -127,7 +127,7 @@ def test_too_large():
 
 
 def test_time_can_run_out(monkeypatch):
-    monkeypatch.setattr("tacit.protect.microaggregate.grouping.pairs.Partition.proven", False)
+    monkeypatch.setattr("tacit.records.microaggregation.grouping.pairs.Partition.proven", False)
     with pytest.warns(Approximate, match="per cent above the optimum"):
         best(casc("eia600")[:40], 2)
 
@@ -142,7 +142,7 @@ def test_the_last_program_can_be_stopped():
 
 
 def test_a_failed_warm_start_is_repeated(monkeypatch):
-    from tacit.protect.microaggregate.grouping import pairs as _pairs
+    from tacit.records.microaggregation.grouping import pairs as _pairs
 
     x = casc("eia600")[:120]
     expected = find_cheapest_pairing(Space.of_records(x), "sse", quiet).value

@@ -18,15 +18,15 @@ from tacit.errors import (
     LimitReached,
     WeakProtection,
 )
-from tacit.protect.microaggregate.grouping import factor
-from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
-from tacit.protect.microaggregate.grouping.factor import (
+from tacit.records.microaggregation.grouping import factor
+from tacit.records.microaggregation.grouping.exhaustive import over_subsets
+from tacit.records.microaggregation.grouping.factor import (
     minimum_factor,
     ratio_experiment,
     two_approximation,
     two_microaggregation,
 )
-from tacit.protect.microaggregate.grouping.loss import loss
+from tacit.records.microaggregation.grouping.loss import loss
 
 HOME = FIXTURES / "psd12-two-microaggregation"
 CASES = json.loads((HOME / "small_cases.json").read_text())["cases"]

@@ -8,15 +8,15 @@ from scipy.sparse.csgraph import connected_components
 
 from microaggregation.casc import casc, quiet
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping.exhaustive import over_subsets
-from tacit.protect.microaggregate.grouping.forest import (
+from tacit.records.microaggregation.grouping.exhaustive import over_subsets
+from tacit.records.microaggregation.grouping.forest import (
     bound,
     grow_forest,
     mu_approximation,
     split_forest,
 )
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.near import Space, find_nearest_records
+from tacit.records.microaggregation.grouping.loss import group_sizes, loss
+from tacit.records.microaggregation.grouping.near import Space, find_nearest_records
 
 RNG = np.random.default_rng(0)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels import run_kernels
-from tacit.protect.microaggregate.grouping import gower
-from tacit.protect.microaggregate.grouping.gower import Mixed, mdav_gower
+from tacit.numerics.kernels import run_kernels
+from tacit.records.microaggregation.grouping import gower
+from tacit.records.microaggregation.grouping.gower import Mixed, mdav_gower
 
 
 def tick(message, share):

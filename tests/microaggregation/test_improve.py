@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping import group_sizes, loss
-from tacit.protect.microaggregate.grouping import search as _search
-from tacit.protect.microaggregate.grouping.improve import improve, split_large
-from tacit.protect.microaggregate.grouping.mdav_groups import mdav
+from tacit.records.microaggregation.grouping import group_sizes, loss
+from tacit.records.microaggregation.grouping import search as _search
+from tacit.records.microaggregation.grouping.improve import improve, split_large
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
 
 CASC = Path(__file__).parents[1] / "fixtures" / "casc"
 #: What the pass reached with seed 0 when this was written, rounded up.

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels import run_kernels
-from tacit.protect.microaggregate.grouping import group_sizes, loss
-from tacit.protect.microaggregate.grouping.mdav_groups import (
+from tacit.numerics.kernels import run_kernels
+from tacit.records.microaggregation.grouping import group_sizes, loss
+from tacit.records.microaggregation.grouping.mdav_groups import (
     form_groups_by_scan,
     form_outer_groups,
     grow_groups_by_tree,
     mdav,
     mdav_one_seed,
 )
-from tacit.protect.microaggregate.grouping.tree import neighbours
-from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.grouping.tree import neighbours
+from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASC = FIXTURES / "casc"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.protect.microaggregate.grouping import sorting
-from tacit.protect.microaggregate.grouping.aggregates import aggregate
+from tacit.records.microaggregation.grouping import sorting
+from tacit.records.microaggregation.grouping.aggregates import aggregate
 from tacit.stats.moments import scale_of
 from tacit.stats.projection import first_component, pursue_directions
 

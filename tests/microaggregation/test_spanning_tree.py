@@ -8,8 +8,8 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from microaggregation.casc import as_groups, casc, quiet
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.spanning_tree import cut, minimum_tree, spanning_tree
+from tacit.records.microaggregation.grouping.loss import group_sizes, loss
+from tacit.records.microaggregation.grouping.spanning_tree import cut, minimum_tree, spanning_tree
 
 RNG = np.random.default_rng(0)
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from microaggregation.casc import casc, partitions, quiet, sse
 from tacit.errors import InputError
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.mdav_groups import mdav
-from tacit.protect.microaggregate.grouping.sorting import by_score
-from tacit.protect.microaggregate.grouping.univariate import (
+from tacit.records.microaggregation.grouping.loss import group_sizes, loss
+from tacit.records.microaggregation.grouping.mdav_groups import mdav
+from tacit.records.microaggregation.grouping.sorting import by_score
+from tacit.records.microaggregation.grouping.univariate import (
     group_along_order,
     optimal_univariate,
     path,

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.protect.microaggregate.grouping import group_sizes
-from tacit.protect.microaggregate.grouping import v_mdav_groups as module
-from tacit.protect.microaggregate.grouping.mdav_groups import compute_squared_distances
-from tacit.protect.microaggregate.grouping.v_mdav_groups import v_mdav
+from tacit.records.microaggregation.grouping import group_sizes
+from tacit.records.microaggregation.grouping import v_mdav_groups as module
+from tacit.records.microaggregation.grouping.mdav_groups import compute_squared_distances
+from tacit.records.microaggregation.grouping.v_mdav_groups import v_mdav
 
 RNG = np.random.default_rng(0)
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microaggregation.casc import as_groups, casc, quiet
-from tacit.protect.microaggregate.grouping.loss import group_sizes, loss
-from tacit.protect.microaggregate.grouping.ward import ward
+from tacit.records.microaggregation.grouping.loss import group_sizes, loss
+from tacit.records.microaggregation.grouping.ward import ward
 
 RNG = np.random.default_rng(0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InvalidParameter, UnreadableFile
-from tacit.protect.pram import Part, Randomised, equal, parse, read_matrices, simple, write_matrices
+from tacit.records.pram import Part, Randomised, equal, parse, read_matrices, simple, write_matrices
 
 
 def test_goes_through_a_file(tmp_path):

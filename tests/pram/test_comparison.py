@@ -5,8 +5,8 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InvalidParameter
-from tacit.protect.pram import cell_risk, equal, expected, parse, rate_matrices
-from tacit.protect.pram.comparison import dense_table, simulate_table
+from tacit.records.pram import cell_risk, equal, expected, parse, rate_matrices
+from tacit.records.pram.comparison import dense_table, simulate_table
 
 
 @pytest.fixture(scope="module")

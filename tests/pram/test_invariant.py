@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import optimize as scipy_optimize
 
 from tacit.errors import InvalidParameter
-from tacit.protect.pram import (
+from tacit.records.pram import (
     Mixture,
     drift,
     equal,
@@ -23,7 +23,7 @@ from tacit.protect.pram import (
     two_stage,
     without,
 )
-from tacit.protect.pram import matrices as home
+from tacit.records.pram import matrices as home
 
 WORKED = json.loads(
     (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InputError, InvalidParameter, LowUtility
-from tacit.protect.pram import (
+from tacit.records.pram import (
     Explicit,
     Mixture,
     band,
@@ -21,8 +21,8 @@ from tacit.protect.pram import (
     identity,
     parse,
 )
-from tacit.protect.pram import matrices as home
-from tacit.protect.pram.matrices import from_plain
+from tacit.records.pram import matrices as home
+from tacit.records.pram.matrices import from_plain
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 EXAMPLES = json.loads((FIXTURES / "psd17-pram-risk-utility" / "matrices.json").read_text())

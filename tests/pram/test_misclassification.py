@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, ndtr
 
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.pram import equal, explicit, parse
+from tacit.records.pram import equal, explicit, parse
 from tacit.stats.correction.misclassification import (
     corrected_regression,
     mc_simex,

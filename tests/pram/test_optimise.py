@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from tacit.errors import Infeasible, InvalidParameter
-from tacit.protect.pram import cell_risk, drift, optimal
+from tacit.records.pram import cell_risk, drift, optimal
 
 
 @given(

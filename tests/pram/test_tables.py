@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import InvalidParameter
-from tacit.protect.pram import (
+from tacit.records.pram import (
     backward,
     cell_risk,
     coefficients_of_variation,

@@ -174,7 +174,8 @@ def test_a_party_that_dies_at_every_step(case, victim, certificates, tmp_path):
 
 
 @pytest.mark.parametrize("orders", [20, 33])
-def test_others_go_on_without_a_party_that_dropped_out(orders, certificates, tmp_path):
+def test_a_fit_that_loses_a_party_ends(orders, certificates, tmp_path):
+    """Totals without it, after totals with it, would be its statistics by subtraction."""
     names = ["x", "y", "z", "w"]
 
     def make(name, names):
@@ -184,19 +185,7 @@ def test_others_go_on_without_a_party_that_dropped_out(orders, certificates, tmp
         make, names, "w", orders, certificates, tmp_path, again=False, patience=1.0
     )
     assert set(ended) == {"x", "y", "z"}
-    assert len({str(r) for r in ended.values()}) == 1
-    # The three that are left: their records, and the fit that they alone would give.
-    n, beta = ended["x"]
-    assert n == 120
-    models = [Logistic(*data_of(p, names)) for p in ("x", "y", "z")]
-    slope = sum(m.sums(np.array(beta)).slope for m in models)
-    np.testing.assert_allclose(slope, 0, atol=1e-5)
-
-
-def data_of(name, names):
-    rng = np.random.default_rng(sorted(names).index(name))
-    x = np.column_stack([np.ones(40), rng.normal(size=40)])
-    return x, (rng.uniform(size=40) < 0.4 + 0.2 * (x[:, 1] > 0)).astype(float)
+    assert all(isinstance(r, str) for r in ended.values())
 
 
 def test_a_message_that_was_given_up_stays_given_up(tmp_path):

@@ -264,6 +264,8 @@ def test_changed_data_and_repeated_runs_are_refused(tmp_path):
     with pytest.raises(DisclosureRefused, match="as many runs"):
         log.admit("r2", ["b"], "union", "f")
     log.admit("r2", ["b"], "union", "f", confirmed=True)
-    log.admit("r3", ["c"], "union", "f")
+    with pytest.raises(DisclosureRefused, match="other parties"):
+        log.admit("r3", ["c"], "union", "f")
+    log.admit("r3", ["c"], "union", "g")
     assert [r["run"] for r in log.runs()] == ["r1", "r2", "r3"]
     assert (tmp_path / "runs.jsonl").stat().st_mode & 0o777 == 0o600

@@ -15,9 +15,16 @@ from scipy import stats
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, ProtocolError, Slow
-from tacit.kernels import run_kernels
+from tacit.numerics.kernels import run_kernels
 from tacit.private import retrieval
-from tacit.private.retrieval import homomorphic, phi_hiding, residuosity, simple, two_servers
+from tacit.private.retrieval import (
+    homomorphic,
+    phi_hiding,
+    residuosity,
+    service,
+    simple,
+    two_servers,
+)
 from tacit.private.retrieval.damgard_jurik import PrivateKey, PublicKey, log_of_one_plus_n
 from tacit.private.retrieval.scheme import cube_place, cube_side
 
@@ -475,3 +482,36 @@ def test_orders_of_magnitude_in_the_cost_model():
     assert falls == sorted(falls, reverse=True)
     grouped = retrieval.group_records(retrieval.model_cost("lipmaa", 1e6, 100))
     assert grouped.n == 1e6 / 20
+
+
+def test_large_weights_read_nothing_more_than_one_sum():
+    """Weights 1, 2^60, 2^120 would carry three values in one answer."""
+    values = [5, 9, 3, 14]
+    server = retrieval.SumServer(values)
+    client = retrieval.SumClient(server.parameters, key_bits=1024, insecure_ok=True)
+    assert client.decode(server.answer(client.query([1, 0, 1, 1]))).total == 22
+    packed = [1, 1 << 60, 1 << 120, 1 << 180]
+    query = client.query(packed)
+    raw = client.key.decrypt(int.from_bytes(server.answer(query)["total"], "big"))
+    modulus = server.parameters["bound"] + 1
+    assert raw % modulus == sum(w * v for w, v in zip(packed, values, strict=True)) % modulus
+    read = [(raw >> (60 * i)) % (1 << 60) for i in range(4)]
+    assert read[1:] != values[1:]
+    # The same query answered again gives other high digits: they are noise.
+    again = client.key.decrypt(int.from_bytes(server.answer(query)["total"], "big"))
+    assert again // modulus != raw // modulus
+
+
+@pytest.mark.filterwarnings("ignore::tacit.errors.Slow")
+def test_a_record_that_the_server_changes_for_one_client_is_found():
+    honest = retrieval.Server(
+        [f"record {i}" for i in range(40)], "stern", key_bits=512, insecure_ok=True
+    )
+    other = retrieval.Server(
+        [f"Record {i}" for i in range(40)], "stern", key_bits=512, insecure_ok=True
+    )
+    client = retrieval.Client(honest.parameters, key_bits=512, insecure_ok=True)
+    query = client.query(7)
+    answer = service.Answer(query.version, query.number, other.half.answer(query.body))
+    with pytest.raises(ProtocolError, match="not the one that the server's parameters promise"):
+        client.decode(answer)

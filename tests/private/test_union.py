@@ -397,3 +397,60 @@ def test_no_identifier_in_any_message():
     )  # fmt: skip
     text = repr([m.body for m in said]).lower()
     assert "rumpel" not in text
+
+
+# -- what a curious party adds ----------------------------------------------------------------------------
+
+
+def test_rows_of_nobody_do_not_count_towards_consent():
+    """One candidate among 99 rows of nobody would learn whether the other side has the person."""
+    one, many = [{"id": "x1", "x": 1}], [{"id": f"x{i}", "x": i} for i in range(50)]
+    seen = []
+    with pytest.raises(DisclosureRefused, match="below the minimum"):
+        union.simulate(
+            one, many, identifying=["id"], data=["x"], dummies=(99, 0),
+            consent={"second": union.Consent(only_theirs=10, both=5)}, names=("first", "second"),
+            watch=lambda m: seen.append(m.step),
+        )  # fmt: skip
+    assert not [s for s in seen if s.startswith(("2", "3"))], "turned away before an answer"
+
+
+def test_more_rows_of_nobody_than_agreed_are_refused():
+    from tacit.private.union.groups import group_named
+    from tacit.private.union.records import make_records
+    from tacit.private.union.two_parties import make_entries
+
+    terms = union.Terms("ristretto255", (("id",),), 20, dummies=2)
+    records = make_records([{"id": "a", "x": 1}], [["id"]], ["x"], "a")
+    with pytest.raises(InvalidParameter, match="2 at most were agreed on"):
+        make_entries(group_named("ristretto255"), records, terms, 3, 3, Randomness(), 3, "a")
+
+
+def test_ways_of_matching_are_named_in_the_statement():
+    """The initiator compares the tokens of every way, and can count each."""
+    left = [{"a": f"a{i}", "b": f"b{i}", "x": i} for i in range(4)]
+    right = [{"a": f"a{i}", "b": f"c{i}", "x": i} for i in range(2, 6)]
+    found = union.simulate(left, right, identifying=[["a"], ["b"]], data=["x"])
+    assert "by which ways of matching they agree" in found.statement
+    one = union.simulate(left, right, identifying=["a"], data=["x"])
+    assert "ways of matching" not in one.statement
+
+
+def test_an_element_has_one_form():
+    """The highest bit, an odd number, a number above p and every form of the identity are refused."""
+    from tacit.private.union.groups import FIELD, group_named
+
+    group = group_named("ristretto255")
+    for _ in range(40):
+        element = group.draw_element(Randomness())
+        assert group.is_element(element)
+        number = int.from_bytes(element, "little")
+        others = [number + (1 << 255), number ^ 1, FIELD - number]
+        others += [number + FIELD] if number + FIELD < 1 << 256 else []
+        for other in others:
+            assert not group.is_element(other.to_bytes(32, "little"))
+    for zero in (0, 1 << 255, FIELD, FIELD + (1 << 255)):
+        with pytest.raises(ProtocolError, match="not in the group"):
+            group.unpack(zero.to_bytes(32, "little"))
+    with pytest.raises(ProtocolError, match="not in the group"):
+        group.power(bytes(32), 5)

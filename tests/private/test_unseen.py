@@ -97,7 +97,7 @@ def test_masked_sums(protocol, drop_outs):
     views, labels = [], []
 
     def play(me, own):
-        settings = SumSettings(me, list("abc"), Randomness(), protocol, drop_outs=drop_outs)
+        settings = SumSettings(me, list("abcd"), Randomness(), protocol, drop_outs=drop_outs)
         return (yield from add_securely(settings, own))
 
     for i in range(N):
@@ -105,7 +105,12 @@ def test_masked_sums(protocol, drop_outs):
         hidden = np.full(20, 1e6 * kind)
         seen = []
         run_together(
-            {"a": play("a", np.zeros(20)), "b": play("b", hidden), "c": play("c", -hidden)},
+            {
+                "a": play("a", np.zeros(20)),
+                "b": play("b", hidden),
+                "c": play("c", -hidden),
+                "d": play("d", np.zeros(20)),
+            },
             watch=lambda m, seen=seen: seen.append(m) if m.receiver == "a" else None,
         )
         binary = [v for m in seen for v in m.body.values() if isinstance(v, bytes) and len(v) > 66]

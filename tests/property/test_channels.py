@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import SdcError
-from tacit.protect.channels import Problem, solve
+from tacit.records.channels import Problem, solve
 
 
 @st.composite

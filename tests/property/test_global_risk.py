@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.risk.models import global_search as searching
-from tacit.risk.models.global_search import Search, Side, merge_links
-from tacit.risk.models.global_weights import shape_fault, weights_of
+from tacit.records.global_risk import search as searching
+from tacit.records.global_risk.search import Search, Side, merge_links
+from tacit.records.global_risk.weights import shape_fault, weights_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "global_risk_experiments.py"
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import tacit
 from tacit.context import Context
 from tacit.data.hierarchy import Hierarchy
-from tacit.protect.generalise import clusters_exact as _clusters_exact
-from tacit.protect.generalise import clusters_greedy as _clusters_greedy
-from tacit.protect.generalise import clusters_local as _clusters_local
-from tacit.protect.generalise import clusters_polish as _clusters_polish
-from tacit.protect.generalise import k_similar
-from tacit.protect.generalise.clusters_space import (
+from tacit.records.generalisation import clusters_exact as _clusters_exact
+from tacit.records.generalisation import clusters_greedy as _clusters_greedy
+from tacit.records.generalisation import clusters_local as _clusters_local
+from tacit.records.generalisation import clusters_polish as _clusters_polish
+from tacit.records.generalisation import k_similar
+from tacit.records.generalisation.clusters_space import (
     Partition,
     build,
     cluster_levels,

@@ -410,8 +410,10 @@ def prove(kind, options, world):
     table = world.table
     result = outcome(kind, options, world)
     intervals = options.get("intervals", True) and options.get("variant") != "exact"
+    # Cubes keep cells from exact deduction within the bounds, elimination from deduction by sums alone.
+    bounded = intervals or kind == "suppress_hypercube"
     if isinstance(result, Infeasible):
-        refute(world, options, intervals)
+        refute(world, options, intervals=intervals, bounded=bounded)
         return None
     if isinstance(result, InputError):
         assert kind in ("suppress_network", "suppress_hypercube", "suppress_modular"), result
@@ -429,9 +431,11 @@ def prove(kind, options, world):
     assert all(attacker.free(c) for c in unsafe)
     if intervals:
         assert not exposed(attacker)
+    elif bounded:
+        assert not stuck(attacker)
     if options.get("singletons", True):
         assert not betrayed(attacker, lambda own, cell: attacker.free(cell, [own]))
-        if intervals:
+        if bounded:
             near = neighbours(world)
             pairs = betrayed(attacker, lambda own, cell: attacker.width(cell, [own]) > 0)
             assert not [p for p in pairs if p in near and table.primary[p[0]]]
@@ -446,7 +450,14 @@ def neighbours(world):
     }
 
 
-def refute(world, options, intervals):
+def stuck(attacker):
+    """Return the unsafe cells that cannot move as far as counts as not deducible."""
+    t = attacker.world.table
+    unsafe = np.flatnonzero(t.primary).tolist()
+    return [c for c in unsafe if attacker.width(c) < least(t, c) * (1 - 1e-5)]
+
+
+def refute(world, options, *, intervals, bounded):
     """Confirm that no pattern is safe: not even the one that hides whatever may be hidden.
 
     Hiding more never helps an attacker, so that pattern stands for all others.
@@ -456,7 +467,7 @@ def refute(world, options, intervals):
     assert not table.fixed[table.primary].any()
     unsafe = np.flatnonzero(table.primary).tolist()
     lost = [c for c in unsafe if not attacker.free(c)]
-    if lost or (intervals and exposed(attacker)):
+    if lost or (intervals and exposed(attacker)) or (bounded and not intervals and stuck(attacker)):
         return
     assert options.get("singletons", True), "a safe pattern exists"
 
@@ -465,7 +476,7 @@ def refute(world, options, intervals):
             return False
         reach = max(attacker.reach(cell, 1, [own]), attacker.reach(cell, -1, [own]))
         # A pair that some smaller pattern ties needs a movement within the bounds as well.
-        return not intervals or reach >= least(table, cell) * (1 - 1e-5)
+        return not bounded or reach >= least(table, cell) * (1 - 1e-5)
 
     assert betrayed(attacker, kept), "a safe pattern exists"
 

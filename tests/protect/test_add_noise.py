@@ -3,7 +3,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.noise.add_noise import noise
+from tacit.records.noise.add_noise import noise
 
 
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "laplace"])
@@ -15,6 +15,7 @@ def test_mean_and_standard_deviation(distribution):
         assert np.abs(drawn).max() <= 4 * 3**0.5
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 def test_relative_and_types():
     data = tacit.read({"x": list(range(1000)), "y": [None, *range(999)]})
     result = tacit.AddNoise(columns=("x", "y"), relative=0.1).apply(data, seed=1)

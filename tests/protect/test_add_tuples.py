@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, WeakProtection
-from tacit.protect.synthesise.add_tuples import move_to_mean, move_to_total
+from tacit.records.synthesis.add_tuples import move_to_mean, move_to_total
 
 
 def data(**roles):

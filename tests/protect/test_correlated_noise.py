@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import tacit
 from tacit.context import Context
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.noise.correlated_noise import CorrelatedNoise, draw_correlated
-from tacit.risk.disclosure.index_disclosure import IndexDisclosure
+from tacit.records.noise.correlated_noise import CorrelatedNoise, draw_correlated
+from tacit.records.utility.models.estimate_precision import EstimatePrecision
+from tacit.records.values.index_disclosure import IndexDisclosure
 from tacit.stats.moments import factor
-from tacit.utility.models.estimate_precision import EstimatePrecision
 
 SIGMA = np.array([[4.0, 2.0, -1.0], [2.0, 9.0, 0.5], [-1.0, 0.5, 1.0]])
 

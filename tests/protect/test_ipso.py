@@ -113,7 +113,7 @@ def test_the_reference_files_keep_their_regressions():
 
 
 def test_a_release_that_does_not_keep_its_promise_is_refused(data, monkeypatch):
-    from tacit.protect.synthesise import ipso
+    from tacit.records.synthesis import ipso
 
     monkeypatch.setattr(ipso, "ipso_c", lambda fit, z: fit.fitted + 1000 * z)
     with pytest.raises(DisclosureRefused, match="is not that of the original"):

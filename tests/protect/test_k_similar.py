@@ -20,11 +20,11 @@ from tacit.errors import (
     RoleMissing,
     WeakProtection,
 )
-from tacit.protect.generalise import clusters_exact as _clusters_exact
-from tacit.protect.generalise import clusters_greedy as _clusters_greedy
-from tacit.protect.generalise import clusters_local as _clusters_local
-from tacit.protect.generalise import k_similar
-from tacit.protect.generalise.clusters_space import build, find_nearest_cells, price
+from tacit.records.generalisation import clusters_exact as _clusters_exact
+from tacit.records.generalisation import clusters_greedy as _clusters_greedy
+from tacit.records.generalisation import clusters_local as _clusters_local
+from tacit.records.generalisation import k_similar
+from tacit.records.generalisation.clusters_space import build, find_nearest_cells, price
 
 AGES = Hierarchy.from_paths(
     [[str(a), f"{a // 5 * 5}-{a // 5 * 5 + 4}", "*"] for a in range(20, 40)]
@@ -223,10 +223,10 @@ def test_blocks_are_used_above_the_limit(monkeypatch):
 def test_nearest_finds_what_all_pairs_find(monkeypatch):
     space = random_space(400, 1, 5)
     everyone = find_nearest_cells(space, 6)
-    monkeypatch.setattr("tacit.protect.generalise.clusters_space.CHUNK", 1000)
+    monkeypatch.setattr("tacit.records.generalisation.clusters_space.CHUNK", 1000)
     some = find_nearest_cells(space, 6)
     assert np.array_equal(some[:, 0], np.arange(len(space)))
-    from tacit.protect.generalise.clusters_space import common_levels
+    from tacit.records.generalisation.clusters_space import common_levels
 
     own = np.arange(len(space))[:, None]
     near = common_levels(space, own, everyone) @ space.unit

@@ -116,7 +116,7 @@ def test_the_check_of_the_claim_is_right_about_the_border():
 
 def test_the_check_agrees_with_decimal_values_far_out():
     from tacit.claims.models.individual_risk import mean_inverse
-    from tacit.stats.individual_risk import expected_inverse
+    from tacit.records.samples.posterior import expected_inverse
 
     for f in (1, 2, 3, 10, 39, 40, 200, 5000):
         for p in (1e-8, 1e-4, 0.03, 0.5, 0.97, 1.0):

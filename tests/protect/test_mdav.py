@@ -93,7 +93,7 @@ def test_blocks_within_strata():
 def test_automatic_blocks_warn_when_they_come_in(monkeypatch):
     method = tacit.Mdav(k=3, blocks="auto")
     assert "blocks" not in method.apply(numbers()).history[-1].details
-    monkeypatch.setattr("tacit.protect.microaggregate.mdav.automatic_blocks", lambda _n, _p: 4)
+    monkeypatch.setattr("tacit.records.microaggregation.mdav.automatic_blocks", lambda _n, _p: 4)
     with pytest.warns(tacit.errors.Approximate, match="estimated to raise the loss by"):
         masked = method.apply(numbers())
     assert masked.history[-1].details["blocks"] == 4

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing
-from tacit.protect.microaggregate.base import GroupingMethod
+from tacit.records.microaggregation.base import GroupingMethod
 from tacit.registry import specs
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -207,10 +207,23 @@ def test_refusals():
 
 def test_records_that_fit_nobody_are_told_of():
     data = tacit.read(town(), keys=NAMES)
-    held = {"d": {"zip": ["01", "02", "03"]}}
-    with pytest.warns(WeakProtection, match="60 of 60 records fit nobody in dictionary 'd'"):
-        released = tacit.MinRisk(k=2, dictionaries=held).apply(data)
-    assert released.history[-1].details["records_without_candidates"] == {"dictionary 1": 60}
+    strange = {"d": {"zip": ["01", "02", "03"]}}
+    with pytest.raises(DisclosureRefused, match="no record fits anybody"):
+        tacit.MinRisk(k=2, dictionaries=strange).apply(data)
+    code = data.column("zip")[0].as_py()
+    fitting = data.column("zip").to_pylist().count(code)
+    left = 60 - fitting
+    with pytest.warns(WeakProtection, match=f"{left} of 60 records fit nobody in dictionary 'd'"):
+        released = tacit.MinRisk(k=2, dictionaries={"d": {"zip": [code]}}).apply(data)
+    assert released.history[-1].details["records_without_candidates"] == {"dictionary 1": left}
+
+
+@pytest.mark.filterwarnings("ignore:min_risk. dictionary 'd' is empty")
+def test_a_dictionary_that_lists_nobody_is_refused():
+    data = tacit.read(town(), keys=NAMES)
+    empty = {"d": {"zip": []}}
+    with pytest.raises(DisclosureRefused, match="a dictionary lists nobody"):
+        tacit.MinRisk(k=2, dictionaries=empty).apply(data)
 
 
 def test_nothing_and_everything():

@@ -11,8 +11,8 @@ import pytest
 import tacit
 from conftest import FIXTURES
 from tacit.errors import Approximate, InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect.suppress import mu_argus
-from tacit.protect.suppress.mu_argus import (
+from tacit.records.suppression import mu_argus
+from tacit.records.suppression.mu_argus import (
     Session,
     greedy_sets,
     list_checked_combinations,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.stats.noise import corrected_moments
+from tacit.records.noise.draws import corrected_moments
 
 
 def read(n=20_000, seed=0):
@@ -43,6 +43,7 @@ def test_two_sided_factors_leave_no_value_nearly_as_it_is(seed, gap, limit):
     assert away.max() <= limit + 1e-9
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 def test_zeros_signs_and_missing_values_stay():
     data = tacit.read({"a": [0.0, -5.0, None, 7.0] * 20})
     y = tacit.MultiplicativeNoise(columns=["a"]).apply(data, seed=3).column("a").to_pylist()

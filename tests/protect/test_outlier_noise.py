@@ -3,7 +3,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, WeakProtection
-from tacit.protect.noise.outlier_noise import box_cox
+from tacit.records.noise.outlier_noise import box_cox
 from tacit.stats.robust import mad
 
 

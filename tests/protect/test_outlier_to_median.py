@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.protect.noise.outlier_to_median import centre_and_scale, group_medians, nearest_whole
+from tacit.records.noise.outlier_to_median import centre_and_scale, group_medians, nearest_whole
 
 
 def column(result, name="x"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter
-from tacit.protect.noise.perturb import pairings, rectangles
+from tacit.records.noise.perturb import pairings, rectangles
 
 records = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 2), st.one_of(st.none(), st.integers(-50, 1000))),

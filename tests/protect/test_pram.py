@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import (
     ColumnNotFound,
+    DisclosureRefused,
     Infeasible,
     InputError,
     InvalidParameter,
     WeakProtection,
 )
-from tacit.protect.pram import cell_risk, drift, from_history, read_matrices, write_matrices
-from tacit.protect.pram import matrices as home
-from tacit.protect.pram import randomised as coding
+from tacit.records.pram import cell_risk, drift, from_history, read_matrices, write_matrices
+from tacit.records.pram import matrices as home
+from tacit.records.pram import randomised as coding
 
 REGIONS = ["north", "east", "south", "west", "centre"]
 SHARES = [0.4, 0.3, 0.15, 0.1, 0.05]
@@ -61,6 +62,7 @@ def test_the_line_of_the_manual():
     assert released.column("age") == data.column("age")
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 @pytest.mark.parametrize(
     "kind", ["invariant", "one_parameter", "even", "optimal", "sdcmicro", "4B(0.7;2)"]
 )
@@ -88,6 +90,7 @@ def test_optimal_matrices_leave_nothing_unsafe():
         tacit.Pram(column="status", matrix="optimal", tau=390, stay=0.9).apply(data)
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 def test_optimal_matrices_count_records_with_a_missing_value():
     data = people(2000, more=[None, "a", "b", "b"] * 500)
     spec = tacit.Pram(column="status", matrix="optimal", tau=60, combination=["more"], stay=0.01)
@@ -287,7 +290,10 @@ def test_draws_follow_the_matrix():
 
 
 def test_stay_of_one_is_said_to_protect_nothing():
-    with pytest.warns(WeakProtection, match="no value changes"):
+    with (
+        pytest.warns(WeakProtection, match="no value changes"),
+        pytest.raises(DisclosureRefused, match="pram changed nothing"),
+    ):
         tacit.Pram(column="sex", stay=1).apply(people(50))
 
 

@@ -16,9 +16,9 @@ from tacit.errors import (
     SdcError,
     WeakProtection,
 )
-from tacit.protect.identifiers.pseudonymise import key_bytes, scramble_digits
+from tacit.records.identifiers.pseudonymise import key_bytes, scramble_digits
 
-KEY = "000102030405060708090a0b0c0d0e0f"
+KEY = "8f1c5b0e6d2a49b7a3f0c4d5e6978812"
 
 
 def column(result, name):
@@ -112,7 +112,19 @@ def test_key_sources(tmp_path, monkeypatch):
         tacit.Pseudonymise(columns=("a",), key_env="TACIT_TEST_NONE").apply(data)
 
 
-@pytest.mark.parametrize("key", ["", "abc", "zz" * 20 + "!", "00" * 15])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        "abc",
+        "zz" * 20 + "!",
+        "00" * 15,
+        "00" * 32,
+        "ab" * 16,
+        "0123456789abcdef" * 2,
+        "000102030405060708090a0b0c0d0e0f",
+    ],
+)
 def test_bad_keys(key):
     with pytest.raises(InputError):
         key_bytes(key)

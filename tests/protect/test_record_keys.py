@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.identifiers.record_keys import RecordKeys
+from tacit.records.identifiers.record_keys import RecordKeys
 
 SECRET = "8f1c5b0e6d2a49b7a3f0c4d5e6978812"
 

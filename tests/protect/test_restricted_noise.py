@@ -40,6 +40,7 @@ def test_large_samples_keep_mean_and_variance():
     assert np.corrcoef(x, y)[0, 1] == pytest.approx(1 / np.sqrt(1.5), abs=0.01)
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 @given(st.integers(0, 9999), st.floats(0.01, 1), st.floats(0.05, 2))
 @settings(max_examples=25, deadline=None)
 def test_no_value_moves_farther_than_the_limit(seed, limit, share):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.protect.microaggregate.grouping.robust_groups import group_by_robust_distance
+from tacit.records.microaggregation.grouping.robust_groups import group_by_robust_distance
 
 
 def quiet(*_):

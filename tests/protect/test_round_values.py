@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.generalise.round_values import one_rounded, round_column, round_integers
+from tacit.records.generalisation.round_values import one_rounded, round_column, round_integers
 
 
 def one(value, base, direction="nearest", kind=None):

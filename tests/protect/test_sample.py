@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, InvalidParameter
-from tacit.protect.synthesise.sample import by_number, by_share
+from tacit.records.synthesis.sample import by_number, by_share
 
 
 def column(result, name="x"):

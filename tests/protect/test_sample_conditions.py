@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError
-from tacit.stats.individual_risk import expected_inverse
+from tacit.records.samples.posterior import expected_inverse
 
 TREE = {
     "a": [["1", "m", "*"], ["2", "m", "*"], ["3", "n", "*"]],

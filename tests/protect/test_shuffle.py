@@ -6,8 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import Approximate, InputError, InvalidParameter, WeakProtection
-from tacit.protect.swap.shuffling import compute_target_correlations, conditional, scores_of
+from tacit.errors import (
+    Approximate,
+    DisclosureRefused,
+    InputError,
+    InvalidParameter,
+    WeakProtection,
+)
+from tacit.records.swapping.shuffling import compute_target_correlations, conditional, scores_of
 from tacit.stats.dummies import cross
 from tacit.stats.ranks import pearson, spearman
 
@@ -171,7 +177,10 @@ def test_impossible_rank_correlations_are_repaired_with_a_warning():
 def test_a_column_told_by_the_given_ones_is_warned_of():
     age = np.arange(100.0)
     data = tacit.read({"age": age, "pension": age**2})
-    with pytest.warns(WeakProtection, match="tell 'pension' nearly exactly"):
+    with (
+        pytest.warns(WeakProtection, match="tell 'pension' nearly exactly"),
+        pytest.raises(DisclosureRefused, match="shuffle changed nothing"),
+    ):
         tacit.Shuffle(columns=["pension"], given=["age"]).apply(data, seed=1)
 
 

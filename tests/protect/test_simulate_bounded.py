@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.errors import InputError
 
 
 def survey(n=4500, seed=0):
@@ -98,3 +99,9 @@ def test_refusals():
         tacit.SimulateBounded(columns=["a"], given=["b", "c"]).apply(same)
     with pytest.raises(tacit.SdcError, match="too few complete records"):
         tacit.SimulateBounded(columns=AMOUNTS, given=["age"]).apply(survey(5))
+
+
+def test_a_given_column_of_one_category_is_no_predictor():
+    data = tacit.read({"a": [float(i) for i in range(20)], "b": ["x"] * 20})
+    with pytest.raises(InputError, match="all predictors are constant"):
+        tacit.SimulateBounded(columns=["a"], given=["b"]).apply(data, seed=1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import Infeasible, InputError
-from tacit.protect.identifiers.substitute import substitute_values, template
+from tacit.records.identifiers.substitute import substitute_values, template
 
 
 def rng():

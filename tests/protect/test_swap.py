@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.engine.base import ROW
 from tacit.errors import Infeasible, InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect.swap.swap import SOURCE, TICKETS, derange, pair_up
+from tacit.records.swapping.swap import SOURCE, TICKETS, derange, pair_up
 
 small = st.lists(st.integers(0, 4), max_size=25)
 

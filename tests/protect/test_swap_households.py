@@ -8,8 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.errors import InputError, InvalidParameter, RoleMissing, WeakProtection
-from tacit.protect.swap.swap_households import composition, households, partners
+from tacit.errors import (
+    DisclosureRefused,
+    InputError,
+    InvalidParameter,
+    RoleMissing,
+    WeakProtection,
+)
+from tacit.records.swapping.swap_households import composition, households, partners
 
 
 def town(n_homes=300, seed=1, engine="duckdb"):
@@ -142,8 +148,13 @@ def test_a_record_without_household_stands_alone():
 
 def test_too_few_partners_are_said():
     data = tacit.read({"h": range(6), "area": list("aaaaaa")}, household="h")
-    with pytest.warns(WeakProtection, match="fewer households"):
+    with pytest.raises(DisclosureRefused, match="can swap nothing: no household has a partner"):
         tacit.SwapHouseholds(columns=["area"], share=1.0).apply(data, seed=1)
+    some = tacit.read({"h": range(6), "area": list("aaaaab")}, household="h")
+    with pytest.raises(DisclosureRefused, match="less than two households"):
+        tacit.SwapHouseholds(columns=["area"], share=0.01).apply(some, seed=1)
+    with pytest.warns(WeakProtection, match="fewer households"):
+        tacit.SwapHouseholds(columns=["area"], share=1.0).apply(some, seed=1)
 
 
 def test_refusals():

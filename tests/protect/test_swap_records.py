@@ -17,8 +17,8 @@ from tacit.errors import (
     RoleMissing,
     WeakProtection,
 )
-from tacit.protect.swap.record_pairs import add, find, quotas, sum_weights_before, swap_partners
-from tacit.protect.swap.swap_records import check_partners
+from tacit.records.swapping.record_pairs import add, find, quotas, sum_weights_before, swap_partners
+from tacit.records.swapping.swap_records import check_partners
 
 
 def town(n_homes=600, seed=1, towns=12):
@@ -142,6 +142,7 @@ def test_too_high_a_rate_is_warned_of():
         swap(hierarchy=["town"], k=0, swap_rate=1.0).apply(data, seed=1)
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 def test_ready_risks():
     n = 200
     rng = np.random.default_rng(1)

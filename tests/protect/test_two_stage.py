@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter, LowUtility, WeakProtection
 from tacit.plan import Plan, schema
-from tacit.protect.noise.stages import own_record_share
+from tacit.records.noise.stages import own_record_share
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/psd10-method-combinations"
 SMALL = json.loads((FIXTURE / "projection_microaggregation.json").read_text())

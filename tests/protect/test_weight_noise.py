@@ -25,6 +25,7 @@ def weights(data):
     return data.column("w").to_numpy()
 
 
+@pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 @given(st.integers(0, 9999), st.floats(0.5, 90))
 @settings(max_examples=20, deadline=None)
 def test_weights_stay_within_the_percentage(seed, percent):

@@ -6,8 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
-from conftest import FIXTURES
 from tacit.rumap.additive_noise import AdditiveNoiseMap, Combination, Slope
 from tacit.rumap.noise_forms import (
     attenuation,
@@ -15,6 +13,8 @@ from tacit.rumap.noise_forms import (
     slope_utility,
     slope_utility_r2,
 )
+
+from conftest import FIXTURES
 
 FOLDER = FIXTURES / "ru-confidentiality-map"
 MEAN = Combination.of("salary")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.protect.channels import Problem, all_subsets, evaluate, solve
-from tacit.protect.channels.lp import lp_size
+from tacit.records.channels import Problem, all_subsets, evaluate, solve
+from tacit.records.channels.lp import lp_size
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "channel-expansion"
 EXPECTED = json.loads((FIXTURES / "expected.json").read_text("utf8"))

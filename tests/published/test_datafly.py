@@ -3,7 +3,7 @@
 import pytest
 
 import tacit
-from tacit.protect.generalise.datafly import k_for_level
+from tacit.records.generalisation.datafly import k_for_level
 
 KEYS = ["Ethnicity", "Birth", "Sex", "ZIP"]
 

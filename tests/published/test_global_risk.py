@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tacit
-from tacit.risk.models.global_factors import Pairs, change_factor, prefix_distances, tree_distances
+from tacit.records.global_risk.factors import Pairs, change_factor, prefix_distances, tree_distances
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "global-disclosure-risk"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from conftest import FIXTURES
-from tacit.risk.linkage.attack import (
+from tacit.records.linkage.attack import (
     Files,
     attack,
     distance_standardised,
@@ -18,8 +18,8 @@ from tacit.risk.linkage.attack import (
     true_covariance,
     zero_covariance,
 )
-from tacit.risk.linkage.reidentification import linkage_table
-from tacit.stats.ipso import ipso_b, ipso_c, regress
+from tacit.records.linkage.reidentification import linkage_table
+from tacit.records.synthesis.sufficient import ipso_b, ipso_c, regress
 
 FOLDER = FIXTURES / "psd20-mahalanobis-linkage"
 

@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from studies.pram_register import MATRICES, draw_register
-from tacit.protect.pram import rate_matrices
+from tacit.records.pram import rate_matrices
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "psd17-pram-risk-utility"
 EXPERIMENT = json.loads((FIXTURES / "matrices.json").read_text())["experiment"]

@@ -6,7 +6,7 @@ import pytest
 
 import tacit
 from tacit.engine.base import ROW
-from tacit.risk.register.k_map import average_k
+from tacit.records.register.k_map import average_k
 
 CASES = [
     "identity_release",

@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit.errors import DisclosureRefused
 
-KEY = "00112233445566778899aabbccddeeff"
+KEY = "8f1c5b0e6d2a49b7a3f0c4d5e6978812"
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tacit.rumap.frontier import pareto
 
 from studies.two_stage import DATASETS, METHODS, mask_all
-from tacit.rumap.frontier import pareto
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/psd10-method-combinations"
 N = 10_000

@@ -4,8 +4,25 @@ import itertools
 
 import numpy as np
 import pytest
+from tacit.rumap import Point
 
 import tacit
+from tacit.alternatives.recommendation.halving import (
+    combine_best,
+    draw_sample,
+    outward,
+    pick_survivors,
+    sample_sizes,
+    share_out,
+    spread_order,
+)
+from tacit.alternatives.recommendation.proposals import (
+    MAKERS,
+    Ground,
+    Proposal,
+    find_numbers,
+    propose,
+)
 from tacit.context import Context
 from tacit.errors import (
     Cancelled,
@@ -16,17 +33,6 @@ from tacit.errors import (
     PlanError,
 )
 from tacit.plan import Plan
-from tacit.recommendation.halving import (
-    combine_best,
-    draw_sample,
-    outward,
-    pick_survivors,
-    sample_sizes,
-    share_out,
-    spread_order,
-)
-from tacit.recommendation.proposals import MAKERS, Ground, Proposal, find_numbers, propose
-from tacit.rumap import Point
 
 
 def people(n=150, seed=3, **roles):

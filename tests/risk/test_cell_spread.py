@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from conftest import FIXTURES
-from tacit.risk.disclosure.cell_spread import cells_of
+from tacit.records.values.cell_spread import cells_of
 
 CASE = json.loads(
     (FIXTURES / "psd27-household-expenditure-survey" / "disclosure_risk_toy.json").read_text()

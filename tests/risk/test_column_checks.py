@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import RoleMissing
-from tacit.risk.columns.quasi_identifier_search import tell_apart
+from tacit.records.identifiers.columns.quasi_identifier_search import tell_apart
 
 
 @settings(max_examples=25, deadline=None)

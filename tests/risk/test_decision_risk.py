@@ -12,8 +12,8 @@ import pytest
 
 import tacit
 from tacit.errors import InputError, InvalidParameter, SdcError, WeakProtection
+from tacit.records.decision.sensitivity import OWN_SENSITIVITIES
 from tacit.risk import assumptions_of_kanonymity, name_sensitivity
-from tacit.stats.decision import OWN_SENSITIVITIES
 
 CASES = Path(__file__).parents[1] / "fixtures" / "psd19-beyond-k-anonymity"
 

@@ -9,8 +9,8 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing, SpecError
-from tacit.risk.models.global_factors import inversions, inversions_by_bits, inversions_by_table
-from tacit.risk.models.global_weights import shape_fault, weights_of
+from tacit.records.global_risk.factors import inversions, inversions_by_bits, inversions_by_table
+from tacit.records.global_risk.weights import shape_fault, weights_of
 
 ORIGINAL = {
     "age": [34, 34, 41, 41, 52, 52],

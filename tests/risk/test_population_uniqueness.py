@@ -11,9 +11,9 @@ import tacit
 from tacit.claims import Claim
 from tacit.claims.models.population_uniques import estimate
 from tacit.errors import InputError, InvalidParameter, RoleMissing
-from tacit.protect.anonymise.models.registry import View
-from tacit.protect.anonymise.models.sampling import FewPopulationUniques
-from tacit.stats.population_uniques import (
+from tacit.records.classes.anonymise.models.registry import View
+from tacit.records.classes.anonymise.models.sampling import FewPopulationUniques
+from tacit.records.samples.population_uniques import (
     Estimate,
     SizeCounts,
     alpha_for_ratio,

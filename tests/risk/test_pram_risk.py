@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tacit
-import tacit.protect.pram
+import tacit.records.pram
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
-from tacit.protect.pram import from_history
+from tacit.records.pram import from_history
 
 COLUMNS = ("region", "status", "sex")
 

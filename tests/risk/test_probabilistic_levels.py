@@ -10,7 +10,7 @@ from rapidfuzz.distance import JaroWinkler
 import tacit
 from studies.dirty_persons import attackers, files
 from tacit.errors import Approximate, InputError, InvalidParameter, SdcWarning
-from tacit.kernels import run_kernels
+from tacit.numerics.kernels import run_kernels
 
 FUZZY = {
     "first": {"by": "jaro_winkler"},
@@ -34,7 +34,7 @@ def test_patterns_of_three_rules_count_each_pair_once(dirty):
     data, released = dirty
     spec = tacit.ProbabilisticLinkage(comparisons=FUZZY, blocks=RULES)
     found = spec.measure(released, original=data, seed=1)
-    from tacit.risk.linkage.field_levels import soundex
+    from tacit.records.linkage.field_levels import soundex
 
     one, two = ({c: x.column(c).to_pylist() for c in FUZZY} for x in (data, released))
 

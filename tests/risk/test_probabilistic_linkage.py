@@ -137,7 +137,7 @@ def test_records_that_were_dropped(data, released):
 
 
 def test_a_field_that_speaks_against_a_match_is_named(data, released, monkeypatch):
-    from tacit.risk.linkage import probabilistic_linkage
+    from tacit.records.linkage import probabilistic_linkage
 
     def turned_round(_patterns, start, **_more):
         m = (np.array([0.99, 0.01]), *start.m[1:])
@@ -171,7 +171,7 @@ def test_faults(data, released):
 
 
 def test_many_comparisons_bring_a_warning(data, released, monkeypatch):
-    from tacit.risk.linkage import probabilistic_linkage
+    from tacit.records.linkage import probabilistic_linkage
 
     monkeypatch.setattr(probabilistic_linkage, "MANY", 1000)
     with pytest.warns(tacit.errors.Slow, match="comparisons will take long"):

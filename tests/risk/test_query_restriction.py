@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter
-from tacit.risk.classes.query_restriction import OVERLAP, isolates
+from tacit.records.classes.query_restriction import OVERLAP, isolates
 
 
 def session(n=12, minimum=2, engine="duckdb"):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import InputError, InvalidParameter
-from tacit.risk.linkage.reidentification import linkage_table
+from tacit.errors import Approximate, InputError, InvalidParameter
+from tacit.records.linkage import reidentification
+from tacit.records.linkage.reidentification import linkage_table
 
 
 def people(n=250, seed=1):
@@ -128,6 +129,62 @@ def test_faults(data, masked):
     spec = tacit.Reidentification(columns=["place"], attackers=["nearest"])
     with pytest.raises(InputError, match="no attacker could use these columns"):
         spec.measure(masked, original=data)
+
+
+def many_columns(n=60, columns=16, seed=2):
+    """Categories, most of which are released as they are: only weights of agreement find people."""
+    rng = np.random.default_rng(seed)
+    names = [f"c{i}" for i in range(columns)]
+    codes = rng.integers(0, 4, (n, columns))
+    released = np.where(rng.random(codes.shape) < 0.15, rng.integers(0, 4, codes.shape), codes)
+    original, masked = (
+        tacit.read(
+            {c: [f"v{v}" for v in x[:, j]] for j, c in enumerate(names)}
+            | {"id": [str(i) for i in range(n)]},
+            keys=names,
+            identifiers=["id"],
+        )
+        for x in (codes, released)
+    )
+    return original, original.replace({c: masked.column(c).combine_chunks() for c in names})
+
+
+def test_probabilistic_linkage_runs_with_many_columns():
+    """From 14 columns on it was left out, and the rest found far fewer."""
+    original, masked = many_columns()
+    found = tacit.Reidentification(subsets="all").measure(masked, original=original)
+    assert found.worst.attacker == "probabilistic"
+    assert found.value > 0.9
+    assert not found.lower_bound
+    assert "lower bound" not in found.explanation
+    assert {(a.attacker, a.useless) for a in found.not_run} == {
+        ("nearest", True),
+        ("mahalanobis", True),
+        ("kernel", True),
+        ("interval", True),
+    }
+
+
+def test_an_attack_that_could_not_be_run_makes_the_share_a_lower_bound(monkeypatch):
+    original, masked = many_columns(columns=4)
+
+    def refuse(*_):
+        raise InputError("too much for this machine.")
+
+    monkeypatch.setitem(reidentification.RUN, "probabilistic", refuse)
+    with pytest.warns(Approximate, match="lower bound: probabilistic knowing"):
+        found = tacit.Reidentification().measure(masked, original=original)
+    assert found.lower_bound
+    missed = [a for a in found.not_run if a.lowers]
+    assert [a.knowledge.name for a in missed] == ["c0", "c1", "c2", "c3", "everything"]
+    assert {a.reason for a in missed} == {"too much for this machine."}
+    assert found.numbers["attacks that could not be run"] == 5
+    assert found.explanation.startswith("5 attacks could not be run, so the share")
+    assert "and 2 more" in found.explanation
+    assert "at least" in str(found.plot().spec)
+    monkeypatch.setitem(reidentification.RUN, "exact", refuse)
+    with pytest.raises(InputError, match=r"no attacker could use.*too much for this machine"):
+        tacit.Reidentification().measure(masked, original=original)
 
 
 def test_a_table_over_releases(data, masked):

@@ -8,8 +8,8 @@ from scipy import optimize, stats
 import tacit
 from tacit.context import Context
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, RoleMissing
-from tacit.risk.sample.local_choice import list_hoods
-from tacit.risk.sample.sample_models import place_values
+from tacit.records.samples.local_choice import list_hoods
+from tacit.records.samples.sample_models import place_values
 
 
 def small(**roles):

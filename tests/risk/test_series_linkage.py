@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter, SdcWarning
-from tacit.risk.linkage.series_attack import standard_attack
+from tacit.records.linkage.series_attack import standard_attack
 from tacit.series import Distance, Panel, attack, microaggregated, normalise
 
 YEARS = range(2000, 2010)

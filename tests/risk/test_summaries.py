@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InvalidParameter
-from tacit.risk.classes.summaries import attacker_interval, find_small_counts, protect, with_margins
+from tacit.records.classes.summaries import (
+    attacker_interval,
+    find_small_counts,
+    protect,
+    with_margins,
+)
 
 
 def microdata(table, engine="duckdb"):

@@ -12,9 +12,10 @@ import pytest
 import tacit
 from tacit.cli import main
 from tacit.data.lined_up import distances, line_up, nearest
-from tacit.risk.synthetic.attacks import Rate, excess
-from tacit.risk.synthetic.design_risk import modes
-from tacit.risk.synthetic.singling import share_single
+from tacit.records.synthesis.risk.attacks import Rate, excess
+from tacit.records.synthesis.risk.design_risk import modes
+from tacit.records.synthesis.risk.singling import share_single
+from tacit.stats.survey import Sample, estimate_regression
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd16-survey-weights-synthetic"
 CASES = json.loads((FOLDER / "examples.json").read_text())
@@ -183,6 +184,18 @@ def test_margins_and_prediction():
     assert spec.measure(wrong, original=learn, seed=1).value < -0.5
 
 
+@pytest.mark.parametrize("gone", [["x"], ["x", "z"]])
+def test_columns_without_a_value_predict_nothing(gone):
+    """The library for trees fails on them."""
+    rng = np.random.default_rng(2)
+    whole = {"x": rng.normal(size=90), "z": rng.choice(["p", "q"], 90), "y": rng.normal(size=90)}
+    empty = {c: pa.nulls(90, pa.array(v).type) if c in gone else v for c, v in whole.items()}
+    data = tacit.read(pa.table(empty))
+    for original in (tacit.read(pa.table(whole)), data):
+        found = tacit.TrainOnSynthetic(target="y").measure(data, original=original, seed=1)
+        assert abs(found.numbers["score, learnt from synthetic records"]) < 1
+
+
 def test_control_files_in_plans_and_in_the_shell(tmp_path, capsys):
     for name, data in (("people", ORIGINAL), ("holdout", HOLDOUT)):
         pa.csv.write_csv(data.to_arrow(), tmp_path / f"{name}.csv")
@@ -295,3 +308,16 @@ def test_rates_of_a_short_control_file_are_carried_to_the_length_of_the_original
     assert share_single(np.array([], dtype=np.int64), 3.0) == 0.0
     assert 0 <= share_single(np.array([1]), 1e6) <= 1
     assert 0 <= share_single(np.array([5, 1, 7]), 3.0) <= 1
+
+
+def test_a_response_cannot_be_its_own_covariate():
+    with pytest.raises(ValueError, match="cannot explain itself"):
+        tacit.SyntheticEstimates(regressions={"income": ["age", "income"]})
+
+
+def test_an_exact_fit_has_no_variance_left_by_rounding():
+    rng = np.random.default_rng(3)
+    x = rng.lognormal(8, 1, (60, 2))
+    y = 3.1 * x[:, 0] - 0.7 * x[:, 1] + 11
+    found = estimate_regression(x, y, Sample(rng.uniform(1, 9, 60)))
+    assert not found.variances.any()

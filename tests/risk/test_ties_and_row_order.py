@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.risk.linkage.assignment import pair_files
-from tacit.risk.linkage.rows import distinct_rows
+from tacit.records.linkage.assignment import pair_files
+from tacit.records.linkage.rows import distinct_rows
 
 NUMBERS = ["a", "b", "c"]
 

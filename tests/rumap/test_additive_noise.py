@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import tacit
-from tacit.errors import ColumnNotFound, Infeasible, InvalidParameter
 from tacit.rumap.additive_noise import AdditiveNoiseMap, Combination, Custom, Slope
 from tacit.rumap.noise_forms import (
     correct_covariance,
@@ -17,6 +14,9 @@ from tacit.rumap.noise_forms import (
     slope_utility_r2,
     smallest_multiplier,
 )
+
+import tacit
+from tacit.errors import ColumnNotFound, Infeasible, InvalidParameter
 
 SIGMA = np.array([[4.0, 1.0, 1.5], [1.0, 9.0, -2.0], [1.5, -2.0, 16.0]])
 NAMES = ("a", "b", "c")

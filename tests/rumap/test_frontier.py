@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tacit.rumap import Point, RUMapResult, combine
+from tacit.rumap.frontier import knee, pareto
 
 import tacit
 from tacit.errors import Infeasible, InputError, InvalidParameter
-from tacit.rumap import Point, RUMapResult, combine
-from tacit.rumap.frontier import knee, pareto
 
 small = st.integers(0, 6).map(float)
 maybe = st.one_of(small, st.just(math.nan), st.just(math.inf))

@@ -7,14 +7,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from scipy import stats
+from tacit.rumap import Point, RUMap, chain, grid
+from tacit.rumap.candidates import expand
+from tacit.rumap.ru_map import t_interval
 
 import tacit
 from tacit.context import ignore_progress
 from tacit.errors import Cancelled, InputError, InvalidParameter, PlanError
 from tacit.plan.run import Desk, protect
-from tacit.rumap import Point, RUMap, chain, grid
-from tacit.rumap.candidates import expand
-from tacit.rumap.ru_map import t_interval
 
 
 def people(n=120, engine="duckdb"):

@@ -6,13 +6,13 @@ import re
 
 import jsonschema
 import pytest
+from tacit.rumap import Point, RUMap, RUMapResult
 
 import tacit
 from tacit.cli import main
 from tacit.errors import PlanError
 from tacit.examples import write_hospital
 from tacit.plan import schema
-from tacit.rumap import Point, RUMap, RUMapResult
 
 PLAN = """
 tacit: 1

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.kernels import run_kernels
+from tacit.numerics.kernels import run_kernels
 from tacit.series import (
     Distance,
     Panel,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.risk.linkage.nearest import find_nearest_rows, find_own_chance
-from tacit.stats.conditional import (
+from tacit.records.linkage.conditional import (
     conditional_of,
     link_probabilities,
     own_probabilities,
 )
+from tacit.records.linkage.nearest import find_nearest_rows, find_own_chance
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd15-swap-vs-shuffle"
 EXAMPLE = json.loads((FOLDER / "deterministic_examples.json").read_text())["fuller_linkage"]

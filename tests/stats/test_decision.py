@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.protect.decision import rules
-from tacit.protect.decision.rules import find_rule
-from tacit.stats.decision import (
+from tacit.records.decision import rules
+from tacit.records.decision.rules import find_rule
+from tacit.records.decision.sensitivity import (
     Consistent,
     Dictionary,
     Sensitivity,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import fft
 from scipy.optimize import minimize
 
-from tacit.stats.deconvolution import (
+from tacit.records.noise.deconvolution import (
     compute_grid_shares,
     convolve,
     deconvolve,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit.stats.frequency_risk import CHUNK, argus_risk, gamma_risk, poisson_risk
+from tacit.records.samples.frequency_risk import CHUNK, argus_risk, gamma_risk, poisson_risk
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/psd08-negative-binomial-smoothing-risk"
 EXPECTED = json.loads((FIXTURE / "expected.json").read_text())

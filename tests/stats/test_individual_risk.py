@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import nbinom
 
-from tacit.stats.individual_risk import (
+from tacit.records.samples.posterior import (
     expected_inverse,
     integrate,
     joint_risk,

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from conftest import FIXTURES
 from tacit.errors import InputError
-from tacit.stats.ipso import ipso_b, ipso_c, regress, residual_noise, same_regression
+from tacit.records.synthesis.sufficient import (
+    ipso_b,
+    ipso_c,
+    regress,
+    residual_noise,
+    same_regression,
+)
 
 CASE = json.loads((FIXTURES / "psd20-mahalanobis-linkage" / "ipso_small.json").read_text())
 X, Y = np.array(CASE["X"]), np.array(CASE["Y"])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from tacit.kernels import run_kernels
-from tacit.stats.local_counts import (
+from tacit.numerics.kernels import run_kernels
+from tacit.records.samples.local_counts import (
     GRID,
     SEPARATED,
     SMALLEST,
@@ -18,7 +18,7 @@ from tacit.stats.local_counts import (
     fit_cells,
     score,
 )
-from tacit.stats.local_lattice import METRICS, Lattice, Rule, name_metric, neighbourhood
+from tacit.records.samples.local_lattice import METRICS, Lattice, Rule, name_metric, neighbourhood
 
 FIXTURE = Path(__file__).parents[1] / "fixtures/psd08-negative-binomial-smoothing-risk"
 EXPECTED = json.loads((FIXTURE / "expected.json").read_text())
@@ -123,7 +123,7 @@ def test_blocks_and_compiling_do_not_matter(monkeypatch):
     at = lattice.places[:5]
     group = np.zeros(5, dtype=np.int64)
     first = fit_around(lattice, at, group, neighbourhood(2, 2, None), 2)
-    monkeypatch.setattr("tacit.stats.local_counts.BLOCK", 50)
+    monkeypatch.setattr("tacit.records.samples.local_counts.BLOCK", 50)
     with run_kernels("plain"):
         second = fit_around(lattice, at, group, neighbourhood(2, 2, None), 2)
     for a, b in zip(vars(first).values(), vars(second).values(), strict=True):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from tacit.errors import InputError
-from tacit.stats.noise import (
+from tacit.records.noise.draws import (
     assign_leaves,
     corrected_moments,
     eigenvalue_influence,

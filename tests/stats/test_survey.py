@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit.errors import InputError
+from tacit.records.synthesis.combining import combine_copies, overlap_intervals
 from tacit.stats.survey import (
     Sample,
     draw_clusters,
@@ -20,7 +21,6 @@ from tacit.stats.survey import (
     estimate_shares,
     estimate_totals,
 )
-from tacit.stats.synthetic import combine_copies, overlap_intervals
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "psd16-survey-weights-synthetic"
 CASES = json.loads((FOLDER / "examples.json").read_text())

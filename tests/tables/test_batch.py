@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.argus.arb import Command
 from tacit.data.cells.status import Status
 from tacit.errors import Cancelled, Infeasible, InputError, UnknownMethod, UnreadableFile
 from tacit.registry import lookup
 from tacit.tables import parse_batch, read_tab, run_batch, write_batch
-from tacit.tables.argus.arb import Command
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/psd28-argus-software"
 

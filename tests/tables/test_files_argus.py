@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.argus.outputs import Choices
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import roll_up
 from tacit.data.cells.status import Status, is_primary
@@ -17,7 +18,6 @@ from tacit.errors import DisclosureRefused, HierarchyError, InputError, NotAddit
 from tacit.io.hrc import digit_dimension, digit_paths, hrc_dimension, write_hrc
 from tacit.io.rda import read_rda, write_rda
 from tacit.tables import read_tab, write_argus
-from tacit.tables.argus.outputs import Choices
 
 FORMATS = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd28-argus-software/file_formats.json").read_text()

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from tacit.argus.outputs import without_trivial
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Status
 from tacit.errors import NotAdditive, UnreadableFile
 from tacit.tables import read_jj, write_jj
-from tacit.tables.argus.outputs import without_trivial
 
 FORMATS = json.loads(
     (Path(__file__).parents[1] / "fixtures/psd28-argus-software/file_formats.json").read_text()

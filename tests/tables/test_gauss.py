@@ -239,7 +239,7 @@ def test_singletons_of_two_respondents_need_a_third():
 
 
 def test_a_safe_cell_of_one_respondent_can_be_the_known_one():
-    """Its respondent learns no unsafe cell that the elimination does not report as lost."""
+    """Its respondent learns no unsafe cell that the elimination does not report as lost or tied."""
     for seed in range(6):
         problem = problem_of(random_table(seed), singletons=False)
         unsafe = np.flatnonzero(problem.primary)
@@ -252,7 +252,23 @@ def test_a_safe_cell_of_one_respondent_can_be_the_known_one():
         for c in np.flatnonzero(~choice.hidden):
             span = span.plus(v[c])
         for known, target in pairs.tolist():
-            assert target in choice.lost or v[target] not in span.plus(v[known])
+            told = target in choice.lost or target in choice.tied
+            assert told or v[target] not in span.plus(v[known])
+
+
+def test_a_cell_that_a_safe_cell_ties_is_saved_by_hiding_more():
+    """With 59 and 28 published, the one respondent of 15 learns 16; hiding 59 or 28 as well is enough."""
+    sector = Dimension.flat("sector", ["a", "b", "c"])
+    for frozen in ([], [0], [2]):
+        table = tacit.Table.from_cells((sector,), [59, 15, 28, 16], count=[3, 1, 3, 1])
+        table = table.with_protection([3], lower=1.6, upper=1.6).freeze(frozen)
+        safe = tacit.SuppressGauss(intervals=False).apply(table)
+        assert safe.hidden[3]
+        assert safe.hidden[[0, 2]].any()
+        assert safe.history[-1].claims[-1].holds(safe)
+        assert not safe.history[-1].claims[-1].holds(table.with_hidden([1]))
+    with pytest.raises(Infeasible):
+        tacit.SuppressGauss(intervals=False).apply(table.freeze([0, 2]).with_hidden([1]))
 
 
 def test_cells_that_follow_whatever_is_hidden_are_named():

@@ -9,7 +9,7 @@ import tacit
 from claims.plain import plainly_short
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.relations import roll_up
-from tacit.protect.channels import solve_counts
+from tacit.records.channels import solve_counts
 from tacit.tables.structure.detection import detect_structure
 
 TREE = [("Total", ["g", "h"]), ("g", ["1", "2"]), ("h", ["3", "4"])]

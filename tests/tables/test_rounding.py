@@ -15,7 +15,7 @@ from conftest import FIXTURES
 from tacit.context import Context
 from tacit.data.cells.relations import roll_up
 from tacit.errors import Cancelled, Infeasible, InputError, InvalidParameter, LimitReached
-from tacit.kernels import run_kernels
+from tacit.numerics.kernels import run_kernels
 from tacit.tables.rounding.controlled_rounding import (
     existence_interval,
     round_ground_naively,

@@ -33,9 +33,7 @@ def far(table, hidden, weights, sign, still=()):
     """How far a sum of cells can move, by one linear program written for this test."""
     cells = np.flatnonzero(hidden)
     m = table.equations.toarray()[:, cells]
-    bounds = [
-        (0, 0) if c in still else (table.lower[c] - table.value[c], None) for c in cells.tolist()
-    ]
+    bounds = [(0, 0) if c in still else (1 - table.value[c], None) for c in cells.tolist()]
     found = linprog(
         -sign * np.asarray(weights)[cells], A_eq=m, b_eq=np.zeros(len(m)), bounds=bounds
     )
@@ -48,9 +46,13 @@ def unit(table, cells):
 
 def is_safe(table, hidden, choice, n):
     """Levels are reached; with ``guard`` single respondents learn nothing; with ``sums`` small sums stay open."""
+    filled = tacit.Table.from_array(
+        (table.to_array(table.value) > 0)[:-1, :-1], totals=False, frequency=True
+    ).value
     for cell in np.flatnonzero(table.primary):
         one = unit(table, [cell])
-        need = min(table.lower_level[cell], table.value[cell])
+        # A 0 is always published: a hidden count is at least 1, a total the number of its filled cells.
+        need = min(table.lower_level[cell], table.value[cell] - filled[cell])
         if far(table, hidden, one, 1) < table.upper_level[cell] - 1e-6:
             return False
         if far(table, hidden, one, -1) < need - 1e-6:
@@ -96,8 +98,10 @@ def test_every_method_is_safe_and_the_exact_one_cheapest(seed, choice):
     best = cheapest(table, choice, n)
     for method in METHODS:
         if best is None:
-            with pytest.raises(Infeasible):
-                method.apply(table)
+            # Without intervals, a cell may be protected whose levels no pattern reaches.
+            if getattr(method, "intervals", True):
+                with pytest.raises(Infeasible):
+                    method.apply(table)
             continue
         done = method.apply(table)
         if getattr(method, "intervals", True):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 import tacit
 from tacit.errors import InputError
@@ -188,3 +189,57 @@ def test_the_curve_counts_cells_for_every_threshold():
     assert found.plot_curve()
     with pytest.raises(InputError, match="no curve"):
         found.curve("existence")
+
+
+def discloses(rows, columns, base, kind, threshold):
+    """Whether some rounding of the totals lets an attacker with linear programs disclose a cell."""
+    m, n = len(rows), len(columns)
+    totals = [*rows, *columns, sum(rows)]
+    sums = np.array(
+        [[c // n == i for c in range(m * n)] for i in range(m)]
+        + [[c % n == j for c in range(m * n)] for j in range(n)]
+        + [[True] * (m * n)],
+        dtype=float,
+    )
+    ways = [{x // base * base, -(-x // base) * base} for x in totals]
+    for published in itertools.product(*ways):
+        high = np.array(published) + base - 1
+        low = np.maximum(np.array(published) - base + 1, 0)
+        limits = {"A_ub": np.vstack([sums, -sums]), "b_ub": np.concatenate([high, -low])}
+        for c in range(m * n):
+            cost = np.eye(m * n)[c]
+            if kind == "downward":
+                if -linprog(-cost, **limits).fun < threshold - 1e-7:
+                    return True
+            elif linprog(cost, **limits).fun > threshold + 1e-7:
+                return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "threshold"),
+    [([[10, 1], [1, 0]], "existence", 0.0), ([[7, 0, 1], [1, 2, 0]], "upward", 2.0),
+     ([[3, 1], [2, 9]], "downward", 5.0)],
+)  # fmt: skip
+def test_the_smallest_base_is_one_however_totals_are_rounded(table, kind, threshold):
+    check_smallest_base(np.array(table), kind, threshold)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_the_smallest_base_of_random_tables(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 9, (2, int(rng.integers(2, 4)))) * (rng.random((2, 1)) < 0.9)
+    check_smallest_base(table, ["existence", "upward", "downward"][seed % 3], float(seed % 4))
+
+
+def check_smallest_base(table, kind, threshold):
+    rows, columns = table.sum(axis=1).tolist(), table.sum(axis=0).tolist()
+    threshold = 0.0 if kind == "existence" else threshold
+    found = smallest_base(Margins.of(rows, columns), kind, threshold, most=30)
+    free = [
+        b
+        for b in range(1, min(found or 30, 12) + 1)
+        if not discloses(rows, columns, b, kind, threshold)
+    ]
+    assert free == ([found] if found and found <= 12 else [])

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-import tacit.examples
-from tacit.text import calibration, crf
-from tacit.text.features import load_describer
-from tacit.text.tokens import tokenise
+from letters import all_families, write_letters
+from tacit.text.model import calibration, crf
+from tacit.text.model.features import load_describer
+from tacit.text.reading.tokens import tokenise
 
 pytest.importorskip("pycrfsuite")
 ROOT = Path(__file__).parents[2]
@@ -35,14 +35,14 @@ def test_training_twice_gives_the_same_bytes(script, tmp_path):
 
 
 def test_training_uses_training_families_only(script):
-    families = tacit.examples.writing.all_families()
+    families = all_families()
     assert {families[d.name.rpartition("-")[0]].split for d in script.training_letters(60, [])} == {
         "train"
     }
 
 
 def test_labels_lie_where_the_gold_is(script):
-    document = tacit.examples.letters(1, families=["referral_us"]).documents[0]
+    document = write_letters(1, families=["referral_us"]).documents[0]
     tokens = tokenise(document.text)
     labels = script.label_tokens(document, tokens)
     for start, label in zip(tokens.starts, labels, strict=True):
@@ -95,7 +95,7 @@ def test_no_vote_without_model_or_library(monkeypatch):
 
 
 def test_threads_do_not_disturb_each_other():
-    texts = [d.text for d in tacit.examples.letters(40, seed=4).documents]
+    texts = [d.text for d in write_letters(40, seed=4).documents]
     alone = [crf.vote(tokenise(t)) for t in texts]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda t: crf.vote(tokenise(t)), texts * 3))

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from tacit.claims.text.no_known_values import holds_known
 from tacit.data.corpus import Span
 from tacit.errors import InvalidParameter, UnreadableFile
-from tacit.text import calibration
 from tacit.text.board import combine
 from tacit.text.detect import registry
 from tacit.text.detect.national_id import nhs_holds
 from tacit.text.detect.registry import cut, detector, detectors
 from tacit.text.engine import Settings, find_spans, replace_spans
-from tacit.text.lexicon import load_lexicon
-from tacit.text.marks import mark
-from tacit.text.page import Page
+from tacit.text.model import calibration
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.marks import mark
+from tacit.text.reading.page import Page
 
 DEFAULT = Settings()
 
@@ -131,7 +131,7 @@ def test_replacements_are_no_listed_words_and_keep_the_pattern():
     original, new = text.split("MRN ")[1], made.split("MRN ")[1]
     shape = "".join("9" if c.isdigit() else "A" if c.isupper() else c for c in original)
     assert "".join("9" if c.isdigit() else "A" if c.isupper() else c for c in new) == shape
-    from tacit.text.lexicon import load_knowledge
+    from tacit.text.reading.lexicon import load_knowledge
 
     known = load_knowledge("en")
     for word in made.split(":")[1].split(",")[0].lower().split():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tacit.examples
+from letters import write_letters
 from tacit.data.corpus import Document, Span
 from tacit.errors import InputError
 from tacit.text.evaluate import align, evaluate_texts, score_document, wilson
@@ -123,7 +123,7 @@ def test_groups_and_numbers_of_a_result():
 
 
 def test_gold_itself_scores_full_marks():
-    documents = tacit.examples.letters(120, seed=3, language=None).documents
+    documents = write_letters(120, seed=3, language=None).documents
     numbers = evaluate_texts(documents, [d.gold for d in documents]).numbers
     assert (numbers["recall"], numbers["precision"], numbers["keep_violated"]) == (1.0, 1.0, 0)
     nothing = evaluate_texts(documents, [() for _ in documents]).numbers

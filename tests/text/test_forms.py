@@ -5,9 +5,9 @@ import pytest
 from tacit.data.corpus import Span
 from tacit.text.dates import is_near_weekday, near_month, read_day_month, read_scanned
 from tacit.text.engine import Settings, find_spans
-from tacit.text.lexicon import load_lexicon
 from tacit.text.packs import load_pack
-from tacit.text.page import Page
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.page import Page
 from tacit.text.tidy import tidy_spans
 from text.scoring import without_crf
 

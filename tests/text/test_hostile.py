@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-import tacit.examples
+from letters import write_letters
 from tacit.text.engine import Settings, find_spans, replace_spans
 
 ODD = [
@@ -82,13 +82,13 @@ def broken(text, rng):
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_broken_letters(settings):
     rng = random.Random(7)
-    letters = tacit.examples.letters(24, seed=9, split="calibrate").documents
+    letters = write_letters(24, seed=9, split="calibrate").documents
     for letter in letters:
         check(broken(letter.text, rng), settings)
 
 
 def test_every_start_of_a_letter():
-    text = tacit.examples.letters(1, seed=4, split="calibrate").documents[0].text[:160]
+    text = write_letters(1, seed=4, split="calibrate").documents[0].text[:160]
     for end in range(len(text) + 1):
         check(text[:end], Settings())
 

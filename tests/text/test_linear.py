@@ -10,16 +10,19 @@ import pyarrow.compute as pc
 import pytest
 
 import tacit
+from letters import write_letters
 from tacit.claims.text.no_known_values import holds_known
 from tacit.claims.text.no_original_identifiers import identifiers_in
 from tacit.claims.texts import FORMS
 from tacit.data.corpus import Span
-from tacit.text import engine, features, lexicon, work
+from tacit.text import engine, work
 from tacit.text.attributes import attributes_of
 from tacit.text.engine import Settings, find_spans, replace_spans
 from tacit.text.guard import guard_text
+from tacit.text.model import features
+from tacit.text.reading import lexicon
+from tacit.text.reading.tokens import tokenise
 from tacit.text.text_utility import compare_words
-from tacit.text.tokens import tokenise
 from tacit.text.work import Item, look_batch, scrubbers
 from text.scoring import without_crf
 
@@ -261,7 +264,7 @@ def test_fifty_megabytes_without_a_space_end(unit):
 
 @pytest.mark.slow
 def test_a_line_of_fifty_megabytes_passes_through_a_plan(tmp_path):
-    letters = " ".join(" ".join(d.text.split()) for d in tacit.examples.letters(1_000, seed=2))
+    letters = " ".join(" ".join(d.text.split()) for d in write_letters(1_000, seed=2))
     text = (letters * (FIFTY // len(letters) + 1))[:FIFTY]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

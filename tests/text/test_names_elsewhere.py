@@ -6,9 +6,9 @@ from tacit.text.detect.columns import read_tables
 from tacit.text.detect.misread import read_letters
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.engine import Settings, find_spans
-from tacit.text.lexicon import load_lexicon
 from tacit.text.medicine import medical_evidence
-from tacit.text.page import Page
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.page import Page
 
 
 def page_of(text):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from letters import write_letters
 from tacit.claims import Claim
 from tacit.claims.text.no_known_values import holds_known
 from tacit.claims.text.no_original_identifiers import identifiers_in
@@ -25,8 +26,9 @@ from tacit.errors import (
     InvalidParameter,
     WeakProtection,
 )
-from tacit.text import crf, work
+from tacit.text import work
 from tacit.text.guard import guard_text
+from tacit.text.model import crf
 from text.scoring import letters
 
 LETTER = letters()["figure-21"]["text"]
@@ -165,7 +167,7 @@ def test_what_is_kept_of_a_column(engine):
 
 @pytest.mark.filterwarnings("ignore::tacit.errors.WeakProtection")
 def test_german_letters_from_the_plan_to_the_report(tmp_path):
-    letters = tacit.examples.letters(12, seed=4, families=["de_arztbrief"], language="de")
+    letters = write_letters(12, seed=4, families=["de_arztbrief"], language="de")
     tacit.write_texts(letters, tmp_path / "briefe", "brat")
     (tmp_path / "plan.yaml").write_text(
         "tacit: 1\nsource: {path: briefe, gold: true}\nsteps: [{kind: scrub, language: de}]\n"
@@ -437,7 +439,7 @@ def test_list_mode_marks_and_leaves_the_text(tmp_path):
 @pytest.mark.parametrize("mode", ["tag", "mask", "substitute"])
 @pytest.mark.parametrize("dates", ["month", "shift"])
 def test_modes_keep_their_claims_on_generated_letters(mode, dates):
-    corpus = tacit.examples.letters(27, seed=4)
+    corpus = write_letters(27, seed=4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         done = tacit.Scrub(mode=mode, dates=dates).apply(corpus, seed=1)
@@ -463,7 +465,7 @@ def test_baselines_find_less():
 
 
 def test_several_processes_give_the_same(monkeypatch):
-    corpus = tacit.examples.letters(30, seed=2)
+    corpus = write_letters(30, seed=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alone = tacit.Scrub().apply(corpus, seed=1)
@@ -538,9 +540,7 @@ def test_small_counts_of_texts_stay_out_of_the_public_report(tmp_path):
     plan = tacit.Plan([tacit.Scrub()])
     folder = plan.run(tacit.Corpus.of([telling, *["Dr. Lang came."] * 5])).write(tmp_path / "out")
     public = (folder / "report.html").read_text(encoding="utf-8")
-    row = public[public.index("narratives that may identify") :]
-    assert row[: row.index("</tr>")].count("below 5") == 2
-    assert "a narrative that may identify" not in public
+    assert "narrative that may identify" not in public.replace("narratives", "narrative")
     board = next((tmp_path / "out-confidential").glob("*/board.html")).read_text(encoding="utf-8")
     assert "a narrative that may identify" in board
     assert "Ashwick" not in public + board
@@ -548,8 +548,8 @@ def test_small_counts_of_texts_stay_out_of_the_public_report(tmp_path):
 
 def test_a_missing_voter_is_said_aloud(monkeypatch, tmp_path):
     """Without python-crfsuite rules and lists still work; the user and the board are told."""
-    monkeypatch.setattr("tacit.text.crf.find_spec", lambda _name: None)
-    monkeypatch.setattr("tacit.text.crf.read_model", crf.read_model.__wrapped__)
+    monkeypatch.setattr("tacit.text.model.crf.find_spec", lambda _name: None)
+    monkeypatch.setattr("tacit.text.model.crf.read_model", crf.read_model.__wrapped__)
     with pytest.warns(WeakProtection, match=r"tacit\[text\]"):
         assert "Virginia Townsend" in {LETTER[s.start : s.end] for s in tacit.Scrub().find(LETTER)}
     with pytest.warns(WeakProtection, match="trained voter was not asked"):

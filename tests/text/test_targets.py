@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import tacit.examples
+from letters import write_letters
 from tacit.data.corpus import Document, Span
 from tacit.text.baselines import straight_search
 from tacit.text.engine import Settings, find_spans, replace_spans
@@ -30,7 +30,7 @@ def measure(documents, settings, *, replaced=False):
 
 @pytest.fixture(scope="module")
 def unseen():
-    return tacit.examples.letters(210, seed=77, split="test").documents
+    return write_letters(210, seed=77, split="test").documents
 
 
 def handwritten(name):
@@ -109,7 +109,7 @@ def test_notes_written_by_hand(name, recall, strict, precision):
     ],
 )
 def test_many_letters(settings, recall, precision, lost):
-    numbers = measure(tacit.examples.letters(1050, seed=3, split="test").documents, settings)
+    numbers = measure(write_letters(1050, seed=3, split="test").documents, settings)
     assert numbers["recall"] >= recall
     assert numbers["precision"] >= precision
     assert numbers["share_keep_violated"] <= lost

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 import tacit
+from letters import write_letters
 from tacit.cli import main
 from tacit.text.review import (
     Entry,
@@ -264,7 +265,7 @@ def test_marks_have_their_place(notes, capsys):
 
 def test_marks_lie_on_what_is_new():
     """Outside of the marks the released text is the original one, piece by piece and in order."""
-    corpus = tacit.examples.letters(40, seed=11)
+    corpus = write_letters(40, seed=11)
     known = [{"name": d.text[s.start : s.end]} for d in corpus for s in (d.gold or ())[:1]]
     corpus = corpus.with_documents(
         replace(d, record=r) for d, r in zip(corpus, known, strict=False)
@@ -328,7 +329,7 @@ def test_the_example_runs(tmp_path, capsys):
 
 
 def test_gold_gives_recall_and_precision(tmp_path, capsys):
-    corpus = tacit.examples.letters(12, seed=9)
+    corpus = write_letters(12, seed=9)
     tacit.write_texts(corpus, tmp_path / "brat", "brat")
     with pytest.raises(tacit.SdcError):
         tacit.read_texts(tmp_path / "brat" / "nothing")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError
-from tacit.utility.moments.distance_table import SYMBOLS, distances
+from tacit.records.utility.distance_table import SYMBOLS, distances
 
 FOLDER = Path(__file__).parents[1] / "fixtures/psd25-survey-of-consumer-finances"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError
-from tacit.utility.levels.entropy_distortion import rank_techniques
+from tacit.records.generalisation.entropy_distortion import rank_techniques
 
 
 def distortion(released, original, *columns):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError, InvalidParameter
+from tacit.records.utility.information_loss import WORDS
 from tacit.stats.information import MEASURES, Matched, correlation_error, il1_records
-from tacit.utility.moments.information_loss import WORDS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 TEMPL = FIXTURES / "psd29-sdc-in-r"

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import ColumnNotFound, InputError, RoleMissing
-from tacit.protect.pram import from_history, write_matrices
+from tacit.records.pram import from_history, write_matrices
 
 
 def people(n=6000, seed=1):

@@ -5,7 +5,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError
-from tacit.protect.pram import (
+from tacit.records.pram import (
     corrected,
     expected_information_loss,
     from_history,

@@ -19,7 +19,7 @@ from tacit.plan import Plan
 from tacit.plan.entries import spec_of
 from tacit.plan.files import read_document, write_document
 from tacit.plan.sections import Roles, Section
-from tacit.protect.census.geography_threshold import GeographyThreshold
+from tacit.records.census.geography_threshold import GeographyThreshold
 from tacit.spec import Method
 
 #: The version of the file format.

@@ -53,6 +53,8 @@ KEYS = "cell-keys"
 ROUNDINGS = frozenset({"rounded", "adjacent-multiples"})
 #: Cells of a rounded table up to which an attacker uses all relations together.
 ATTACKED = 5_000
+#: Share of a value below which a difference is one of floating-point sums.
+LAST_BITS = 1e-9
 #: The first status of cells that are empty.
 EMPTY = 13
 
@@ -156,7 +158,7 @@ def refuse_uncovered(table: TableView) -> Iterator[str]:
                 "protection levels allow; take a larger base, or hide them"
             )
     else:
-        same = int((shown & (table.published == table.value)).sum())
+        same = int((shown & ~find_changed_cells(table)).sum())
         if same:
             yield f"{same:,} unsafe cells would be published unchanged; protect the table first"
         other = int(np.count_nonzero(shown)) - same
@@ -235,6 +237,15 @@ def find_veiled_cells(table: TableView) -> Flags:
     return np.asarray(table.hidden | (high > low), dtype=bool)
 
 
+def find_changed_cells(table: TableView) -> Flags:
+    """Return the published cells that differ from the truth by more than rounding of floats, and hidden ones."""
+    import numpy as np
+
+    return np.asarray(
+        ~(np.abs(table.published - table.value) <= LAST_BITS * np.abs(table.value)), dtype=bool
+    )
+
+
 def find_attacked_cells(table: TableView, veiled: Flags) -> Flags:
     """Return the unsafe cells that outsiders can place too closely, by all relations together.
 
@@ -246,9 +257,10 @@ def find_attacked_cells(table: TableView, veiled: Flags) -> Flags:
     from tacit.claims.attack.attacker import levels_of, room_of, within_intervals
     from tacit.claims.attack.movements import System
     from tacit.claims.attack.needs import Needs, find_unmet_needs
+    from tacit.claims.outsiders import solves_in_whole_numbers
 
     down, up = within_intervals(table, *room_of(table))
-    unknown = veiled | (table.published != table.value)
+    unknown = veiled | find_changed_cells(table)
     small = next((c for c in claims_of(table) if c.model == "no-small-counts"), None)
     if small is not None:
         low, high = small_count_room(table, float(small.parameters["base"]))
@@ -262,7 +274,9 @@ def find_attacked_cells(table: TableView, veiled: Flags) -> Flags:
     if small is not None:
         needs = Needs(needs.cells, 0 * needs.down, 0 * needs.up, levels_together(needs))
     flags = np.zeros(len(table.value), dtype=bool)
-    system = System.over(table.equations, unknown, down, up)
+    whole = solves_in_whole_numbers(table)
+    system = System.over(table.equations, unknown, down, up, whole=whole)
+    needs = needs.in_whole_units() if whole else needs
     flags[find_unmet_needs(system, needs)[0]] = True
     return flags
 

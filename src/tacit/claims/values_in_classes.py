@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.claims.classes import Frame
+from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
 
 AMOUNT = "__amount__"
@@ -38,9 +39,12 @@ def count_values(
     """Count the values of a column within the classes of others; null equals null."""
     if missing == "ignore":
         frame = frame.filter(~nw.col(sensitive).is_null())
-    amount = nw.len() if weight is None else nw.col(weight).sum()
     keys = list(dict.fromkeys([*columns, sensitive]))
-    table = aggregate(frame, keys, amount.alias(AMOUNT)).collect("pyarrow").to_native()
+    if weight is None:
+        counted = aggregate(frame, keys, nw.len().alias(AMOUNT))
+    else:
+        counted = sum_columns(frame, keys, {AMOUNT: weight})
+    table = counted.collect("pyarrow").to_native()
     classes: dict[tuple[Any, ...], int] = {}
     values: dict[Any, int] = {}
     told = zip(*(table.column(c).to_pylist() for c in columns), strict=True)

@@ -7,16 +7,19 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sized
+from collections.abc import Mapping, Sized
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 import tacit
+from tacit.cli.keys import group as keys
 from tacit.cli.recommend import recommend
 from tacit.cli.render import Console, progress_bar
+from tacit.cli.supervised import memory_sentence
 from tacit.cli.texts import review, scrub
 from tacit.errors import (
     DisclosureRefused,
@@ -26,9 +29,19 @@ from tacit.errors import (
     SdcWarning,
     SpecError,
     explain_target,
+    is_out_of_disk,
     is_out_of_memory,
+    make_shortage_error,
 )
+from tacit.limits import memory_limit
 from tacit.reveal import show_values
+from tacit.storage.own_folders import (
+    move_files,
+    note_begun,
+    refuse_existing,
+    refuse_files,
+    write_whole,
+)
 
 app = App(
     name="tacit",
@@ -42,6 +55,7 @@ console = Console()
 app.command(recommend)
 app.command(scrub)
 app.command(review)
+app.command(keys)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -65,6 +79,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     except OSError as error:
+        if is_out_of_disk(error) or is_out_of_memory(error):
+            console.error(str(make_shortage_error("the command", error)))
+            return 1
         name = f" {Path(str(error.filename)).name[:60]!r}" if error.filename else ""
         console.error(f"cannot use the file{name}: {error.strerror or 'it failed'}")
         return 1
@@ -131,11 +148,12 @@ def report_unexpected(error: Exception) -> int:
 
     if isinstance(error, CycloptsError):
         return 2
-    if is_out_of_memory(error):
-        console.error(
-            "not enough memory. Nothing was released. Use steps that run on the engine "
-            "('tacit methods' says which do), fewer columns, or a larger machine."
-        )
+    if is_out_of_memory(error) or (isinstance(error, ImportError | SystemError) and memory_limit()):
+        # A library that finds no room to be loaded says so in many ways.
+        console.error(memory_sentence())
+        return 1
+    if is_out_of_disk(error):
+        console.error(str(make_shortage_error("the command", error)))
         return 1
     if os.environ.get("TACIT_DEBUG"):
         traceback.print_exception(error)
@@ -192,8 +210,8 @@ def run(
     reports
         Write the public and the board's report in these formats too, beside HTML.
     """
-    from tacit.folders import refuse_target
     from tacit.plan import Plan
+    from tacit.release.folders import refuse_target
 
     loaded = Plan.load(plan)
     if reports:
@@ -201,7 +219,7 @@ def run(
         loaded = loaded.with_(output=output)
     target = out if out is not None else loaded.resolve(loaded.output.folder)
     source = str(loaded.resolve(loaded.source.path)) if loaded.source else "memory"
-    refuse_target(Path(target).absolute(), source, force=force)
+    refuse_target(Path(target), source, force=force)
     with progress_bar(console) as progress:
         release = loaded.run(seed=seed, progress=progress)
         progress("writing the release", None)
@@ -237,38 +255,24 @@ def format_count(things: Sized, noun: str) -> str:
 
 
 @app.command
-def verify(release: Path, /, *, signer: Path | None = None) -> int:
-    """Verify a release: files unchanged, claims recomputed, plan run again and compared.
+def verify(release: Path, /, *, signer: Path | None = None, recipient: bool = False) -> int:
+    """Verify a release: nothing changed, the newest of its place, claims recomputed, plan run again and compared.
 
     Parameters
     ----------
     release
-        The release folder. The re-run needs the confidential folder beside it.
+        The release folder, with its confidential folder beside it.
     signer
-        File of the public key that must have signed the release.
+        File of the public key that must have signed the release; by default the keys of 'tacit key trust'.
+    recipient
+        You were given the public folder alone: check files, claims and signature, and miss no ledger.
     """
-    from tacit.verification import verify as verify_release
+    from tacit.release.verification import verify as verify_release
 
-    result = verify_release(release, signer=signer)
+    result = verify_release(release, signer=signer, recipient=recipient)
     console.say(repr(result))
     if not result:
         raise DisclosureRefused("the release does not verify")
-    return 0
-
-
-@app.command
-def key(file: Path, /) -> int:
-    """Make a key with which releases are signed; its public half goes to FILE.pub.
-
-    Parameters
-    ----------
-    file
-        The private key to write. Keep it: whoever has it can sign in your name.
-    """
-    from tacit.signing import make_key
-
-    made = make_key(file)
-    console.say(f"Wrote {made} (keep it) and {made}.pub (give it to those who verify)")
     return 0
 
 
@@ -283,12 +287,12 @@ def schema(*, out: Path | None = None) -> int:
     """
     from tacit.plan import schema as plan_schema
 
+    refuse_existing(out)
     text = json.dumps(plan_schema(), indent=2)
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        with explain_target(out):
-            out.write_text(text + "\n", encoding="utf-8")
+        write_whole(out, text + "\n")
     return 0
 
 
@@ -320,7 +324,7 @@ def methods(kind: str | None = None, /, *, family: str | None = None) -> int:
 
 @app.command
 def budget(
-    dataset: str | None = None, /, *, limit: float | None = None, ledger: Path | None = None
+    dataset: str | None = None, /, *, limit: float | None = None, apart_from: str | None = None
 ) -> int:
     """Show what protected plots have spent of each data set, or set what one may spend in all.
 
@@ -330,29 +334,39 @@ def budget(
         The name of the data set, or the beginning of its fingerprint; by default all.
     limit
         What it may spend in all (rho). An act of the data holder.
-    ledger
-        The confidential file of the budgets; by default that of TACIT_BUDGET, or the user's own.
+    apart_from
+        Another data set, which looks alike and is about other people. An act of the data holder.
     """
     from tacit.graphics.budget import BudgetLedger
 
-    book = BudgetLedger.open(ledger)
+    book = BudgetLedger.open()
     known = book.accounts()
-    named = [d for d in known if dataset is not None and d.startswith(dataset)]
-    if dataset is not None and len(named) > 1 and dataset not in named:
-        raise InvalidParameter("several data sets begin so; give more of the fingerprint")
-    if limit is not None:
-        if dataset is None:
-            raise InvalidParameter("a limit needs the name of the data set")
-        chosen = dataset if dataset in named or not named else named[0]
+    chosen = account_named(dataset, known)
+    if (limit is not None or apart_from is not None) and chosen is None:
+        raise InvalidParameter("--limit and --apart-from need the name of the data set")
+    if apart_from is not None and chosen is not None:
+        book.set_apart(chosen, account_named(apart_from, known) or apart_from)
+        console.say(f"{chosen} has a budget of its own: it is about other people than {apart_from}")
+    if limit is not None and chosen is not None:
         known = {chosen: book.set_limit(chosen, limit)}
-    elif dataset is not None:
-        known = {d: known[d] for d in named}
+    elif chosen is not None:
+        known = {chosen: known[chosen]} if chosen in known else {}
+        if apart_from is not None:
+            return 0
     for name, account in known.items():
         short = name[:16] + "..." if len(name) == 64 else name
         console.say(f"{short}: {account.spent:.4g} of {account.limit:.4g} spent")
     if not known:
         console.say("no data set of that name" if dataset else "no data set has spent anything")
     return 0
+
+
+def account_named(text: str | None, known: Mapping[str, Any]) -> str | None:
+    """Return the account of that name, or whose fingerprint begins so; the name itself where there is none."""
+    found = [d for d in known if text is not None and d.startswith(text)]
+    if len(found) > 1 and text not in found:
+        raise InvalidParameter("several data sets begin so; give more of the fingerprint")
+    return text if text in found or not found else found[0]
 
 
 @app.command
@@ -392,9 +406,9 @@ def profile(
     force
         Replace a plan that is already there.
     """
-    from tacit.data.presets import preset_notes, preset_plan
-    from tacit.data.profile import profile as profile_data
-    from tacit.data.profile import starting_plan
+    from tacit.data.profiling.presets import preset_notes, preset_plan
+    from tacit.data.profiling.profile import profile as profile_data
+    from tacit.data.profiling.profile import starting_plan
     from tacit.plan import to_yaml
 
     if out is None and users is not None:
@@ -406,15 +420,14 @@ def profile(
     )
     console.result(found)
     if out is not None:
-        if out.exists() and not force:
-            raise DisclosureRefused(f"{out.name!r} exists already; use --force to replace it")
+        if not force:
+            refuse_existing(out, "use --force to replace it")
         path = os.path.relpath(file.absolute(), out.absolute().parent)
         if users is None:
             plan = starting_plan(found, path)
         else:
             plan = preset_plan(found, path, users, population=population)
-        with explain_target(out):
-            out.write_text(to_yaml(plan), encoding="utf-8")
+        write_whole(out, to_yaml(plan))
         console.say(f"\nA starting plan is in {out}; look it over, then: tacit check {out}")
         if users is not None:
             console.say("The numbers are a place to begin, and yours to decide. Think of this too:")
@@ -450,30 +463,41 @@ def example(
     """
     named = folder.name if folder.name in ("firms", "census", "notes", "parties") else "hospital"
     of = of or named  # type: ignore[assignment]
+    with explain_target(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written aside first: nothing of the same name is replaced.
+        with TemporaryDirectory(prefix=".example-", dir=folder) as room:
+            note_begun(room)
+            plan = write_example(of, Path(room), records, seed)
+            move_files(Path(room), folder)
+    if of == "parties":
+        console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
+    else:
+        console.say(f"Wrote the {of} example to {folder}; try: tacit run {folder / plan.name}")
+    return 0
+
+
+def write_example(of: str | None, folder: Path, records: int | None, seed: int) -> Path:
+    """Write one of the examples; return its plan."""
     if of == "parties":
         from tacit.private.example import write_parties
 
-        write_parties(folder, n=records or 600, seed=seed)
-        console.say(f"Wrote three hospitals to {folder}; try: tacit party trial {folder}")
-        return 0
+        return write_parties(folder, n=records or 600, seed=seed)
     if of == "census":
         from tacit.examples.country import write_census
 
-        plan = write_census(folder, n=records or 500_000, seed=seed)
-    elif of == "firms":
+        return write_census(folder, n=records or 500_000, seed=seed)
+    if of == "firms":
         from tacit.examples.firms_files import write_firms
 
-        plan = write_firms(folder, n=records or 2_600, seed=seed)
-    elif of == "notes":
+        return write_firms(folder, n=records or 2_600, seed=seed)
+    if of == "notes":
         from tacit.examples.notes import write_notes
 
-        plan = write_notes(folder, n=records or 60, seed=seed)
-    else:
-        from tacit.examples import write_hospital
+        return write_notes(folder, n=records or 60, seed=seed)
+    from tacit.examples import write_hospital
 
-        plan = write_hospital(folder, n=records or 25_000, seed=seed)
-    console.say(f"Wrote the {of} example to {folder}; try: tacit run {plan}")
-    return 0
+    return write_hospital(folder, n=records or 25_000, seed=seed)
 
 
 @app.command
@@ -501,6 +525,7 @@ def compare(
     import tacit
     from tacit.plan import Plan
 
+    refuse_existing(plot)
     loaded = {path.stem: Plan.load(path) for path in plans}
     with progress_bar(console) as progress:
         progress("reading", None)
@@ -524,8 +549,8 @@ def tiers(plans: list[Path], /, *, seed: int | None = None) -> int:
     seed
         Seed given to every plan.
     """
+    from tacit.alternatives.tiers import Tiers
     from tacit.plan import Plan
-    from tacit.tiers import Tiers
 
     loaded = {path.stem: Plan.load(path) for path in plans}
     with progress_bar(console) as progress:
@@ -573,13 +598,12 @@ def ru_map(
     """
     from dataclasses import replace
 
+    from tacit.alternatives.rumap import RUMap
+    from tacit.alternatives.rumap.result import FILES
     from tacit.plan import Plan
-    from tacit.rumap import RUMap
 
-    if out is not None and (out / "map.html").exists() and not force:
-        raise DisclosureRefused(
-            f"there is a map in {out.name!r} already; use --force to replace it"
-        )
+    if out is not None:
+        refuse_files(out, FILES, "map.html", force=force)
     made = RUMap.from_plan(Plan.load(plan))
     given: dict[str, Any] = {"workers": workers, "max_risk": max_risk, "min_utility": min_utility}
     made = replace(made, **{k: v for k, v in given.items() if v is not None})
@@ -588,7 +612,7 @@ def ru_map(
         result = made.run(seed=seed, progress=progress, resume=resume)
     console.result(result)
     if out is not None:
-        result.write(out)
+        result.write(out, force=force)
         console.say(
             f"\nThe map is in {out / 'map.html'}; it shows the settings, so keep it inside."
         )
@@ -639,8 +663,9 @@ def agreement(
         Write the draft to this file instead of printing it.
     """
     from tacit.governance import data_use_agreement
-    from tacit.verification import read_statement
+    from tacit.release.verification import read_statement
 
+    refuse_existing(out)
     facts = read_statement(release)
     text = data_use_agreement(
         provider,
@@ -656,8 +681,7 @@ def agreement(
     if out is None:
         sys.stdout.write(text + "\n")
     else:
-        with explain_target(out):
-            out.write_text(text + "\n", encoding="utf-8")
+        write_whole(out, text + "\n")
         console.say(f"wrote the draft to {out}")
     return 0
 
@@ -714,6 +738,8 @@ def experiment(
     """
     from tacit.cli.studies import run_study
 
+    if not out.is_dir() or any(out.iterdir()):
+        refuse_existing(out, "choose another folder")
     with progress_bar(console) as progress:
         tables = run_study(name, out, size=size, seed=seed, progress=progress)
     for title, table in tables.items():
@@ -770,6 +796,7 @@ def tables(
     """
     import tacit
 
+    refuse_existing(out)
     reading = {"rows": rows, "columns": columns, "value": value}
     measure = tacit.TableComparison.model_validate(
         {**reading, "rounded": rounded, "impute": impute}

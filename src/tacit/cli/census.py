@@ -9,7 +9,8 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from tacit.errors import DisclosureRefused, InputError, explain_target
+from tacit.errors import DisclosureRefused, InputError
+from tacit.storage.own_folders import refuse_existing, write_whole
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
@@ -195,13 +196,14 @@ def extract(
     log: Path,
     out: Path,
     where: str = "",
+    at_least: int = 20,
 ) -> int:
     """Write an extract of released samples and log it.
 
     Parameters
     ----------
     sources
-        Released files by name: 'XA 2021=release/public/data.parquet'.
+        Release folders, or the data files in them, by name: 'XA 2021=release'. Each must verify.
     variables
         The columns wanted; household, weight and pseudo-strata come along.
     grant
@@ -212,6 +214,8 @@ def extract(
         The file to write.
     where
         The subpopulation, such as "age >= 65".
+    at_least
+        The smallest number of records of each release that the rule may select.
     """
     from tacit.census.access import Grant
     from tacit.census.extract import Request, build_extract
@@ -219,12 +223,10 @@ def extract(
 
     named = [text.partition("=") for text in sources]
     if not all(name and path for name, _, path in named):
-        raise InputError(
-            "sources are written NAME=FILE, e.g. 'XA 2021=release/public/data.parquet'"
-        )
+        raise InputError("sources are written NAME=FOLDER, e.g. 'XA 2021=release'")
     wanted = [v for text in variables or () for v in text.split(",") if v]
     request = Request({name: path for name, _, path in named}, wanted, where)
-    entry = build_extract(request, Grant.load(grant), out, log)
+    entry = build_extract(request, Grant.load(grant), out, log, at_least=at_least)
     console.say(
         f"Wrote {out}: {entry['records']:,} records, to be destroyed or renewed by {entry['expires']}; entry {entry['number']} of {log}"
     )
@@ -259,6 +261,6 @@ def put(text: str, out: Path | None) -> None:
         return
     from tacit.cli.app import console
 
-    with explain_target(out):
-        out.write_text(text, encoding="utf-8")
+    refuse_existing(out)
+    write_whole(out, text)
     console.say(f"Wrote {out}")

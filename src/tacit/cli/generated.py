@@ -25,6 +25,7 @@ from tacit.io.options import Options
 from tacit.plan.sections import Roles
 from tacit.registry import all_entries, lookup
 from tacit.spec import Measure, Method, Spec
+from tacit.storage.own_folders import refuse_existing
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())]
 
@@ -210,6 +211,7 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
         if n != "kind" and options.get(option_name(n)) is not None
     }
     spec = cls(**values)
+    refuse_existing(options.get("plot"))
     if issubclass(spec.acts_on(), Table):
         return act_on_table(spec, source, options)
     if issubclass(spec.acts_on(), Corpus):
@@ -272,7 +274,7 @@ def run_spec(cls: type[Spec], source: Path, options: dict[str, Any]) -> int:
             found.plot().save(options["plot"])
         if options.get("release"):
             from tacit.graphics.base import ProtectedPlot
-            from tacit.plot_release import PlotRelease
+            from tacit.release.plots import PlotRelease
 
             assert isinstance(found, ProtectedPlot)
             made = PlotRelease((found,), found.title, str(source))

@@ -94,16 +94,14 @@ def recommend(
         Replace a recommendation that is already there.
     """
     import tacit
+    from tacit.alternatives.recommendation.result import refuse_replacing
     from tacit.cli.app import console
     from tacit.cli.generated import rule, split
     from tacit.cli.render import progress_bar
     from tacit.context import Context
-    from tacit.errors import DisclosureRefused
 
-    if out is not None and (out / "recommendation.html").exists() and not force:
-        raise DisclosureRefused(
-            f"there is a recommendation in {out.name!r} already; use --force to replace it"
-        )
+    if out is not None:
+        refuse_replacing(out, force=force)
     roles = {
         "keys": split(keys),
         "identifiers": split(identifiers),
@@ -137,7 +135,7 @@ def recommend(
         )
     console.result(found)
     if out is not None:
-        found.write(out)
+        found.write(out, force=force)
         plans = f"{len(found.choices)} plan{'' if len(found.choices) == 1 else 's'}"
         console.say(
             f"\nThe page is {out / 'recommendation.html'}, beside {plans}; all show the settings, so keep them inside."

@@ -15,7 +15,7 @@ from tacit.treatment import statements
 if TYPE_CHECKING:
     from tacit.catalogue import Entry
     from tacit.context import Progress
-    from tacit.release import Panel, Release
+    from tacit.release.release import Panel, Release
     from tacit.spec import Spec
 
 

@@ -17,6 +17,7 @@ from tacit.errors import DisclosureRefused, InputError, SpecError
 from tacit.plan.sections import Tabulate
 from tacit.registry import lookup
 from tacit.spec import Measure, Method, Spec
+from tacit.storage.own_folders import refuse_existing
 
 group = App(
     name="table",
@@ -360,6 +361,8 @@ def audit(
     """
     from tacit.cli.app import console
 
+    refuse_existing(plot)
+    refuse_existing(out)
     specs = [parse_spec(text, Measure) for text in measure or ["audit"]]
     exposed = 0
     with progress_bar(console) as progress:

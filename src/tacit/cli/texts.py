@@ -104,7 +104,7 @@ def scrub(
     import tacit
     from tacit.cli.app import console
     from tacit.cli.render import progress_bar
-    from tacit.folders import confidential_folder, refuse_target
+    from tacit.release.folders import confidential_folder, refuse_target
     from tacit.text.review import read_queue
 
     if mode == "list":

@@ -34,8 +34,7 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
     if after.history and after.history[-1].details.get("links_lost"):
         return {"records_before": len(before), "records_after": len(after), "links_lost": True}
     shared = [c for c in after.columns if c in before.columns]
-    counted = count_in_memory(before, after, shared)
-    kept, cells = counted or count_by_digests(before, after, shared)
+    kept, cells = count_kept(before, after, shared)
     n_before, n_after = len(before), len(after)
     return {
         "records_before": n_before,
@@ -46,6 +45,18 @@ def changes(before: Microdata, after: Microdata) -> dict[str, Any]:
         "columns_added": [c for c in after.columns if c not in before.columns],
         "cells": {c: n for c, n in cells.items() if n},
     }
+
+
+def count_changes(before: Microdata, after: Microdata, columns: Sequence[str]) -> Mapping[str, int]:
+    """Return how many cells of some columns that both have changed, in records that both have."""
+    return count_kept(before, after, columns)[1]
+
+
+def count_kept(
+    before: Microdata, after: Microdata, shared: Sequence[str]
+) -> tuple[int, Mapping[str, int]]:
+    """Return how many records are in both, and how many cells of each column changed."""
+    return count_in_memory(before, after, shared) or count_by_digests(before, after, shared)
 
 
 def comparable_tables(

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from tacit.data.microdata import Microdata
 from tacit.engine.base import ROW
+from tacit.numerics.elementary import ten_to
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
@@ -228,6 +229,6 @@ def significant(values: np.ndarray, digits: int = 9) -> np.ndarray:
     """Round to significant digits; NaN and infinities stay."""
     finite = np.isfinite(values) & (values != 0)
     out = values.copy()
-    scale = 10.0 ** (digits - 1 - np.floor(np.log10(np.abs(values[finite]))))
+    scale = ten_to(digits - 1 - np.floor(np.log10(np.abs(values[finite]))))
     out[finite] = np.round(values[finite] * scale) / scale
     return out + 0.0

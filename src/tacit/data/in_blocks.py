@@ -24,7 +24,8 @@ from tacit.engine.class_index import ClassIndex
 from tacit.engine.names import aggregate
 from tacit.engine.relational import N, counts
 from tacit.errors import InputError
-from tacit.streams import block_rng, seed_of
+from tacit.numerics.algebra import dot
+from tacit.numerics.streams import block_rng, seed_of
 
 FIRST = "__first__"
 
@@ -274,7 +275,7 @@ def block_moments(x: Floats) -> tuple[int, list[float], list[list[float]]]:
     if len(x) == 0:
         return 0, [0.0] * x.shape[1], np.zeros((x.shape[1], x.shape[1])).tolist()
     mean = x.mean(axis=0)
-    return len(x), mean.tolist(), ((x - mean).T @ (x - mean)).tolist()
+    return len(x), mean.tolist(), (dot((x - mean).T, x - mean)).tolist()
 
 
 def column_moments(data: Microdata, columns: Sequence[str], ctx: Context) -> dict[str, Moments]:

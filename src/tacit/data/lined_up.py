@@ -138,11 +138,7 @@ def nearest(
     found, how_far = [], []
     for begin in range(0, len(targets), step):
         far = distances(files, targets.x[begin : begin + step], others.x, at)
-        near = (
-            np.argpartition(far, k - 1, axis=1)[:, :k]
-            if k < len(others)
-            else np.argsort(far, axis=1)
-        )
+        near = np.argsort(far, axis=1, kind="stable")[:, :k]
         found.append(near)
         how_far.append(np.take_along_axis(far, near, axis=1))
     return np.vstack(found).astype(np.int64), np.vstack(how_far)

@@ -201,7 +201,7 @@ def place_totals(
             f"{where}: the margin {name} lacks a total for some categories that occur. Add them, or recode the data to "
             "the categories of the margin."
         )
-    order = np.argsort(rows[known])
+    order = np.argsort(rows[known], kind="stable")
     totals = total[known][order]
     filled = np.bincount(place[found & occupied], minlength=len(listed)) > 0
     if bool((totals[~filled] > 0).any()) or bool((total[~known] > 0).any()):

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 RoleName = Literal[
-    "identifiers", "keys", "sensitive", "weight", "household", "stratum", "copy_number", "free"
+    "identifiers",
+    "keys",
+    "sensitive",
+    "weight",
+    "household",
+    "stratum",
+    "copy_number",
+    "withheld",
+    "free",
 ]
+
+#: The role of columns that steps make for each other and that no release holds, such as record keys.
+WITHHELD = "withheld"
 
 #: Groups of columns that tell each other.
 Links = tuple[tuple[str, ...], ...]
@@ -35,6 +46,8 @@ class Column:
         Codes that stand for a missing answer. They stay in the data as they are.
     format
         What the file of origin needs to write the column back: width, decimals, measure, ...
+    sources
+        The columns from whose values a step computed this one.
     """
 
     name: str
@@ -43,6 +56,7 @@ class Column:
     labels: Mapping[Any, str] = field(default_factory=dict)
     missing: tuple[Any, ...] = ()
     format: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
 
     @property
     def role(self) -> str:

@@ -26,9 +26,11 @@ from tacit.data.cells.status import (
     is_primary,
     is_secondary,
 )
+from tacit.data.cells.written_order import written_cells
 from tacit.data.decimals import decimals_shown
 from tacit.data.microdata import Microdata
 from tacit.errors import InputError, NotAdditive, SdcError
+from tacit.numerics import elementary
 
 if TYPE_CHECKING:
     from tacit.data.hierarchy import Hierarchy
@@ -261,7 +263,7 @@ class Table:
         count, more
             As in :meth:`from_cells`; arrays in the shape of ``values``.
         """
-        array = np.asarray(values, dtype=np.float64)
+        array = as_cells(values)
         if array.ndim < 1 or min(array.shape) < (2 if totals else 1):
             raise InputError(
                 "an array with totals needs at least two entries on each axis"
@@ -276,7 +278,7 @@ class Table:
         if not totals:
             array = relations.roll_up(array, dimensions)
             if count is not None:
-                count = relations.roll_up(np.asarray(count, dtype=np.float64), dimensions)
+                count = relations.roll_up(as_cells(count), dimensions)
         return cls.from_cells(dimensions, array, count=count, **more)
 
     @classmethod
@@ -477,6 +479,14 @@ class Table:
         return is_empty(self.status)
 
     @property
+    def marked_empty(self) -> Flags:
+        """Return which cells a publication marks as empty: none where values are changed.
+
+        Beside a mark, a 0 without one would be known to be a count that was rounded to 0.
+        """
+        return self.empty if self.changed is None else np.zeros(len(self), dtype=bool)
+
+    @property
     def fixed(self) -> Flags:
         """Return which cells may not be hidden."""
         return is_fixed(self.status)
@@ -552,13 +562,13 @@ class Table:
                 raise InputError("cost='frequency' needs the contributors of each cell")
             base = np.maximum(self.count, 0).astype(np.float64)
         elif cost == "log":
-            base = np.log1p(np.abs(self.value))
+            base = elementary.log1p(np.abs(self.value))
         else:
             raise InputError(f"there is no cost {cost!r}: value, unit, frequency, log or weight")
         if (base < 0).any() or np.isnan(base).any():
             raise InputError("the costs of cells must not be negative or missing")
         with np.errstate(over="ignore"):
-            scaled = np.log1p(base) if power == 0 else base**power
+            scaled = elementary.log1p(base) if power == 0 else elementary.power(base, power)
         if not np.isfinite(scaled).all():
             raise InputError(
                 f"power={power:g} is too large for the costs of these cells: they leave the range of numbers. Take a "
@@ -652,7 +662,8 @@ class Table:
 
     def with_changed(self, values: npt.ArrayLike) -> Table:
         """Return the table that publishes other values than the true ones."""
-        return replace(self, changed=np.asarray(values, dtype=np.float64).ravel().copy())
+        # A zero has no sign: -0.0 would tell a value that was rounded down from an empty cell.
+        return replace(self, changed=np.asarray(values, dtype=np.float64).ravel() + 0.0)
 
     def materialise(self) -> Table:
         """Return the table: its cells are computed already."""
@@ -782,8 +793,8 @@ class Table:
         if self.interval is not None:
             columns["low"] = pa.array(self.interval[:, 0], from_pandas=True)
             columns["high"] = pa.array(self.interval[:, 1], from_pandas=True)
-        columns["mark"] = np.where(self.hidden, "x", np.where(self.empty, "-", "")).tolist()
-        shown = pa.table(columns).filter(pa.array(~self.unpublished))
+        columns["mark"] = np.where(self.hidden, "x", np.where(self.marked_empty, "-", "")).tolist()
+        shown = pa.table(columns).take(pa.array(written_cells(self)))
         return nw.from_native(shown, eager_only=True)
 
     def tally(self) -> dict[str, int]:
@@ -807,7 +818,7 @@ class Table:
             [
                 "" if u else "x" if h else "-" if e else f"{v:{form}}"
                 for v, h, e, u in zip(
-                    self.published, self.hidden, self.empty, self.unpublished, strict=True
+                    self.published, self.hidden, self.marked_empty, self.unpublished, strict=True
                 )
             ],
             dtype=object,
@@ -856,3 +867,13 @@ def spread_over_cells(value: npt.ArrayLike, n: int, dtype: Any = np.float64) -> 
 
 
 __all__ = ["TOTAL", "CellName", "Contributors", "Table", "spread_over_cells"]
+
+
+def as_cells(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return cells as an array of numbers, or say why they are none."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(
+            "the array does not hold the cells of a table: it needs numbers, and as many in every row"
+        ) from None

@@ -47,6 +47,14 @@ class Numbers:
 
     def restore(self, values: npt.NDArray[Any]) -> pa.Array:
         """Return values as an Arrow array, in the column's own type where they fit it."""
+        if values.dtype == np.float64 and np.isinf(values[self.known]).any():
+            if np.isinf(self.values[self.known]).any():
+                raise InputError(
+                    "a column holds infinite values; leave them out or make them missing"
+                )
+            raise InputError(
+                "this gives numbers beyond what a computer holds: a parameter is too large for these data"
+            )
         array = pa.array(values, mask=~self.known)
         if self.whole and values.dtype != np.int64:
             return array

@@ -121,7 +121,7 @@ def sort_order(columns: Sequence[Coded], n_rows: int) -> Ints:
     ids = np.zeros(n_rows, dtype=np.int64)
     for column in columns:
         ids = ids * column.size + column.codes
-    return np.argsort(ids)
+    return np.argsort(ids, kind="stable")
 
 
 def group_ids(

@@ -18,7 +18,8 @@ from tacit.engine import blocks, text
 from tacit.engine.arrow import sort_by_row
 from tacit.engine.blocks import BLOCK, ROW, BlockFunction, Mapped, T, Tallies
 from tacit.engine.memory import held_table, hold
-from tacit.engine.scratch import Scratch, write_parquet
+from tacit.engine.scratch import IN_MEMORY, Scratch, write_parquet
+from tacit.limits import be_frugal, memory_limit, thread_count
 
 #: Parts of a query plan, as DuckDB draws it, that give rows in another order than they take them.
 REORDERS = re.compile(
@@ -41,6 +42,20 @@ def literal_path(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
+def settings_within(limit: int | None) -> dict[str, str | bool | int | float | list[str]]:
+    """Return DuckDB's settings under a limit on memory: a third of it, as the records lie outside, and few threads."""
+    found: dict[str, str | bool | int | float | list[str]] = {}
+    if limit is not None:
+        found["memory_limit"] = f"{limit // 3}B"
+    threads = thread_count()
+    return found if threads is None else {**found, "threads": threads}
+
+
+def in_memory_within(limit: int | None) -> int:
+    """Return the bytes up to which a frame stays in memory."""
+    return IN_MEMORY if limit is None else min(IN_MEMORY, limit // 8)
+
+
 class DuckDbEngine:
     """DuckDB in this process: small frames live in memory, large ones in files of a scratch folder.
 
@@ -50,10 +65,11 @@ class DuckDbEngine:
     name = "duckdb"
 
     def __init__(self) -> None:
-        self._connection = duckdb.connect(":memory:")
+        be_frugal()
+        self._connection = duckdb.connect(":memory:", config=settings_within(memory_limit()))
         # Reading must never leave this machine by itself.
         self._connection.execute("SET autoinstall_known_extensions = false")
-        self._scratch = Scratch()
+        self._scratch = Scratch(in_memory_within(memory_limit()))
         self._connection.execute(f"SET temp_directory = {literal(str(self._scratch.folder))}")
         if limit := os.environ.get("TACIT_DUCKDB_MEMORY"):
             self._connection.execute(f"SET memory_limit = {literal(limit)}")

@@ -14,6 +14,7 @@ import narwhals.stable.v2 as nw
 import pyarrow as pa
 
 from tacit.engine.base import Engine
+from tacit.engine.exact_sums import sum_columns
 from tacit.engine.memory import held_codes, held_table
 from tacit.engine.names import aggregate
 
@@ -25,10 +26,10 @@ W = "__w__"
 
 def counts(frame: Frame, keys: Sequence[str], weight: str | None = None) -> Frame:
     """Return one row per class with its size ``__n__`` (and the sum of weights ``__w__``)."""
-    aggregates = [nw.len().cast(nw.Int64).alias(N)]
-    if weight is not None:
-        aggregates.append(nw.col(weight).cast(nw.Float64).sum().alias(W))
-    return aggregate(frame, keys, *aggregates)
+    size = nw.len().cast(nw.Int64).alias(N)
+    if weight is None:
+        return aggregate(frame, keys, size)
+    return sum_columns(frame, keys, {W: weight}, size)
 
 
 def attach_counts(frame: Frame, keys: Sequence[str], name: str = N) -> Frame:

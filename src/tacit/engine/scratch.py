@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tacit.own_folders import make_own_folder
+from tacit.storage.own_folders import make_own_folder
 
 #: Frames up to this many bytes stay in memory.
 IN_MEMORY = 1 << 29

@@ -28,6 +28,7 @@ from tacit.data.microdata import Microdata
 from tacit.engine.base import Engine
 from tacit.examples import country, town
 from tacit.examples import firms as trade
+from tacit.examples import letters as packed
 from tacit.io.read import read
 
 IDENTIFIERS = ("patient_id", "name")
@@ -110,16 +111,17 @@ def letters(
 ) -> Corpus:
     """Return letters and notes about people who do not exist, with what identifies them and what must stay marked.
 
-    Each document is called after its family and its number in it, and is made from these and the seed alone. A gold
-    span names who is meant (``entity``: "patient", "family 1", "provider 2", "other 1") and what is special about
-    the writing (``source``: "ordinary word", "all caps", "typo" and so on).
+    They were written beforehand, some of each family; the repository's ``examples/letters`` writes as many more as are
+    wanted. Each document is called after its family and its number in it. A gold span names who is meant (``entity``:
+    "patient", "family 1", "provider 2", "other 1") and what is special about the writing (``source``: "ordinary word",
+    "all caps", "typo" and so on).
 
     Parameters
     ----------
     n
         Number of documents, taken from the families in turn.
     seed
-        Equal seeds give equal documents.
+        Which documents of each family are taken; equal seeds give equal documents.
     families
         Names of families, such as "discharge" or "nursing"; all of the language when not given.
     split
@@ -128,9 +130,7 @@ def letters(
     language
         "en", "de", or None for both.
     """
-    from tacit.examples.writing import write_letters
-
-    return write_letters(n, seed, families, split, language)
+    return packed.take_letters(n, seed, families, split, language)
 
 
 def census(n: int = 500_000, seed: int = 1, engine: str | Engine = "duckdb") -> Microdata:

@@ -8,11 +8,22 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.data.corpus import Document
-from tacit.examples.writing import write_letters
+from tacit.data.corpus import Corpus, Document
+from tacit.examples.letters import take_letters
 
 #: Families of short notes, for the table.
-SHORT = ("nursing", "phone_memo", "soap", "emergency")
+SHORT = (
+    "nursing",
+    "phone_memo",
+    "soap",
+    "emergency",
+    "pharmacy",
+    "ward_round",
+    "ward_notes",
+    "surgical",
+    "handover",
+    "laboratory",
+)
 
 LETTERS_PLAN = """\
 # De-identify a folder of letters. What is known of each patient (known.csv) is searched in the letter.
@@ -60,10 +71,13 @@ def write_notes(folder: str | Path, n: int = 60, seed: int = 1) -> Path:
     patient, ``patients.csv`` with a column of notes, and the plans ``letters.yaml``, which is returned, and
     ``patients.yaml``.
     """
+    # Both before anything is written: there may not be so many.
+    letters = take_letters(n, seed, None, None, "en")
+    notes = take_letters(n, seed + 1, SHORT, None, "en")
     target = Path(folder)
     (target / "letters").mkdir(parents=True, exist_ok=True)
     known = []
-    for document in write_letters(n, seed, None, None, "en"):
+    for document in letters:
         file = target / "letters" / f"{document.name}.txt"
         file.write_text(document.text, encoding="utf-8", newline="")
         name = patient_name(document)
@@ -71,17 +85,17 @@ def write_notes(folder: str | Path, n: int = 60, seed: int = 1) -> Path:
             known.append((file.name, name))
     write_rows(target / "known.csv", ("document", "name"), known)
     header = ("patient_id", "name", "sex", "birth_year", "zip", "note")
-    write_rows(target / "patients.csv", header, list(patients(n, seed)))
+    write_rows(target / "patients.csv", header, list(patients(notes, seed)))
     (target / "patients.yaml").write_text(PATIENTS_PLAN, encoding="utf-8")
     plan = target / "letters.yaml"
     plan.write_text(LETTERS_PLAN, encoding="utf-8")
     return plan
 
 
-def patients(n: int, seed: int) -> Iterator[tuple[object, ...]]:
+def patients(notes: Corpus, seed: int) -> Iterator[tuple[object, ...]]:
     """Yield records with a note each; nobody is described."""
     rng = np.random.default_rng(seed)
-    for i, document in enumerate(write_letters(n, seed + 1, SHORT, None, "en")):
+    for i, document in enumerate(notes):
         yield (
             f"P{100_000 + int(rng.integers(900_000))}",
             patient_name(document),

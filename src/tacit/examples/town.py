@@ -415,7 +415,9 @@ def iso(days: Days) -> pa.Array:
 def patient_table(population: Population, stays: Stays) -> pa.Table:
     """Return the stays as a table, one row per patient, in order of admission."""
     who = stays.resident
-    number = pa.array(np.arange(1, len(who) + 1)).cast(pa.string())
+    # Given at a first contact long ago, so that a number does not tell the day of admission.
+    given = np.random.default_rng(len(who)).permutation(len(who))
+    number = pa.array(given + 1).cast(pa.string())
     return pa.table(
         {
             "patient_id": pc.binary_join_element_wise("P", pc.utf8_lpad(number, 7, "0"), ""),

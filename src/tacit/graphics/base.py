@@ -26,14 +26,15 @@ import tacit
 from tacit.claims import Claim
 from tacit.context import Context
 from tacit.data.block import LARGEST, read_block
-from tacit.data.fingerprint import fingerprint
 from tacit.data.microdata import Microdata
 from tacit.data.values import not_numeric
 from tacit.engine.codes import Coded
 from tacit.errors import InputError, LowUtility, RoleMissing, SdcError, WeakProtection
-from tacit.fields import PositiveFloat, PositiveInt, Secret
+from tacit.fields import PositiveFloat, PositiveInt
 from tacit.graphics.budget import Account, BudgetLedger
 from tacit.graphics.jackknife import ADVISED, FEWEST
+from tacit.graphics.likeness import sketch_columns
+from tacit.numerics.streams import KeyedSequence, seed_of
 from tacit.result import Result
 from tacit.spec import Companions, Measure
 from tacit.stats.concentrated import (
@@ -44,7 +45,6 @@ from tacit.stats.concentrated import (
     rho_of,
 )
 from tacit.stats.lattice import FINE, Lattice, choose
-from tacit.streams import KeyedSequence, seed_of
 from tacit.treatment import OnStratum
 
 if TYPE_CHECKING:
@@ -96,15 +96,11 @@ class Protected(Measure):
     )
     budget: PositiveFloat | None = Field(
         default=None,
-        description="what all plots of the data may spend together (rho); by default that of the ledger, or 3",
+        description="a lower limit than the data holder's for what all plots of the data may spend together (rho); the holder's is 3 unless set by tacit budget",
     )
     dataset: str | None = Field(
         default=None,
-        description="the name under which the budget is kept; by default the fingerprint of the data",
-    )
-    ledger: str | None = Secret(
-        None,
-        description="the confidential file of the budgets; by default that of TACIT_BUDGET, or the user's own",
+        description="the account of the people in the data; by default that in which these data, in whatever order, were first entered",
     )
 
     @model_validator(mode="after")
@@ -199,7 +195,7 @@ class Desk:
             "record" if data.household is None else "household",
             keep,
             weights,
-            "" if study else spec.dataset or fingerprint(data),
+            "" if study else account_of(spec, data),
         )
 
     @property
@@ -358,11 +354,10 @@ class Desk:
         assert isinstance(sequence, KeyedSequence)
         place = b"".join(p.to_bytes(8, "little") for p in sequence.path)
         stream = hashlib.sha256(b"tacit/budget/1" + sequence.secret + place).hexdigest()
-        apart = {"ledger", "budget"}
-        asked = {k: v for k, v in self.spec.to_dict().items() if k not in apart}
+        asked = {k: v for k, v in self.spec.to_dict().items() if k != "budget"}
         told = [tacit.__version__, self.dataset, asked, stream, len(self.queries)]
         query = hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
-        ledger = BudgetLedger.open(self.spec.ledger)
+        ledger = BudgetLedger.open()
         self.account = ledger.charge(self.dataset, query, rho, self.spec.kind, self.spec.budget)
 
     # -- finishing ---------------------------------------------------------------------------
@@ -521,6 +516,13 @@ def explain(record: Mapping[str, Any]) -> str:
         f"Whoever knows all other data and this plot guesses rightly whether one {unit}{of} is in the data in at most "
         f"{guess:.0f} of 100 cases (50 by chance): rho = {record['rho']:.3g}, zCDP. For a {unit} that is changed and not left "
         f"out, rho is {spread} that. Noise lies on a lattice that does not depend on the data."
+    )
+
+
+def account_of(spec: Protected, data: Microdata) -> str:
+    """Return the account of the people in the data."""
+    return BudgetLedger.open().enter(
+        spec.dataset, lambda salt: sketch_columns(data, salt), spec.kind
     )
 
 

@@ -1,10 +1,12 @@
 """The budget of a data set: what all protected queries together may spend, kept in a confidential file.
 
 Answers to several questions about the same people add up, and the average of repeated answers has little noise
-left. Every query is therefore entered in a ledger before its noise is drawn, under the fingerprint of the data or
-a name that the data holder gives, and refused where the sum would pass the limit. The file belongs to its
-owner alone (mode 0600), is replaced in one step, and is locked while it is read and written, so that two
-processes cannot spend the same remainder.
+left. Every query is therefore entered in a ledger before its noise is drawn, and refused where the sum would pass the
+limit. The account is that of the people: data in another order are known again, and data that look like those of an
+account are refused until they are entered under its name, or the data holder declares them to be about other people. An
+office has one ledger. Queries may name a lower limit; only the data holder raises one. The file belongs to its owner alone
+(mode 0600), is replaced in one step, and is locked while it is read and written, so that two processes cannot spend
+the same remainder.
 """
 
 from __future__ import annotations
@@ -13,15 +15,18 @@ import datetime as dt
 import json
 import math
 import os
+import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import DisclosureRefused, InputError, InvalidParameter, SdcError
-from tacit.locks import hold_alone
+from tacit.graphics.likeness import ColumnSketch, digest_of, shared_column
+from tacit.storage.locks import hold_alone
+from tacit.storage.own_folders import note_begun
 
 #: The environment variable that names the ledger, for whole projects.
 VARIABLE = "TACIT_BUDGET"
@@ -57,10 +62,54 @@ class BudgetLedger:
     file: Path
 
     @classmethod
-    def open(cls, path: str | Path | None = None) -> BudgetLedger:
-        """Return the ledger at a path; else the one of TACIT_BUDGET, else the user's own."""
-        named = path or os.environ.get(VARIABLE)
+    def open(cls) -> BudgetLedger:
+        """Return the office's ledger: that of TACIT_BUDGET, else the user's own."""
+        named = os.environ.get(VARIABLE)
         return cls(Path(named).absolute() if named else default_file())
+
+    def enter(
+        self, name: str | None, sketch: Callable[[str], Sequence[ColumnSketch]], kind: str
+    ) -> str:
+        """Return the account of some data, opened where they are new; refuse data that look like those of another.
+
+        Parameters
+        ----------
+        name
+            The account that the query names, if any.
+        sketch
+            Gives the sketches of the columns under the ledger's salt.
+        kind
+            The measure's kind, for the message.
+        """
+        with self.locked():
+            book = self.read()
+            columns = sketch(book.setdefault("salt", secrets.token_hex(16)))
+            dataset = name or self.known(book, digest_of(columns))
+            for other, column in look_alikes(book, columns):
+                if other != dataset and sorted((dataset, other)) not in book.get("apart", []):
+                    raise DisclosureRefused(look_alike_words(kind, column, other))
+            held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
+            kept = held.setdefault("sketches", {})
+            if digest_of(columns) not in kept:
+                kept[digest_of(columns)] = [c.to_dict() for c in columns]
+                self.write(book)
+            return dataset
+
+    def known(self, book: dict[str, Any], digest: str) -> str:
+        """Return the account in which these very data are, in whatever order; a new one by default."""
+        holders = (d for d, held in book["datasets"].items() if digest in held.get("sketches", {}))
+        return next(holders, digest)
+
+    def set_apart(self, dataset: str, other: str) -> None:
+        """Declare that two data sets, however alike, are about other people: an act of the data holder."""
+        with self.locked():
+            book = self.read()
+            if other not in book["datasets"]:
+                raise InvalidParameter("there is no data set of that name to be set apart from")
+            pairs = book.setdefault("apart", [])
+            if sorted((dataset, other)) not in pairs:
+                pairs.append(sorted((dataset, other)))
+                self.write(book)
 
     def account(self, dataset: str, limit: float | None = None) -> Account:
         """Return what a data set has spent and may spend."""
@@ -83,15 +132,13 @@ class BudgetLedger:
         kind
             The measure's kind, for whoever reads the ledger.
         limit
-            The budget that the query names: the limit of new data, and a lower one for data that have one.
+            The budget that the query names, where it is lower than that of the data.
         """
         if not (rho > 0 and math.isfinite(rho)):
             raise InvalidParameter("a protected query must spend something: rho is above 0")
         with self.locked():
             book = self.read()
             held = book["datasets"].setdefault(dataset, {"limit": None, "entries": []})
-            if held["limit"] is None:
-                held["limit"] = DEFAULT_LIMIT if limit is None else float(limit)
             account = read_account(book, dataset, limit)
             if any(e["query"] == query for e in held["entries"]):
                 return account
@@ -130,7 +177,7 @@ class BudgetLedger:
         try:
             text = self.file.read_text(encoding="utf-8")
         except FileNotFoundError:
-            return {"version": 1, "datasets": {}}
+            return {"version": 2, "datasets": {}}
         book = parse_book(text)
         if book is None:
             raise InputError(
@@ -141,6 +188,7 @@ class BudgetLedger:
     def write(self, book: dict[str, Any]) -> None:
         """Replace the file in one step; only its owner may read it."""
         handle, draft = tempfile.mkstemp(prefix=f".{self.file.name}-", dir=self.file.parent)
+        note_begun(draft)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as out:
                 json.dump(book, out, indent=1)
@@ -162,7 +210,7 @@ class BudgetLedger:
                 held.enter_context(hold_alone(self.file, "the budget ledger"))
             except OSError as error:
                 raise SdcError(
-                    f"the budget ledger {self.file.name!r} cannot be kept: {error.strerror}. Name another file with ledger= or in {VARIABLE}."
+                    f"the budget ledger {self.file.name!r} cannot be kept: {error.strerror}. Name another file in {VARIABLE}."
                 ) from None
             yield
 
@@ -176,17 +224,40 @@ def parse_book(text: str) -> dict[str, Any] | None:
             and all(e["rho"] > 0 and isinstance(e["query"], str) for e in held["entries"])
             for held in book["datasets"].values()
         )
+        for held in book["datasets"].values():
+            for kept in held.get("sketches", {}).values():
+                _ = [ColumnSketch.from_dict(c) for c in kept]
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return book if whole else None
 
 
+def look_alikes(book: dict[str, Any], columns: Sequence[ColumnSketch]) -> Iterator[tuple[str, str]]:
+    """Yield the accounts whose people the columns show, and the column that does."""
+    for dataset, held in book["datasets"].items():
+        for kept in held.get("sketches", {}).values():
+            column = shared_column(columns, [ColumnSketch.from_dict(c) for c in kept])
+            if column is not None:
+                yield dataset, column
+                break
+
+
+def look_alike_words(kind: str, column: str, other: str) -> str:
+    """Return the refusal of data that look like others."""
+    short = other if len(other) < 40 else f"{other[:16]}..."
+    return (
+        f"{kind}: column {column!r} is nearly that of data which have an account ({short!r}), so that the same people would "
+        f"be asked about again with a new budget. Give dataset={other!r} to use their account, or have the data holder "
+        f"declare that these are other people (tacit budget NAME --apart-from {short.rstrip('.')})."
+    )
+
+
 def read_account(book: dict[str, Any], dataset: str, limit: float | None) -> Account:
     """Return the account of a data set; a lower limit that the query names holds for the query."""
     held = book["datasets"].get(dataset, {"limit": None, "entries": []})
-    most = held["limit"]
-    known = [x for x in (most, limit) if x is not None] or [DEFAULT_LIMIT]
-    return Account(math.fsum(e["rho"] for e in held["entries"]), min(known))
+    most = DEFAULT_LIMIT if held["limit"] is None else held["limit"]
+    asked = most if limit is None else min(most, limit)
+    return Account(math.fsum(e["rho"] for e in held["entries"]), asked)
 
 
 def default_file() -> Path:

@@ -19,6 +19,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tacit.numerics.algebra import dot
+from tacit.numerics.elementary import exp
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -87,7 +90,7 @@ def kernel_sums(x: Floats, grid: Floats, bandwidth: Floats | float, trim: int = 
     z_i(y) = exp(-((y - x_i) / h_i)^2 / 2) / h_i. Divide by N - trim for the density.
     """
     h = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), x.shape)
-    z = np.exp(-(((grid[:, None] - x[None, :]) / h) ** 2) / 2) / (h * ROOT)
+    z = exp(-(((grid[:, None] - x[None, :]) / h) ** 2) / 2) / (h * ROOT)
     return less_the_largest(z, trim)
 
 
@@ -96,11 +99,11 @@ def kernel_sums_2d(
 ) -> Floats:
     """Return the sums of product kernels with bandwidths (h_1 s_i, h_2 s_i), at grid points in rows and columns."""
     one, two = (
-        np.exp(-(((g[:, None] - x[None, :, j]) / (h * scale)) ** 2) / 2) / (h * scale * ROOT)
+        exp(-(((g[:, None] - x[None, :, j]) / (h * scale)) ** 2) / 2) / (h * scale * ROOT)
         for j, (g, h) in enumerate(zip(grids, bandwidth, strict=True))
     )
     if not trim:
-        return one @ two.T
+        return dot(one, two.T)
     return np.stack([less_the_largest(row[None, :] * two, trim) for row in one])
 
 
@@ -209,7 +212,7 @@ def axis_kernel(places: Ints, grid: Floats, h: float) -> Floats:
     """Return one axis of the kernel between grid points (rows) and lattice places (columns)."""
     centre = grid[0] + places * (h / CELLS)
     u = (grid[:, None] - centre[None, :]) / h
-    return np.asarray(np.exp(-(u**2) / 2) / (h * ROOT))
+    return np.asarray(exp(-(u**2) / 2) / (h * ROOT))
 
 
 def product_sums(
@@ -221,13 +224,13 @@ def product_sums(
     rows, at = np.unique(cells[:, 0], return_inverse=True)
     first = axis_kernel(rows, grids[0], h[0])
     if len(grids) == 1:
-        return np.asarray(first @ np.bincount(at, counts, minlength=len(rows)))
+        return np.asarray(dot(first, np.bincount(at, counts, minlength=len(rows))))
     from scipy.sparse import coo_array
 
     columns, across = np.unique(cells[:, 1], return_inverse=True)
     held = coo_array((counts, (at, across)), shape=(len(rows), len(columns))).tocsr()
     second = axis_kernel(columns, grids[1], h[1])
-    return np.asarray(first @ (held @ second.T))
+    return np.asarray(dot(first, dot(held, second.T)))
 
 
 def largest_kernels(
@@ -256,7 +259,7 @@ def largest_kernels(
     )
     asked = min(trim, len(points))
     far, _ = cKDTree(points).query(where.reshape(-1, len(grids)), k=range(1, asked + 1))
-    kernels = np.exp(-(far**2) / 2) / np.prod([b * ROOT for b in h])
+    kernels = exp(-(far**2) / 2) / np.prod([b * ROOT for b in h])
     return np.pad(kernels.reshape(*shape, asked), [*[(0, 0)] * len(shape), (0, trim - asked)])
 
 
@@ -299,4 +302,4 @@ def axis_square(step: float, h: float) -> float:
     """Return the sum of squares of a kernel at 0, step, -step, ..."""
     most = int(REACH * h / step) + 1
     at = np.arange(-most, most + 1) * (step / h)
-    return float(np.exp(-(at**2)).sum() / (2 * math.pi * h**2))
+    return float(exp(-(at**2)).sum() / (2 * math.pi * h**2))

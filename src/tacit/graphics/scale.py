@@ -25,6 +25,7 @@ import numpy.typing as npt
 from tacit.errors import LowUtility
 from tacit.graphics.base import Desk
 from tacit.graphics.curves import cumulate, invert
+from tacit.numerics.algebra import dot
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,8 +82,8 @@ def find_scale(
     q1, q3 = invert(edges, rising, np.array([0.25, 0.75]))
     centres = (edges[1:] + edges[:-1]) / 2
     mass = np.diff(rising)
-    mean = float(mass @ centres)
-    sd = math.sqrt(max(float(mass @ (centres - mean) ** 2), 0.0))
+    mean = float(dot(mass, centres))
+    sd = math.sqrt(max(float(dot(mass, (centres - mean) ** 2)), 0.0))
     n = max(float(noisy.sum()), 2.0)
     return Scale(low, high, n, float(q1), float(q3), max(sd, (high - low) / FINE_BINS))
 

@@ -8,6 +8,7 @@ imported before it is needed.
 from __future__ import annotations
 
 import importlib
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,16 @@ import narwhals.stable.v2 as nw
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
 from tacit.engine.relational import fetch_distinct
-from tacit.errors import DisclosureRefused, InputError, UnreadableFile, explain_target, near_match
+from tacit.errors import (
+    DisclosureRefused,
+    InputError,
+    UnreadableFile,
+    explain_target,
+    has_lone_surrogate,
+    near_match,
+)
 from tacit.io.options import Options as Options
+from tacit.storage.own_folders import note_begun
 
 FORMATS: Mapping[str, str] = {
     ".csv": "text",
@@ -99,6 +108,8 @@ def clean(options: Mapping[str, Any], doer: str = "tacit.read") -> Options:
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     if isinstance(values.get("missing"), str | int | float):
         values["missing"] = (values["missing"],)
+    if has_lone_surrogate(values):
+        raise InputError("an option holds a character that is no text (a lone surrogate)")
     bad = sorted(
         set(dict(values.get("types") or {}).values()) - {"text", "integer", "number", "date"}
     )
@@ -288,6 +299,19 @@ def refuse_target(target: Path, source: str, *, overwrite: bool) -> None:
         raise DisclosureRefused(
             f"{target.name!r} exists; choose another name, or pass overwrite=True to replace it"
         )
+    if target.is_dir() and not is_folder_of_parts(target):
+        raise DisclosureRefused(
+            f"{target.name!r} is a folder with other files, which are never replaced by data; choose another name"
+        )
+
+
+def is_folder_of_parts(folder: Path) -> bool:
+    """Return True for what an engine writes in place of one file: parts of a table and marks, nothing else."""
+    names = [p.name for p in folder.iterdir() if p.is_file() and not p.is_symlink()]
+    parts = [
+        n for n in names if re.fullmatch(r"part-.*\.parquet|_SUCCESS|_tacit\.json|\..+\.crc", n)
+    ]
+    return len(parts) == sum(1 for _ in folder.iterdir())
 
 
 @contextmanager
@@ -297,15 +321,28 @@ def open_beside(target: Path, *, overwrite: bool) -> Iterator[Path]:
     with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         room.mkdir(mode=0o700)
+        note_begun(room)
         try:
             yield room / target.name
             for made in room.iterdir():
                 refuse_target(target.parent / made.name, "memory", overwrite=overwrite)
             # The data file goes last: when it is there, all is there.
             for made in sorted(room.iterdir(), key=lambda p: p.name == target.name):
-                final = target.parent / made.name
-                if final.is_dir():
-                    shutil.rmtree(final)
-                made.replace(final)
+                put_in_place(made, target.parent / made.name)
         finally:
             shutil.rmtree(room, ignore_errors=True)
+
+
+def put_in_place(made: Path, final: Path) -> None:
+    """Move what was written to its name; a folder of parts that is there stands aside until then."""
+    if not final.is_dir():
+        made.replace(final)
+        return
+    aside = final.with_name(f".{final.name}-replaced-{secrets.token_hex(4)}")
+    final.rename(aside)
+    try:
+        made.rename(final)
+    except BaseException:
+        aside.rename(final)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,12 @@ import pyarrow.compute as pc
 from tacit.data.paths import require_file
 from tacit.data.roles import Column
 from tacit.engine.base import Engine
-from tacit.errors import InputError, UnreadableFile, near_match, require
+from tacit.errors import InputError, SdcWarning, UnreadableFile, near_match, require
 from tacit.io import Loaded, Options, describe
 from tacit.io.frames import plain_table
+from tacit.io.hidden import Hidden, find_hidden, refuse_wide_document
 from tacit.io.text import check_names
+from tacit.storage.packed import refuse_bomb
 
 DATA, CODEBOOK = "data", "codebook"
 TITLES = ("column", "type", "description")
@@ -48,7 +51,7 @@ LOOKED_AT, WIDEST = 1_000, 60
 def read(path: Path, options: Options, engine: Engine) -> Loaded:
     """Read one sheet; its first row holds the names."""
     sheets = open_workbook(path)
-    rows = chosen_rows(sheets, options.sheet, path)
+    rows = chosen_rows(sheets, options.sheet, path, hidden=options.hidden)
     width = max(len(row) for row in rows)
     columns = [
         list(c) for c in zip(*(row + [""] * (width - len(row)) for row in rows), strict=True)
@@ -68,18 +71,32 @@ def read(path: Path, options: Options, engine: Engine) -> Loaded:
     return Loaded(frame, {n: c for n, c in described.items() if n in arrays})
 
 
-def chosen_rows(workbook: Any, sheet: str | None, path: Path) -> list[list[Any]]:
-    """Return the rows of the sheet that is asked for, by default the first; an empty one is refused."""
-    name = sheet if sheet is not None else next(iter(workbook.sheet_names), "")
+def chosen_rows(
+    workbook: Any, sheet: str | None, path: Path, *, hidden: bool = False
+) -> list[list[Any]]:
+    """Return the rows of the sheet that is asked for, by default the first that is shown; an empty one is refused.
+
+    Hidden columns and rows are left out with a warning, unless they are asked for.
+    """
+    name = sheet if sheet is not None else first_sheet(workbook, hidden=hidden)
     if name not in workbook.sheet_names:
         held = "Sheets: " + ", ".join(map(repr, workbook.sheet_names)) + "."
         raise UnreadableFile(
             f"no sheet {name!r} in {path.name!r}. {near_match(name, workbook.sheet_names) or held}"
         )
-    rows = sheet_rows(workbook, name, path)
+    found = find_hidden(path, name)
+    rows = sheet_rows(workbook, name, path, Hidden() if hidden else found)
     if not rows:
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} is empty")
     return rows
+
+
+def first_sheet(workbook: Any, *, hidden: bool) -> str:
+    """Return the first sheet that is shown."""
+    shown = [
+        s.name for s in workbook.sheets_metadata if hidden or str(s.visible).endswith(".Visible")
+    ]
+    return next(iter(shown or workbook.sheet_names), "")
 
 
 def workbook_rows(path: Path, sheet: str | None = None) -> list[list[Any]]:
@@ -94,6 +111,9 @@ def open_workbook(path: Path) -> Any:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise require("python-calamine", "files", f"reading {path.suffix} files") from None
+    refuse_bomb(path)
+    if path.suffix.lower() == ".ods":
+        refuse_wide_document(path)
     try:
         return CalamineWorkbook.from_path(str(path))
     except (CalamineError, OSError, ValueError):
@@ -102,12 +122,23 @@ def open_workbook(path: Path) -> Any:
         ) from None
 
 
-def sheet_rows(workbook: Any, name: str, path: Path) -> list[list[Any]]:
-    """Return the cells of a sheet without blank rows; a blank cell is an empty text."""
+def sheet_rows(
+    workbook: Any, name: str, path: Path, hidden: Hidden | None = None
+) -> list[list[Any]]:
+    """Return the cells of a sheet without blank rows and what is hidden; a blank cell is an empty text."""
     try:
         rows: list[list[Any]] = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 - the package has several
         raise UnreadableFile(f"sheet {name!r} of {path.name!r} cannot be read") from None
+    rows, left_out = hidden.without(rows) if hidden else (rows, False)
+    if left_out:
+        warnings.warn(
+            f"{path.name!r}: hidden columns or rows of sheet {name!r} were left out; show them in the file, or read them with hidden=True",
+            SdcWarning,
+            stacklevel=4,
+        )
     return (
         [row for row in rows if any(value != "" for value in row)]
         if rows and len(rows[0]) > 1
@@ -125,6 +156,7 @@ def read_codebook(workbook: Any, path: Path) -> tuple[dict[str, str], dict[str, 
     """Return types and descriptions from the sheet that ``write`` makes."""
     if CODEBOOK not in workbook.sheet_names:
         return {}, {}
+    find_hidden(path, CODEBOOK)
     rows = sheet_rows(workbook, CODEBOOK, path)
     if not rows or tuple(rows[0][:3]) != TITLES:
         return {}, {}

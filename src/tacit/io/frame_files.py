@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tacit.data.decimals import format_all_digits, tidy_numbers
-from tacit.errors import InputError
+from tacit.errors import InputError, explain_target
 from tacit.io import Options, frames, open_beside, refuse_target
 
 Decimals = int | Mapping[str, int] | None
@@ -39,7 +39,9 @@ def write_frame(
         raise InputError(
             f"cannot write {path.name!r}: frames are written as {', '.join(EXTENSIONS[:-1])} or {EXTENSIONS[-1]}"
         )
-    if not path.parent.is_dir():
+    with explain_target(path):
+        there = path.parent.is_dir()
+    if not there:
         raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} in")
     refuse_target(path, "memory", overwrite=overwrite)
     table = tidy_table(frames.to_arrow(as_native(frame)), decimals)

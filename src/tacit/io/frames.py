@@ -14,6 +14,9 @@ from tacit.engine.base import Engine
 from tacit.engine.names import check_names as refuse_names
 from tacit.errors import InputError, UnreadableFile
 
+#: Half of a pair of code units, as a damaged conversion leaves it.
+NO_TEXT = "a column holds characters that are no text (lone surrogates); clean it first"
+
 
 def is_frame(source: Any) -> bool:
     """Return True for anything that narwhals knows as a frame, and for a dict of columns."""
@@ -51,7 +54,13 @@ def from_columns(columns: dict[Any, Any]) -> pa.Table:
     refuse_names([str(name) for name in columns])
     try:
         return pa.table({str(name): column(values) for name, values in columns.items()})
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+    except OverflowError:
+        raise InputError(
+            "a column holds whole numbers beyond 64 bits; give it as numbers with decimals, or as text"
+        ) from None
+    except UnicodeEncodeError:
+        raise InputError(NO_TEXT) from None
+    except (pa.ArrowException, TypeError, ValueError):
         raise InputError(
             "the columns do not form a table: each needs values of one type, and all the same length"
         ) from None
@@ -85,11 +94,18 @@ def to_arrow(native: Any) -> pa.Table:
         try:
             texts = spell_ranges(native.rename(columns=str))
             return pa.Table.from_pandas(texts, preserve_index=False).replace_schema_metadata(None)
+        except UnicodeEncodeError:
+            raise InputError(NO_TEXT) from None
         except (pa.ArrowException, TypeError, OverflowError) as error:
             raise make_mixed_column_error(error, list(native.columns)) from None
     frame = nw.from_native(native)
-    eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
-    return eager.to_arrow()
+    try:
+        eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
+        return eager.to_arrow()
+    except pa.ArrowInvalid:
+        raise InputError(
+            "a column of the frame is of a type that cannot be read, such as whole numbers beyond 64 bits; convert it"
+        ) from None
 
 
 def spell_ranges(frame: Any) -> Any:

@@ -31,6 +31,10 @@ class Options(BaseModel):
     sheet: str | None = Field(
         default=None, description="name of an Excel sheet; by default the first"
     )
+    hidden: bool = Field(
+        default=False,
+        description="whether hidden columns and rows of a spreadsheet are read as well",
+    )
     metadata: str | None = Field(
         default=None, description="path of a mu-ARGUS .rda file; by default the one beside the data"
     )

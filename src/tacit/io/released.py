@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tacit.data.cells.status import Status
+from tacit.data.cells.written_order import code_orders, written_cells
 from tacit.data.decimals import format_all_digits, tidy_numbers
 from tacit.data.table import Table
 from tacit.errors import DisclosureRefused, InputError
@@ -124,15 +125,13 @@ def released_columns(table: Table, hidden: str, empty: str) -> dict[str, Any]:
     columns[table.response] = table.published
     if table.interval is not None:
         columns["low"], columns["high"] = table.interval.T
-    columns["mark"] = np.where(table.hidden, hidden, np.where(table.empty, empty, "")).tolist()
-    gone = table.unpublished
-    if gone.any():
-        at = np.flatnonzero(~gone)
-        columns = {
-            n: v[at] if isinstance(v, np.ndarray) else [v[i] for i in at]
-            for n, v in columns.items()
-        }
-    return columns
+    columns["mark"] = np.where(
+        table.hidden, hidden, np.where(table.marked_empty, empty, "")
+    ).tolist()
+    at = written_cells(table)
+    return {
+        n: v[at] if isinstance(v, np.ndarray) else [v[i] for i in at] for n, v in columns.items()
+    }
 
 
 def list_cell_columns(table: Table) -> dict[str, Any]:
@@ -164,16 +163,20 @@ def wide_columns(table: Table, hidden: str, empty: str, *, mixed: bool) -> dict[
         raise InputError("the wide layout is for tables of at least two dimensions")
     *down, across = table.dimensions
     size = int(np.prod([len(d) for d in down]))
-    places = np.unravel_index(np.arange(size), [len(d) for d in down])
+    *orders, along = code_orders(table)
+    rows = np.ravel_multi_index(np.meshgrid(*orders, indexing="ij"), [len(d) for d in down]).ravel()
+    places = np.unravel_index(rows, [len(d) for d in down])
     columns: dict[str, Any] = {
         d.name: np.asarray(d.codes, dtype=object)[at].tolist()
         for d, at in zip(down, places, strict=True)
     }
-    values = tidy_numbers(table.published).reshape(size, len(across))
+    values = tidy_numbers(table.published).reshape(size, len(across))[rows]
     gone, none, out = (
-        f.reshape(size, len(across)) for f in (table.hidden, table.empty, table.unpublished)
+        f.reshape(size, len(across))[rows]
+        for f in (table.hidden, table.marked_empty, table.unpublished)
     )
-    for j, code in enumerate(across.codes):
+    for j in along:
+        code = across.codes[j]
         name = code if code not in columns else f"{across.name}: {code}"
         columns[name] = (
             [

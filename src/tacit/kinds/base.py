@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
@@ -12,9 +12,12 @@ from typing_extensions import TypeVar
 from tacit.data.base import Data
 from tacit.errors import PlanError, SdcError
 from tacit.registry import lookup
-from tacit.spec import Measure
+from tacit.spec import Measure, Method
 
 D = TypeVar("D", bound=Data)
+
+#: How text begins that a spreadsheet runs; a lone sign is none. Wide forms of the signs count as well.
+FORMULA = r"^(?:[=@\t\r\n＝＋－＠]|[+\-].)"
 
 
 class Kind(Generic[D]):
@@ -31,6 +34,8 @@ class Kind(Generic[D]):
     formats: ClassVar[tuple[str, ...]]
     #: Stem of the released file, and its key in the manifest.
     stem: ClassVar[str] = "data"
+    #: True when data of this kind hold nothing but what is written, so that what is measured on them alone is public.
+    shows_all: ClassVar[bool] = False
 
     # -- coming in -----------------------------------------------------------------------------
 
@@ -112,14 +117,54 @@ class Kind(Generic[D]):
         del data
         return []
 
+    def undeclared(self, data: D, original: Any, allowed: Collection[str]) -> list[str]:
+        """Return why the data may not be given away unless the plan allows columns by name."""
+        del data, original, allowed
+        return []
+
+    def withhold(self, data: D) -> D:
+        """Return the data without what only the steps needed and no release holds."""
+        return data
+
     def open_points(self, data: D) -> list[str]:
         """Return what a reader of the release must not overlook, in sentences; it does not forbid a release."""
         del data
         return []
 
+    def held_back(self, data: D) -> list[str]:
+        """Return what users of the release might expect beside the data and do not get, with the reason, in sentences."""
+        del data
+        return []
+
+    def undone(
+        self,
+        original: D,
+        linked: D,
+        data: D,
+        later: Sequence[Method[Any]],
+        allowed: Collection[str],
+    ) -> tuple[list[str], list[str]]:
+        """Return where released data tell what was hidden, in sentences: what is to be noted, and what forbids a release.
+
+        ``original`` are the data before protection, ``linked`` the protected ones as long as their records could be
+        followed, ``later`` the steps that have changed values after that, ``data`` the released ones, ``allowed`` what the
+        plan accepts by name.
+        """
+        del original, linked, data, later, allowed
+        return [], []
+
+    def order_warning(self, data: D) -> str:
+        """Return what the order of the source gives away when a plan keeps it; empty where it means nothing."""
+        del data
+        return ""
+
     def shuffle(self, data: D, rng: np.random.Generator) -> D:
         """Return the data with their records in a drawn order, for writing; by default as they are."""
         del rng
+        return data
+
+    def escape_formulas(self, data: D) -> D:
+        """Return the data with text that a spreadsheet would run behind an apostrophe; by default as they are."""
         return data
 
     def write_public(self, data: D, folder: Path, form: str) -> dict[str, str]:

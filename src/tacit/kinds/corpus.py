@@ -115,6 +115,14 @@ class Texts(Kind[Corpus]):
             "the texts were not scrubbed, and so they may name people; add a step scrub before release"
         ]
 
+    def order_warning(self, data: Corpus) -> str:
+        """Say that kept order tells the names of files."""
+        del data
+        return (
+            "the texts keep the order of the source: whoever knows that order, or has another release in it, can tell "
+            "which text came from which file"
+        )
+
     def shuffle(self, data: Corpus, rng: np.random.Generator) -> Corpus:
         """Return the documents in a drawn order: that of their names would tell whose they are."""
         return data.with_documents(data.documents[i] for i in rng.permutation(len(data)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,9 +17,11 @@ from tacit.data.changes import changes
 from tacit.data.fingerprint import fingerprint
 from tacit.data.hierarchies.rules import flat
 from tacit.data.microdata import Microdata
-from tacit.errors import SdcError
+from tacit.data.roles import WITHHELD
+from tacit.errors import DisclosureRefused, SdcError
 from tacit.io import WRITABLE
-from tacit.kinds.base import Kind
+from tacit.kinds.base import FORMULA, Kind
+from tacit.spec import Method
 
 
 class Records(Kind[Microdata]):
@@ -26,6 +30,7 @@ class Records(Kind[Microdata]):
     name: ClassVar[str] = "records"
     noun: ClassVar[str] = "records"
     formats: ClassVar[tuple[str, ...]] = WRITABLE
+    shows_all: ClassVar[bool] = True
 
     def holds_source(self, plan: Any) -> bool:
         """Return True: whatever is nothing else is read as records."""
@@ -117,6 +122,17 @@ class Records(Kind[Microdata]):
             f"the data still hold identifiers ({listed}); add a step deidentify, pseudonymise or substitute before release"
         ]
 
+    def undeclared(self, data: Microdata, original: Any, allowed: Collection[str]) -> list[str]:
+        """Refuse columns without a role that are direct identifiers by their names or values."""
+        from tacit.records.identifiers.columns.undeclared import sentences, undeclared_identifiers
+
+        source = original if isinstance(original, Microdata) else None
+        return sentences(undeclared_identifiers(data, allowed, source))
+
+    def withhold(self, data: Microdata) -> Microdata:
+        """Return the data without columns that are as secret as the data, such as record keys."""
+        return data.drop(data.with_role(WITHHELD))
+
     def open_points(self, data: Microdata) -> list[str]:
         """Warn of columns of free text that nothing has searched for names."""
         searched = {c for a in data.history for c in a.details.get("scrubbed", ())}
@@ -126,11 +142,60 @@ class Records(Kind[Microdata]):
             for c in texts
         ]
 
-    def shuffle(self, data: Microdata, rng: np.random.Generator) -> Microdata:
-        """Return the records in a drawn order: that of the source would tell whose they are."""
-        from tacit.protect.swap.scramble import scrambled_order
+    def held_back(self, data: Microdata) -> list[str]:
+        """Name the transition matrices that are not published, for they would tell the original frequencies."""
+        return [
+            f"the transition matrix of {v.name!r} was made from the frequencies of the original, which follow from it, "
+            "and stays with the data holder; one made from public frequencies would be published"
+            for v in randomised(data)
+            if v.own_frequencies
+        ]
 
-        return scrambled_order(data, Context(rng, 0))
+    def undone(
+        self,
+        original: Microdata,
+        linked: Microdata,
+        data: Microdata,
+        later: Sequence[Method[Any]],
+        allowed: Collection[str],
+    ) -> tuple[list[str], list[str]]:
+        """Look for released columns that tell the hidden values of others."""
+        from tacit.kinds.dependence import hidden_dependence
+
+        return hidden_dependence(original, linked, data, later, allowed)
+
+    def order_warning(self, data: Microdata) -> str:
+        """Say that kept order links releases."""
+        home = data.household
+        numbers = "" if home is None else f", and the households of column {home!r} their numbers"
+        return (
+            f"the records keep the order of the source{numbers}: whoever knows that order, or has another release "
+            "in it, can tell whose record is whose"
+        )
+
+    def shuffle(self, data: Microdata, rng: np.random.Generator) -> Microdata:
+        """Return the records in a drawn order, households numbered anew: those of the source would tell whose they are."""
+        from tacit.records.swapping.released_order import released_order
+
+        return released_order(data, Context(rng, 0))
+
+    def escape_formulas(self, data: Microdata) -> Microdata:
+        """Put an apostrophe before text, and names of columns, that a spreadsheet would run."""
+        schema = data.frame.collect_schema()
+        texts = [c for c in data.columns if schema[c] == nw.String]
+        frame = data.frame.with_columns(
+            nw.when(nw.col(c).str.contains(FORMULA))
+            .then(nw.concat_str([nw.lit("'"), nw.col(c)]))
+            .otherwise(nw.col(c))
+            .alias(c)
+            for c in texts
+        )
+        begun = [c for c in data.columns if re.match(FORMULA, c)]
+        if begun:
+            raise DisclosureRefused(
+                f"the name of the column {begun[0]!r} begins like a formula, which a spreadsheet would run; rename it"
+            )
+        return replace(data, frame=frame)
 
     def write_public(self, data: Microdata, folder: Path, form: str) -> dict[str, str]:
         """Write the data and, where columns were randomised, the transition matrices."""
@@ -138,11 +203,12 @@ class Records(Kind[Microdata]):
 
         file = folder / f"{self.stem}.{form}"
         write(data, file)
-        if any(action.details.get(RANDOMISED) for action in data.history):
-            from tacit.protect.pram import write_matrices
+        public = [v for v in randomised(data) if not v.own_frequencies]
+        if public:
+            from tacit.records.pram import write_matrices
 
             # Without the matrices randomised columns can be read but not analysed.
-            write_matrices(folder / "matrices.json", data)
+            write_matrices(folder / "matrices.json", public)
         return {self.stem: file.name}
 
     def read_back(
@@ -160,6 +226,15 @@ class Records(Kind[Microdata]):
             if c.missing and file.suffix in (".asc", ".saf")
         ]
         return back.frame.with_columns(*masks) if masks else back.frame
+
+
+def randomised(data: Microdata) -> list[Any]:
+    """Return the variables that steps have randomised, with their matrices."""
+    if not any(action.details.get(RANDOMISED) for action in data.history):
+        return []
+    from tacit.records.pram import from_history
+
+    return list(from_history(data.history))
 
 
 #: A column whose values have this many characters and blanks on average holds sentences.

@@ -5,7 +5,8 @@ What tables need is imported when there is one: every plan asks each kind whethe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +18,7 @@ from tacit.data.base import Data
 from tacit.data.microdata import Microdata
 from tacit.errors import DisclosureRefused, PlanError, SdcError
 from tacit.io import TABLE_FORMATS, read_any
-from tacit.kinds.base import Kind
+from tacit.kinds.base import FORMULA, Kind
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
@@ -137,6 +138,41 @@ class Tables(Kind["Table"]):
         from tacit.claims import table_gate
 
         return table_gate(data)
+
+    def order_warning(self, data: Table) -> str:
+        """Say that cells stand in the order of the source where that tells values."""
+        from tacit.data.cells.written_order import tells_values
+
+        told = [d.name for i, d in enumerate(data.dimensions) if tells_values(data, i)]
+        if not told:
+            return ""
+        listed = ", ".join(repr(n) for n in told)
+        return f"the codes of {listed} keep the order of the source, which is that of values, hidden ones included"
+
+    def shuffle(self, data: Table, rng: np.random.Generator) -> Table:
+        """Return the table for writing in an order that does not tell which of the hidden cells is larger."""
+        from tacit.data.cells.written_order import BY_CODE
+
+        del rng
+        return data.with_(extra={**data.extra, BY_CODE: True})
+
+    def escape_formulas(self, data: Table) -> Table:
+        """Refuse codes that a spreadsheet would run: an apostrophe would make them other codes."""
+        begun = [
+            d.name for d in data.dimensions if any(re.match(FORMULA, c) for c in (d.name, *d.codes))
+        ]
+        if begun:
+            raise DisclosureRefused(
+                f"a code of {begun[0]!r} begins like a formula, which a spreadsheet would run; give the codes other names"
+            )
+        return data
+
+    def undeclared(self, data: Table, original: Any, allowed: Collection[str]) -> list[str]:
+        """Refuse dimensions whose codes name people."""
+        del original
+        from tacit.records.identifiers.columns.undeclared import sentences, undeclared_dimensions
+
+        return sentences(undeclared_dimensions(data, allowed))
 
     def write_public(self, data: Table, folder: Path, form: str) -> dict[str, str]:
         """Write codes, published values (or intervals) and marks."""

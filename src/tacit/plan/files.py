@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from tacit.errors import InputError, PlanError, explain_target, near_match
+from tacit.storage.own_folders import write_whole
 
 #: A plan is a page or two; a file beyond this is something else.
 LARGEST = 4_000_000
@@ -46,7 +47,9 @@ class PlanLoader(yaml.SafeLoader):
 
 def read_document(path: Path) -> dict[str, Any]:
     """Read YAML or TOML as a mapping, or say why it is none."""
-    if not path.exists():
+    with explain_target(path, "read"):
+        there = path.exists()
+    if not there:
         names = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         raise InputError(f"no plan file {str(path)!r}. {near_match(path.name, names)}".strip())
     if path.is_dir():
@@ -95,8 +98,7 @@ def write_document(document: Mapping[str, Any], target: Path) -> None:
         text = tomli_w.dumps(without_null(document))
     else:
         text = to_yaml(document)
-    with explain_target(target):
-        target.write_text(text, encoding="utf-8")
+    write_whole(target, text)
 
 
 def without_null(value: Any) -> Any:

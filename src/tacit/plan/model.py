@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from tacit.context import Progress, ignore_progress
+from tacit.context import LARGEST_SEED, Progress, ignore_progress
 from tacit.data.base import Data
 from tacit.errors import (
     PlanError,
@@ -18,7 +18,6 @@ from tacit.errors import (
     explain_target,
     near_match,
 )
-from tacit.folders import refuse_target, require_writable
 from tacit.kinds import Kind, all_kinds, kind_named, kind_of
 from tacit.plan.entries import Requirement, collect, requirements
 from tacit.plan.files import read_document, write_document
@@ -37,11 +36,12 @@ from tacit.plan.sections import (
     public_path,
     rules_to_plain,
 )
+from tacit.release.folders import refuse_target, require_writable
 from tacit.result import as_json_number
 from tacit.spec import Measure, Method, parameter_faults
 
 if TYPE_CHECKING:
-    from tacit.release import Release
+    from tacit.release.release import Release
 
 #: The version of the plan format; a plan of another version is refused.
 VERSION = 1
@@ -120,6 +120,13 @@ class Plan(BaseModel):
 
     def __hash__(self) -> int:
         return hash(str(self.to_dict()))
+
+    @field_validator("seed")
+    @classmethod
+    def _seed(cls, value: int | None) -> int | None:
+        if value is not None and value.bit_length() > LARGEST_SEED:
+            raise ValueError(f"must have at most {LARGEST_SEED} bits, some 77 digits")
+        return value
 
     @field_validator("steps", "measures", mode="before")
     @classmethod
@@ -448,12 +455,17 @@ class Plan(BaseModel):
         ]
 
     def seen(self, data: Data) -> Iterator[tuple[int, Method[Any], Any]]:
-        """Yield each step with its number and the data as it will find them: with the columns that earlier steps add."""
+        """Yield each step with its number and the data as it will find them: with the columns that earlier steps add and leave."""
         known: Any = data
         for i, step in enumerate(self.steps, 1):
             yield i, step, known
-            if step.acts_on() is type(known) and (new := step.adds(known)):
+            if step.acts_on() is not type(known):
+                continue
+            new, gone = step.adds(known), step.removes(known)
+            if new:
                 known = known.with_stand_ins(new)
+            if gone and not step.faults(known):
+                known = known.drop(gone)
 
     def check(self, data: Data | None = None) -> None:
         """Raise one error that lists everything that is wrong."""

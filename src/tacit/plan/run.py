@@ -13,13 +13,13 @@ from tacit.data.base import Data
 from tacit.data.roles import SINGLE
 from tacit.errors import PlanError, SdcError, SdcWarning
 from tacit.kinds import kind_named, kind_of
-from tacit.ledger import Ledger
+from tacit.numerics.streams import fresh_seed
 from tacit.plan.model import Plan, changed_elsewhere
 from tacit.plan.sections import Roles
-from tacit.release import Release
+from tacit.release.ledger import Ledger
+from tacit.release.release import Release
 from tacit.result import Result
 from tacit.spec import Measure, Method, Spec
-from tacit.streams import fresh_seed
 
 #: Measures draw from the children of the seed from here on; steps from those below.
 MEASURES = 10_000
@@ -41,7 +41,7 @@ class Desk:
         Fingerprint of the source. The numbers of each step then depend on it and on the step's parameters
         besides the seed: two runs that differ in either have no noise in common that could be taken out.
         Without one they depend on the seed and the step's number alone, for study (see
-        :mod:`tacit.rumap.evaluate`).
+        :mod:`tacit.alternatives.rumap.evaluate`).
     register
         The population register, for steps that ask for it.
     """
@@ -92,18 +92,24 @@ def run_plan(
     desk = Desk(ledger.seed, progress, should_stop, ledger.source_fingerprint, people)
     plan = plan.with_(seed=desk.seed, roles=plan.roles if plan.roles.given() else roles_of(source))
     studied = root is not None
-    baseline, released, ledger = apply_steps(plan, source, desk, ledger)
-    return measure_release(plan, source, baseline, released, ledger, desk, studied=studied)
+    baseline, released, ledger, linked = apply_steps(plan, source, desk, ledger)
+    told = untold(plan, baseline, linked, released)
+    return measure_release(plan, source, baseline, released, ledger, desk, told, studied=studied)
 
 
 # -- steps -------------------------------------------------------------------------------------------
 
 
-def apply_steps(plan: Plan, source: Data, desk: Desk, ledger: Ledger) -> tuple[Data, Data, Ledger]:
-    """Return what protection is compared with, the protected data, and the ledger with the steps."""
+def apply_steps(
+    plan: Plan, source: Data, desk: Desk, ledger: Ledger
+) -> tuple[Data, Data, Ledger, Data]:
+    """Return what protection is compared with, the protected data, the ledger, and the last data with links to the source."""
+    linked: Data | None = None
 
     def watch(number: int, before: Data, after: Data, warned: Sequence[str]) -> None:
-        nonlocal ledger
+        nonlocal ledger, linked
+        if linked is None and number and after.history[-1].details.get("links_lost"):
+            linked = before
         if number:
             step = plan.steps[number - 1]
             ledger = ledger.with_step(step, before, after, warned, number)
@@ -112,7 +118,7 @@ def apply_steps(plan: Plan, source: Data, desk: Desk, ledger: Ledger) -> tuple[D
             ledger = ledger.with_build(f"build_{after.kind}", section, before, after)
 
     baseline, released = protect(plan, source, desk, watch)
-    return baseline, released, ledger
+    return baseline, released, ledger, released if linked is None else linked
 
 
 #: Told of every step: its number (0 where one kind of data is made from another), data before and after, warnings.
@@ -136,7 +142,7 @@ def protect(
         watch(i, current, after, warned)
         current = after
     current = convert(plan, current, out, desk, watch)
-    return current if baseline is None else baseline, current
+    return current if baseline is None else baseline, kind_of(current).withhold(current)
 
 
 def convert(plan: Plan, current: Data, wanted: str, desk: Desk, watch: Watch) -> Data:
@@ -195,10 +201,11 @@ def measure_release(
     released: Data,
     ledger: Ledger,
     desk: Desk,
+    told: tuple[list[str], list[str]],
     *,
     studied: bool,
 ) -> Release:
-    """Measure before and after, and put the release together."""
+    """Measure before and after, and put the release together; ``told`` is what :func:`untold` found."""
     kind = kind_of(released)
     register = kind.read_register(plan, baseline)
     control = kind.read_control(plan, baseline)
@@ -215,7 +222,7 @@ def measure_release(
         elif reason:
             omitted.append(f"{measure.kind} was left out: {reason}")
     noticed = kind.open_points(released)
-    for sentence in (*omitted, *noticed):
+    for sentence in (*omitted, *noticed, *told[0]):
         warnings.warn(sentence, SdcWarning, stacklevel=2)
     prepared_only = baseline is released and any(s.prepares for s in plan.steps)
 
@@ -242,6 +249,7 @@ def measure_release(
     after = take(looking, released, "after", 0)
     needed = take([r.measure for r in plan.require], released, "after", len(usable))
     unmet = [s for r, found in zip(plan.require, needed, strict=True) if (s := r.shortfall(found))]
+    unmet += told[1]
     return Release(
         plan=plan.with_(measures=tuple(usable)),
         source=source,
@@ -252,10 +260,30 @@ def measure_release(
         ledger=ledger,
         omitted=tuple(omitted),
         noticed=tuple(noticed),
+        undone=tuple(told[0]),
         unmet=tuple(unmet),
         studied=studied,
         plots=tuple(plots),
     )
+
+
+#: Steps that cut the link to the original and leave every value as it was, the numbers of households apart.
+ORDERS_ONLY = frozenset({"scramble", "shuffle_households", "remove_columns"})
+
+
+def untold(plan: Plan, baseline: Data, linked: Data, released: Data) -> tuple[list[str], list[str]]:
+    """Return where the released data tell what was hidden: what is to be noted, and what forbids a release.
+
+    Records that are made anew cannot be followed, and tell no value of one. Records in a new order are followed up to
+    there; what later steps have changed counts as hidden, and what they have left as shown.
+    """
+    after = released.history[len(linked.history) :]
+    if baseline.kind != linked.kind or linked.kind != released.kind or baseline is released:
+        return [], []
+    if after and after[0].kind not in ORDERS_ONLY:
+        return [], []
+    later = [s for s in plan.steps[len(plan.steps) - len(after) :] if s.kind not in ORDERS_ONLY]
+    return kind_of(released).undone(baseline, linked, released, later, plan.output.tells)
 
 
 def take_plots(

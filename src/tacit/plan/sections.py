@@ -315,11 +315,28 @@ class Output(Section):
     format: str = Field(default="", description="format of the released data; by default csv")
     order: Literal["drawn", "kept"] = Field(
         default="drawn",
-        description="order of released records: drawn where a step depends on chance or drops records, or kept as in the source",
+        description="order of released records, numbers of households included: drawn, or kept as in the source (also written keep)",
+    )
+    tells: Names = Field(
+        default=(),
+        description="columns whose hidden values other released columns may tell: noted in the statement, not refused",
+    )
+    formulas: Literal["keep", "escape"] = Field(
+        default="keep",
+        description="text in released CSV that a spreadsheet would run as a formula: kept as it is, or written behind an apostrophe",
+    )
+    allowed: Names = Field(
+        default=(),
+        description="columns that may be released although they have no role and look like direct identifiers",
     )
     reports: tuple[Literal["pdf", "docx"], ...] = Field(
         default=(), description="further formats of the reports, beside HTML: pdf, docx"
     )
+
+    @field_validator("order", mode="before")
+    @classmethod
+    def _keep_is_kept(cls, order: Any) -> Any:
+        return "kept" if order == "keep" else order
 
 
 Pooling = Literal["max", "mean", "min"]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import functools
+import html
 import json
 import re
+import textwrap
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import InputError, explain_target, near_match
+from tacit.errors import InputError, SdcWarning, near_match
+from tacit.plot.drawing import NotDrawn, draw
 from tacit.plot.theme import THEME
+from tacit.storage.own_folders import write_whole
 
 #: Characters that XML, and so a drawing, cannot hold (the renderer ends the whole process on them), and
 #: those that turn the text after them around, by which one name can pass for another.
@@ -55,14 +60,10 @@ class Chart:
 
     def png(self, scale: float = 2.0) -> bytes:
         """Return the chart as PNG bytes."""
-        import vl_convert
-
-        return bytes(vl_convert.vegalite_to_png(self.full(), scale=scale))
+        return bytes(draw("vegalite_to_png", self.full(), scale=scale))
 
     def save(self, path: str | Path) -> Path:
         """Save as svg, png, pdf, html (self-contained) or json, by the file's extension."""
-        import vl_convert
-
         target = Path(path)
         form = target.suffix.lstrip(".").lower()
         if form not in FORMATS:
@@ -70,21 +71,38 @@ class Chart:
             raise InputError(
                 f"a chart is saved as {', '.join(FORMATS)}, not {form!r}. {hint}".strip()
             )
-        with explain_target(target):
-            match form:
-                case "svg":
-                    target.write_text(self.svg(), encoding="utf-8")
-                case "png":
-                    target.write_bytes(self.png())
-                case "pdf":
-                    target.write_bytes(vl_convert.vegalite_to_pdf(self.full()))
-                case "html":
-                    target.write_text(
-                        vl_convert.vegalite_to_html(self.full(), bundle=True), encoding="utf-8"
-                    )
-                case _:
-                    target.write_text(json.dumps(self.full(), indent=1), encoding="utf-8")
+        made: str | bytes
+        match form:
+            case "svg":
+                made = self.svg()
+            case "png":
+                made = self.png()
+            case "pdf":
+                made = draw("vegalite_to_pdf", self.full())
+            case "html":
+                made = draw("vegalite_to_html", self.full(), bundle=True)
+            case _:
+                made = json.dumps(self.full(), indent=1)
+        write_whole(target, made)
         return target
+
+    def save_if_drawn(self, path: str | Path) -> None:
+        """Save the chart beside other results; where it cannot be drawn, a warning says so and no file is left."""
+        try:
+            self.save(path)
+        except NotDrawn as error:
+            Path(path).unlink(missing_ok=True)
+            warnings.warn(f"{Path(path).name!r} was not written: {error}", SdcWarning, stacklevel=2)
+
+    def svg_or_note(self) -> str:
+        """Return the chart as SVG, or a drawing of the sentence that says why there is none, with a warning."""
+        try:
+            return self.svg()
+        except NotDrawn as error:
+            warnings.warn(
+                f"a report was made without its charts: {error}", SdcWarning, stacklevel=2
+            )
+            return note_in_place(str(error))
 
     def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, Any]:
         return {"image/svg+xml": self.svg(), "text/plain": self.alt}
@@ -93,10 +111,19 @@ class Chart:
 @functools.lru_cache(maxsize=64)
 def draw_svg(spec: str) -> str:
     """Return a specification as SVG; several reports show the same charts."""
-    import vl_convert
-
     # As data, not as text: a value that is no number is then drawn as missing.
-    return str(vl_convert.vegalite_to_svg(json.loads(spec)))
+    return str(draw("vegalite_to_svg", json.loads(spec)))
+
+
+def note_in_place(sentence: str) -> str:
+    """Return a drawing of a sentence, for the place of a chart that could not be drawn."""
+    lines = textwrap.wrap(sentence, 56)
+    rows = "".join(
+        f'<text x="8" y="{20 * (i + 1)}" fill="#1f2933">{html.escape(line)}</text>'
+        for i, line in enumerate(lines)
+    )
+    size = f'width="400" height="{20 * len(lines) + 12}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">{rows}</svg>'
 
 
 def drawable_text(text: str) -> str:

@@ -373,7 +373,7 @@ def track(level: float, height: int) -> Iterator[tuple[float, float, bool]]:
 
 
 def column_changes(
-    items: Iterable[tuple[str, int | None, int]],
+    items: Iterable[tuple[str, int, int]],
     *,
     title: str = "Released values that differ from the original",
     subtitle: str = "",
@@ -383,7 +383,7 @@ def column_changes(
     Parameters
     ----------
     items
-        Column, values changed (None: withheld), values released.
+        Column, values changed, values released.
     title, subtitle
         Heading of the chart.
     """
@@ -391,7 +391,7 @@ def column_changes(
         {
             "name": name,
             "share": changed / total if changed and total else 0.0,
-            "text": "withheld" if changed is None else share_text(changed, total),
+            "text": share_text(changed, total),
             "full": 1.0,
         }
         for name, changed, total in items

@@ -17,13 +17,14 @@ IDENTIFIER = re.compile(r'\bid="([^"]+)"')
 def inline(chart: Chart, prefix: str) -> Markup:
     """Return a chart as SVG for a page that holds several.
 
-    Identifiers get the prefix, so that no chart uses another's clip paths; the name spaces, which HTML
-    does not need, are left out; the alternative text is the title of the image.
+    Identifiers are the prefix and a number, so that no chart uses another's clip paths and none depends on
+    how many charts were drawn before; the name spaces, which HTML does not need, are left out; the alternative
+    text is the title of the image.
     """
-    text = chart.svg()
-    for name in set(IDENTIFIER.findall(text)):
-        text = text.replace(f'id="{name}"', f'id="{prefix}{name}"').replace(
-            f"url(#{name})", f"url(#{prefix}{name})"
+    text = chart.svg_or_note()
+    for i, name in enumerate(dict.fromkeys(IDENTIFIER.findall(text))):
+        text = text.replace(f'id="{name}"', f'id="{prefix}{i}"').replace(
+            f"url(#{name})", f"url(#{prefix}{i})"
         )
     found = ROOT.search(text)
     assert found, "a chart is drawn as SVG"

@@ -50,9 +50,10 @@ def write_parties(folder: str | Path, n: int = 600, seed: int = 1) -> Path:
 def write_patients(file: Path, hospital: str, n: int, rng: np.random.Generator) -> None:
     """Write invented patients of one hospital."""
     age = rng.integers(18, 95, n)
-    stay = rng.poisson(5, n) + 1
+    # In hours, so that it has many values at every hospital.
+    stay = np.round(12 + rng.gamma(3, 40, n)).astype(int)
     ward = rng.choice(WARDS, n, p=(0.5, 0.3, 0.2))
-    odds = -3 + 0.03 * age + 0.08 * stay - 0.4 * (ward == "surgical")
+    odds = -3 + 0.03 * age + 0.003 * stay - 0.4 * (ward == "surgical")
     again = (rng.uniform(size=n) < expit(odds)).astype(int)
     with file.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import DisclosureRefused, InputError
-from tacit.folders import require_writable
+from tacit.errors import DisclosureRefused, InputError, SdcError
+from tacit.graphics.likeness import sketch_columns
 from tacit.private.parties.journal import Journal, RunLog, write_whole
-from tacit.private.parties.network import Member, Played, play_role
+from tacit.private.parties.network import Member, Played, play_role, tell_not_begun
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, digest_terms
 from tacit.private.settings import Agreement, PartySettings, addresses, names_in_order, read_party
+from tacit.release.folders import require_writable
 from tacit.result import Result, format_number
+from tacit.storage.own_folders import note_begun
 
 #: The engine takes one call at a time; parties that run in threads of one process read one after the other.
 READING = threading.Lock()
@@ -34,18 +36,9 @@ def run_party(path: str | Path) -> Result:
     own, agreed = read_party(file)
     base = file.parent
     out = base / own.out
+    require_writable(out)
     if out.exists() and any(out.iterdir()):
         raise DisclosureRefused(f"the folder {out.name!r} holds a result already; name another one")
-    require_writable(out)
-    with READING:
-        table = read_table(own, base)
-        fingerprint = table_fingerprint(table)
-        make_role, describe = make_task(own, agreed, table)
-    peers = [p for p in agreed.parties if p != own.name]
-    log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
-    log.admit(agreed.run, peers, agreed.task.kind, fingerprint, confirmed=own.confirm)
-    terms = digest_terms([agreed.model_dump(mode="json"), fingerprint, own.dummies])
-    journal = Journal(base / own.journal / agreed.run, terms)
     member = Member(
         own.name,
         addresses(agreed.parties),
@@ -55,6 +48,21 @@ def run_party(path: str | Path) -> Result:
         agreed.run,
         own.patience,
     )
+    try:
+        with READING:
+            table = read_table(own, base)
+            fingerprint = table_fingerprint(table)
+            make_role, describe = make_task(own, agreed, table)
+        peers = [p for p in agreed.parties if p != own.name]
+        log = RunLog(base / own.journal / "runs.jsonl", own.runs_with_a_peer)
+        with READING:
+            columns = sketch_columns(table, log.salt())
+        log.admit(agreed.run, peers, agreed.task.kind, fingerprint, columns, confirmed=own.confirm)
+        terms = digest_terms([agreed.model_dump(mode="json"), fingerprint, own.dummies])
+        journal = Journal(base / own.journal / agreed.run, terms)
+    except SdcError:
+        tell_not_begun(member)
+        raise
     made: list[Result] = []
 
     def keep(played: Played) -> None:
@@ -152,17 +160,21 @@ def make_fit(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeRol
     warned = check_number(agreed.parties, allow_two_party=task.allow_two_party)
     design = make_design(own, agreed, table=table)
     coding, categories, model = design.coding, design.categories, design.model()
+    values = run.counted_values(task.kind, coding, [], task.levels)
+    question = run.make_question(
+        task.kind, coding, design.columns, design.extra, categories, values, own.name
+    )
     newton = Newton(task.tol, task.max_iter, task.ridge, firth=task.firth, threshold=task.threshold)
 
     def make_role(random: Randomness) -> Role[Any]:
         settings = SumSettings(own.name, names, random, task.protocol, drop_outs=task.drop_outs)
         told = run.describe_run(task.kind, coding, categories)
-        return play_fit(settings, model, newton, told)
+        return play_fit(settings, model, newton, told, question)
 
     def describe(played: Played) -> Result:
         return run.describe(
             task.kind, task.formula, coding, categories, played.result, played.transcript,
-            task.protocol, names, warned, model,
+            task.protocol, names, warned, model, design.grid, judged=task.threshold > 0,
         )  # fmt: skip
 
     return make_role, describe
@@ -175,7 +187,7 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
 
     task, names = agreed.task, names_in_order(agreed)
     records = union.make_records(table, task.identifying, task.data, own.name)
-    terms = union.Terms(task.group, task.identifying, task.record_bytes)
+    terms = union.Terms(task.group, task.identifying, task.record_bytes, task.dummies)
     consent = union.Consent(**{str(k): v for k, v in own.at_least.items()})
 
     def make_role(random: Randomness) -> Role[Any]:
@@ -201,9 +213,9 @@ def make_union(own: PartySettings, agreed: Agreement, table: Any) -> tuple[MakeR
 
 def write_result(out: Path, result: Any, played: Played) -> None:
     """Write what a party learnt, wholly or not at all; its folder is readable by its owner only."""
-    draft = out.with_name(f".{out.name}.new")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(mode=0o700, parents=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    note_begun(draft)
     facts = {
         "title": result.title,
         "numbers": result.to_dict()["numbers"],
@@ -266,7 +278,7 @@ def page(result: Result) -> str:
         f"<tr><td>{html.escape(str(k))}</td><td>{html.escape(format_number(v))}</td></tr>"
         for k, v in result.numbers.items()
     )
-    chart = result.plot().svg()
+    chart = result.plot().svg_or_note()
     parts = [
         f"<h1>{html.escape(result.title)}</h1>",
         f"<h2>Coefficients</h2>{table}" if table else "",

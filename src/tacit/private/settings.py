@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from tacit.errors import InvalidParameter
 from tacit.plan.files import read_document
 from tacit.spec import parameter_faults
 
 Kind = Literal["logistic", "linear", "poisson", "multinomial", "cox", "union", "count"]
+
+
+#: A level as it is written in the file: a number stands for its text.
+Level = Annotated[str, BeforeValidator(lambda v: str(v) if type(v) in (int, float) else v)]
 
 
 class Strict(BaseModel):
@@ -30,8 +34,9 @@ class Task(Strict):
 
     kind: Kind = Field(description="a model, 'union' or 'count'")
     formula: str = Field(default="", description="of a model: 'y ~ x1 + C(region)'")
-    levels: Mapping[str, tuple[str, ...]] = Field(
-        default_factory=dict, description="the levels of every category"
+    levels: Mapping[str, tuple[Level, ...]] = Field(
+        default_factory=dict,
+        description="the levels of every category, and the values of columns of numbers that have few",
     )
     sizes: str | None = Field(
         default=None, description="of a logistic model: the column with the number of trials"
@@ -46,7 +51,11 @@ class Task(Strict):
     protocol: Literal["ring", "pairwise_masks", "shamir"] = Field(
         default="pairwise_masks", description="how sums are taken"
     )
-    drop_outs: int = Field(default=0, ge=0, description="how many parties may go during the run")
+    drop_outs: int = Field(
+        default=0,
+        ge=0,
+        description="how many parties may go within a sum after handing in their part",
+    )
     ridge: float = Field(
         default=0.0, ge=0, description="penalty on the squares of the coefficients"
     )
@@ -56,7 +65,9 @@ class Task(Strict):
     )
     max_iter: int = Field(default=25, ge=1, le=1000, description="the most rounds")
     threshold: int = Field(
-        default=3, ge=0, description="the fewest records of others that a party may be left with"
+        default=3,
+        ge=0,
+        description="the fewest records of others in a category, other than none; 0 judges nothing",
     )
     allow_two_party: bool = Field(
         default=False, description="go on with two parties, who learn each other's totals"
@@ -70,6 +81,9 @@ class Task(Strict):
     )
     record_bytes: int = Field(
         default=64, ge=1, le=65_000, description="of a union: the size of a row"
+    )
+    dummies: int = Field(
+        default=0, ge=0, description="of a union: how many rows of nobody a party may add at most"
     )
     group: Literal["ristretto255", "modp2048", "modp3072"] = Field(
         default="ristretto255", description="of a union: the group"
@@ -121,7 +135,10 @@ class PartySettings(Strict):
     runs_with_a_peer: int = Field(
         default=1, ge=1, description="runs on the same data that a peer may take part in"
     )
-    confirm: bool = Field(default=False, description="go on although a peer has had its runs")
+    confirm: bool = Field(
+        default=False,
+        description="go on although a peer has had its runs, or an earlier run had other parties",
+    )
     separator: str | None = Field(default=None, description="of a text file")
     encoding: str = Field(default="utf-8", description="of a text file")
 
@@ -137,7 +154,7 @@ MEANT: Mapping[str, set[str]] = {
     "poisson": _FIT,
     "multinomial": _FIT,
     "cox": _FIT | {"event", "times"},
-    "union": {"identifying", "data", "record_bytes", "group"},
+    "union": {"identifying", "data", "record_bytes", "group", "dummies"},
     "count": {"identifying", "group"},
 }
 
@@ -175,6 +192,10 @@ def read_party(path: Path) -> tuple[PartySettings, Agreement]:
     union_only = {"dummies", "at_least"} & own.model_fields_set
     if task.kind != "union" and union_only - ({"at_least"} if task.kind == "count" else set()):
         faults.append(f"{min(union_only)} means nothing for the kind {task.kind!r}; leave it out")
+    if own.dummies > task.dummies and task.kind == "union":
+        faults.append(
+            f"dummies are more than were agreed on: task.dummies is {task.dummies} in the agreement"
+        )
     if task.kind == "union" and len(agreed.parties) > 2 and own.at_least:
         faults.append("at_least is for two parties: in a ring only the second party sees overlaps")
     if task.kind == "count" and len(task.identifying) > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tacit.renamed import find_names
 
 _HOMES = {
-    "Session": "tacit.protect.suppress.mu_argus",
-    "k_for_level": "tacit.protect.generalise.datafly",
+    "Session": "tacit.records.suppression.mu_argus",
+    "k_for_level": "tacit.records.generalisation.datafly",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

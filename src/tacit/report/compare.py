@@ -36,7 +36,7 @@ from tacit.result import format_number
 from tacit.tables.compare.measures import GROUPS, MEASURES
 
 if TYPE_CHECKING:
-    from tacit.comparison.result import ComparisonResult
+    from tacit.alternatives.comparison.result import ComparisonResult
 
 WORDS: dict[str, str] = {
     "summary": "The tables in a few numbers. For suppressed versions they are those after imputation.",

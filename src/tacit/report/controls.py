@@ -10,12 +10,12 @@ from tacit.registry import lookup
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "sampling": ("sample", "sample_households"),
     "recoding": (
-        *("tacit.protect.generalise.", "tacit.protect.anonymise."),
+        *("tacit.records.generalisation.", "tacit.records.classes.anonymise."),
         *("delete_digits", "geography_threshold", "mu_argus"),
     ),
     "swapping": ("swap_households", "swap_records", "swap", "rank_swap", "microaggregated_swap"),
-    "microaggregation": ("tacit.protect.microaggregate.", "microaggregated_swap"),
-    "PRAM": ("tacit.protect.pram.",),
+    "microaggregation": ("tacit.records.microaggregation.", "microaggregated_swap"),
+    "PRAM": ("tacit.records.pram.",),
 }
 #: What a swap of households means.
 UNCERTAIN_PLACE = (

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from tacit.errors import explain_target
 from tacit.plot.chart import Chart
 from tacit.result import format_number
+from tacit.storage.own_folders import write_whole
 
 Audience = Literal["public", "board", "holder"]
 Mood = Literal["good", "attention", "bad"]
@@ -303,8 +303,7 @@ class Document:
 
         text = render_html(self)
         if path is not None:
-            with explain_target(path):
-                Path(path).write_text(text, encoding="utf-8")
+            write_whole(path, text)
         return text
 
     def to_pdf(self, path: str | Path | None = None) -> bytes:
@@ -322,8 +321,7 @@ class Document:
 
 def _saved(content: bytes, path: str | Path | None) -> bytes:
     if path is not None:
-        with explain_target(path):
-            Path(path).write_bytes(content)
+        write_whole(path, content)
     return content
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,6 @@ from tacit.data.copies import split_copies
 from tacit.engine.memory import count_held
 from tacit.engine.relational import N, counts
 from tacit.engine.subsets import all_subsets, subset_counts, unordered_cells
-from tacit.plot.families import bins_for, size_bins
-from tacit.registry import lookup
-from tacit.report.words import SMALL
 
 if TYPE_CHECKING:
     from tacit.data.hierarchy import Hierarchy
@@ -75,8 +72,8 @@ class ClassSizes:
         """Return the share of released records that are alone in their class."""
         return self.below(self.after, 2) / max(self.records(self.after), 1)
 
-    def rows(self, *, public: bool) -> list[tuple[str, Any, Any]]:
-        """Return the class sizes for a table: what, before, after; small counts are not for the public."""
+    def rows(self) -> list[tuple[str, Any, Any]]:
+        """Return the class sizes for a table: what, before, after."""
         pairs: list[tuple[str, Any, Any]] = [
             ("records", self.records(self.before), self.records(self.after)),
             ("classes", self.classes(self.before), self.classes(self.after)),
@@ -87,28 +84,8 @@ class ClassSizes:
         if self.k and self.k > 2:
             limits[f"records in classes below {self.k}"] = self.k
         for label, k in limits.items():
-            old, new = self.below(self.before, k), self.below(self.after, k)
-            pairs.append((label, format_public_count(old) if public else old, new))
+            pairs.append((label, self.below(self.before, k), self.below(self.after, k)))
         return pairs
-
-
-def without_small_bins(sizes: Sizes, k: int | None) -> dict[int, int]:
-    """Return the class sizes whose bin in a chart holds enough records to be told."""
-    few = [
-        (low, high)
-        for (_, low, high), (*_, records) in zip(bins_for(k), size_bins(sizes, k), strict=True)
-        if 0 < records < SMALL
-    ]
-    return {
-        size: n
-        for size, n in sizes.items()
-        if not any(low <= size and (high is None or size <= high) for low, high in few)
-    }
-
-
-def format_public_count(count: int) -> int | str:
-    """Return a count of the original as the public may see it."""
-    return f"fewer than {SMALL}" if 0 < count < SMALL else count
 
 
 def class_sizes(release: Any) -> list[ClassSizes]:
@@ -161,6 +138,10 @@ def find_claimed_size(release: Any, quasi: str) -> int | None:
     return max(claimed or measured, default=None)
 
 
+#: What is said of a column whose values were raised to different levels.
+MIXED = "on average"
+
+
 def levels(release: Any) -> list[tuple[str, float, int, str]]:
     """Return (column, level, height, meaning) for each column that a step could raise.
 
@@ -179,7 +160,7 @@ def levels(release: Any) -> list[tuple[str, float, int, str]]:
     for column, level in reached.items():
         hierarchy = release.original.hierarchies.get(column)
         height = hierarchy.height if hierarchy else max(int(level), 1)
-        words = "on average" if column in mixed else describe_level(int(level), height, hierarchy)
+        words = MIXED if column in mixed else describe_level(int(level), height, hierarchy)
         rows.append((column, level, height, words))
     return rows
 
@@ -214,9 +195,25 @@ def describe_level(level: int, height: int, hierarchy: Hierarchy | None) -> str:
         return ""
     if level < len(hierarchy.names):
         return hierarchy.names[level]
-    shapes = {
-        (len(label), len(label) - len(label.rstrip("*"))) for label in hierarchy.labels[level]
-    }
+    return describe_shape(hierarchy.labels[level])
+
+
+def name_level(release: Any, column: str, level: int) -> str:
+    """Return what a level is called, from the plan and the released values alone."""
+    hierarchy = release.original.hierarchies.get(column)
+    if level == 0:
+        return "as collected"
+    if hierarchy and level < len(hierarchy.names):
+        return str(hierarchy.names[level])
+    if column not in release.data.columns:
+        return ""
+    shown = release.data.codes(column).values.to_pylist()
+    return describe_shape(v for v in shown if isinstance(v, str))
+
+
+def describe_shape(labels: Iterable[str]) -> str:
+    """Return how many characters are left of labels that all end in so many stars; empty for others."""
+    shapes = {(len(label), len(label) - len(label.rstrip("*"))) for label in labels}
     if len(shapes) == 1:
         length, hidden = next(iter(shapes))
         if 0 < hidden < length:
@@ -224,12 +221,31 @@ def describe_level(level: int, height: int, hierarchy: Hierarchy | None) -> str:
     return ""
 
 
+#: Techniques that treat all values of a column alike.
+ALIKE = frozenset({"generalise values", "suppression (tuple)"})
+
+
+def whole_levels(release: Any) -> dict[str, int]:
+    """Return the level of each column that steps raised as a whole and changed in no other way."""
+    before = release.original
+    reached = {c: int(lv) for c, lv, _, meaning in levels(release) if meaning != MIXED}
+    aimed = [
+        (set(step.targets(before)), step.techniques)
+        for step in release.plan.steps
+        if isinstance(before, step.data_types())
+    ]
+    return {
+        c: level
+        for c, level in reached.items()
+        if all({*techniques} <= ALIKE for columns, techniques in aimed if c in columns)
+    }
+
+
 @dataclass(frozen=True)
 class Changes:
     """What differs between the original and the release.
 
-    ``cells`` gives the changed values by released column; None where the count would tell a secret
-    parameter. ``linked`` is False when a step has cut the link between records before and after.
+    ``cells`` gives the changed values by released column. ``linked`` is False when a step has cut the link between records before and after.
     """
 
     records_before: int
@@ -238,7 +254,7 @@ class Changes:
     added: int
     removed: list[str]
     new: list[str]
-    cells: dict[str, int | None]
+    cells: dict[str, int]
     linked: bool
 
 
@@ -254,11 +270,8 @@ def changes(release: Any, counted: Mapping[str, Any] | None = None) -> Changes:
     before, after = release.original, release.data
     given = counted if counted is not None else count_changed(release)
     linked, found = given is not None, given or {}
-    cells: dict[str, int | None] = {}
-    if linked:
-        hidden = secretly_changed(release)
-        shared = [c for c in after.columns if c in before.columns]
-        cells = {c: None if c in hidden else int(found["cells"].get(c, 0)) for c in shared}
+    shared = [c for c in after.columns if c in before.columns] if linked else []
+    cells = {c: int(found["cells"].get(c, 0)) for c in shared}
     n_after = len(after)
     return Changes(
         records_before=release.ledger.records,
@@ -270,16 +283,6 @@ def changes(release: Any, counted: Mapping[str, Any] | None = None) -> Changes:
         cells=cells,
         linked=linked,
     )
-
-
-def secretly_changed(release: Any) -> set[str]:
-    """Return the columns changed by steps with secret parameters: a count might tell a rate."""
-    return {
-        column
-        for entry in release.ledger.entries
-        if not entry.is_build and lookup(entry.kind).secret_fields()
-        for column in entry.changes.get("cells", ())
-    }
 
 
 # -- combinations of keys ------------------------------------------------------------------------------

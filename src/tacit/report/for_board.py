@@ -38,8 +38,8 @@ def board_document(release: Any) -> Document:
     """Return the confidential report of a release, whatever its kind of data."""
     view = view_of(release)
     blocks: list[Block | None] = [
-        judge(view),
-        Tiles(tuple(view.tiles())),
+        judge(view, public=False),
+        Tiles(tuple(view.tiles(public=False))),
         brief(view),
         PageBreak(),
         parameters_section(view),

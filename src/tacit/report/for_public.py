@@ -1,7 +1,7 @@
 """The public report: it is released with the data.
 
-It holds aggregates, public parameters and claims; no values of records, no seed, no secret parameter, no
-small count, and no count that would tell a secret parameter.
+It holds claims, public parameters, and figures that follow from what is released (see
+:mod:`tacit.report.public_figures`); no values of records, no seed and no secret parameter.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def build_public_report(release: Any) -> Document:
     """Return the public report of a release, whatever its kind of data."""
     view = view_of(release)
     blocks: list[Block | None] = [
-        judge(view),
-        Tiles(tuple(view.tiles())),
+        judge(view, public=True),
+        Tiles(tuple(view.tiles(public=True))),
         *view.opening(),
         steps_section(view),
         *view.public_blocks(),

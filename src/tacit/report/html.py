@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 import tacit
 from tacit.plot.chart import drawable_text
+from tacit.plot.drawing import NotDrawn, draw
 from tacit.report.charts import Drawing, dark_rules, embed_chart, without_title
 from tacit.report.document import Document, Figure, Mark, Section, Words, parts
 
@@ -21,7 +22,9 @@ TAGS = {"strong": "strong", "code": "code", "soft": "span", "flag": "b"}
 
 def render_html(document: Document) -> str:
     """Return a document as a self-contained HTML page."""
-    live = any(isinstance(block, Figure) and block.live for block in document.walk())
+    live = (
+        any(isinstance(block, Figure) and block.live for block in document.walk()) and has_script()
+    )
     return (
         templates()
         .get_template("report.html")
@@ -104,11 +107,16 @@ def section_keys(document: Document) -> dict[int, str]:
     return found
 
 
+def has_script() -> bool:
+    """Return True where the chart library can be had; without it, charts stay as they were drawn."""
+    try:
+        return bool(bundle())
+    except NotDrawn:
+        return False
+
+
 @functools.cache
 def bundle() -> str:
     """Return the chart library as one script, so that the page needs no network."""
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace(
-        "</script", "<\\/script"
-    )
+    script = str(draw("javascript_bundle", "window.vegaEmbed = vegaEmbed;"))
+    return script.replace("</script", "<\\/script")

@@ -29,8 +29,8 @@ from tacit.report.document import (
 from tacit.result import format_number
 
 if TYPE_CHECKING:
-    from tacit.rumap.points import Interval, Point
-    from tacit.rumap.result import RUMapResult
+    from tacit.alternatives.rumap.points import Interval, Point
+    from tacit.alternatives.rumap.result import RUMapResult
 
 SETTING = ("method", "setting", Column("risk", "number"), Column("utility", "number"))
 

@@ -227,4 +227,4 @@ def pieces(words: Words) -> list[dict[str, str]]:
 def render_print_chart(chart: Chart) -> str:
     """Return a chart as SVG in the fonts of the page, on no ground of its own."""
     theme = {**THEME, **chart.spec.get("config", {}), "font": FONT, "background": None}
-    return Chart({**chart.spec, "config": theme}, chart.alt).svg()
+    return Chart({**chart.spec, "config": theme}, chart.alt).svg_or_note()

@@ -23,7 +23,7 @@ from tacit.report.document import (
 from tacit.report.map import format_with_interval, picture, tiles
 
 if TYPE_CHECKING:
-    from tacit.recommendation.result import Recommendation
+    from tacit.alternatives.recommendation.result import Recommendation
 
 HEADS = ("method", "setting", Column("risk", "number"), Column("utility", "number"))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tacit.plot.parts import share_text
-from tacit.report.words import NO_FORECAST, OTHER_RELEASES, SMALL, claim_name, join_column_names
+from tacit.report.words import NO_FORECAST, OTHER_RELEASES, claim_name, join_column_names
 from tacit.result import format_number
 
 if TYPE_CHECKING:
@@ -54,24 +53,6 @@ def dealt_sentence(details: Mapping[str, Any]) -> str:
         f"The limits of channel expansion hold for the shares to be expected. Among the people as dealt, {told}. "
         "Publishing the shares as dealt would void the claim."
     )
-
-
-def describe_column_fate(column: str, found: Changes) -> str:
-    """Return what became of a column, in words for the public."""
-    if column in found.removed:
-        return "left out"
-    if column in found.new:
-        return "new"
-    if not found.linked:
-        return "released"
-    changed = found.cells[column]
-    if changed is None:
-        return "changed; the count is withheld"
-    if changed == 0:
-        return "as collected"
-    if changed < SMALL:
-        return f"fewer than {SMALL} values changed"
-    return f"{share_text(changed, found.records_after)} changed"
 
 
 def limits(release: Any, kinds: Sequence[str]) -> list[str]:

@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tacit.data.microdata import Microdata
-from tacit.plot.chart import Chart
 from tacit.plot.columns import column_chart
-from tacit.plot.families import class_sizes_before_after, column_changes, levels
+from tacit.plot.families import (
+    class_sizes,
+    class_sizes_before_after,
+    column_changes,
+    levels,
+)
 from tacit.report import facts, record_words, words
 from tacit.report.columns import Compared, compare_columns
 from tacit.report.document import (
@@ -25,8 +29,9 @@ from tacit.report.document import (
     Words,
     section,
 )
+from tacit.report.public_figures import columns_in_reach
 from tacit.report.texts import remarks_on
-from tacit.report.view import View, charts_of, view_class
+from tacit.report.view import RISK_BOTH, View, view_class
 from tacit.result import Result, format_number
 
 #: The report lists this many combinations of keys.
@@ -34,6 +39,9 @@ MOST_COMBINATIONS = 20
 
 #: What is counted where a file holds several synthetic copies.
 COPIES = "The file holds several synthetic copies. Class sizes are those of the copy with most unique records."
+
+#: Why the public report counts no change.
+HOW_MANY = "How many were dropped, and how many values changed, is told to the data holder alone: it could undo protection."
 
 BOTH = (Column("before", "number"), Column("after", "number"))
 
@@ -48,12 +56,12 @@ class RecordsView(View):
 
     @functools.cached_property
     def counted(self) -> Mapping[str, Any] | None:
-        """Return what was changed, secret steps included."""
+        """Return what was changed, record by record."""
         return facts.count_changed(self.release)
 
     @functools.cached_property
     def changes(self) -> facts.Changes:
-        """Return what became of records and values, as far as the public may know it."""
+        """Return what became of records and values."""
         return facts.changes(self.release, self.counted)
 
     @functools.cached_property
@@ -114,26 +122,32 @@ class RecordsView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[Tile]:
         """Return the few numbers at the top."""
         before, after = self.release.ledger.records, len(self.release.data)
-        of = f"of {format_number(before)}" if before >= after else ""
+        of = f"of {format_number(before)}" if before >= after and not public else ""
         of = "in several synthetic copies" if self.release.data.copies else of
         shown = [Tile(format_number(after), "records released", of)]
+
+        def was(text: str) -> str:
+            return "" if public else f"before: {text}"
+
         if self.classes:
             worst = min(self.classes, key=lambda part: part.smallest_after)
             shown += [
                 Tile(
                     format_number(worst.smallest_after),
                     "records in the smallest class",
-                    f"before: {format_number(worst.smallest_before)}",
+                    was(format_number(worst.smallest_before)),
                 ),
                 Tile(
                     words.percent(worst.unique_share_after),
                     "of records are unique on the keys",
-                    f"before: {words.percent(worst.unique_share_before)}",
+                    was(words.percent(worst.unique_share_before)),
                 ),
             ]
+        if public:
+            return shown
         precise = [r.value for r in self.release.after if r.kind == "precision"][:1]
         note = "1 is unchanged, 0 is lost"
         return shown + [Tile(f"{p:.2f}", "precision kept", note) for p in precise]
@@ -156,7 +170,7 @@ class RecordsView(View):
         told = [record_words.records_sentence(found)]
         if found.removed:
             told.append(f"Left out: {words.join_column_names(found.removed)}.")
-        changed = [c for c, n in found.cells.items() if n is None or n > 0]
+        changed = [c for c, n in found.cells.items() if n]
         if changed:
             told.append(f"Changed: {words.join_column_names(changed)}.")
         return told + [
@@ -174,14 +188,15 @@ class RecordsView(View):
         """Return risk, levels, changes and utility."""
         return [
             self.risk_section(public=True),
-            self.levels_section(),
-            self.changes_section(),
+            self.levels_section(public=True),
+            self.columns_released_section(),
             self.utility_section(public=True),
+            self.withheld_section(),
         ]
 
     def risk_section(self, *, public: bool) -> Section | None:
         """Return the class sizes, and what was measured of risk."""
-        title = "Risk before and after"
+        title = "Risk" if public else RISK_BOTH
         found = self.results_section(title, "risk", public=public)
         classes = [class_section(i, part, public=public) for i, part in enumerate(self.classes)]
         return section(title, *classes, *(found.blocks if found else ()), key="risk")
@@ -192,14 +207,6 @@ class RecordsView(View):
         intro = Paragraph("How much of what the data could tell is still there.")
         return Section("Utility", (intro, *found.blocks), "utility") if found else None
 
-    def public_words(self, result: Result) -> str:
-        """Return what a result means."""
-        return result.explanation
-
-    def public_charts(self, result: Result) -> list[Chart]:
-        """Return the charts of a result: they show aggregates."""
-        return charts_of(result)
-
     def told_already(self, result: Result) -> bool:
         """Return True for class sizes that the report tells anyway, by quasi-identifier."""
         return result.kind == "k_anonymity" and any(
@@ -208,43 +215,55 @@ class RecordsView(View):
             for part in self.classes
         )
 
-    def levels_section(self) -> Section | None:
-        """Return the level that each column was raised to."""
+    def levels_section(self, *, public: bool) -> Section | None:
+        """Return the level that each column was raised to; how high a hierarchy is may follow from what was taken out."""
         reached = facts.levels(self.release)
-        if not reached:
-            return None
         intro = (
             "Each column generalises along a hierarchy, from the value as collected to the same value for "
             "everybody. The steps raised them to these levels."
         )
+        if public:
+            told = [(c, f"{int(lv)}", facts.name_level(self.release, c, int(lv)) or "-")
+                    for c, lv, _, meaning in reached if meaning != facts.MIXED]  # fmt: skip
+            table = DataTable.of(["column", "level", "meaning"], told, "Level reached, by column")
+            blocks: tuple[Block, ...] = (Paragraph(intro), table)
+            return Section("Levels of detail", blocks, "levels") if told else None
         rows = [(c, f"{lv:.2g} of {h}", meaning or "-") for c, lv, h, meaning in reached]
         table = DataTable.of(["column", "level", "meaning"], rows, "Level reached, by column")
-        return Section(
-            "Levels of detail", (Paragraph(intro), Figure(levels(reached)), table), "levels"
-        )
+        blocks = (Paragraph(intro), Figure(levels(reached)), table)
+        return Section("Levels of detail", blocks, "levels") if rows else None
 
-    def changes_section(self) -> Section:
-        """Return what was dropped, removed and changed, by column."""
-        found = self.changes
-        every = {**self.release.original.columns, **self.release.data.columns}
-        told = {c: n for c, n in found.cells.items() if n is None or n >= words.SMALL}
-        sentence = record_words.records_sentence(found)
-        if not found.linked:
-            sentence += (
-                " A step has cut the link between the records before and after, so that changed values "
-                "cannot be counted."
-            )
+    def columns_released_section(self) -> Section:
+        """Return the columns, their roles, and what became of them as far as the release shows it."""
+        before, after = self.release.original.columns, self.release.data.columns
+        told = f"{format_number(len(self.release.data))} records are released. {HOW_MANY}"
         table = DataTable.of(
-            ["column", "role", "released values"],
+            ["column", "role", "values"],
             [
-                (n, record_words.role(c), record_words.describe_column_fate(n, found))
-                for n, c in every.items()
+                (name, record_words.role(column), self.what_became_of(name))
+                for name, column in {**before, **after}.items()
             ],
-            "Columns, their roles, and the released values that differ from the original",
+            "Columns, their roles, and whether a step may have changed their values",
         )
-        chart = column_changes((c, n, found.records_after) for c, n in told.items())
-        charts = (Figure(chart),) if told else ()
-        return Section("What was changed", (Paragraph(sentence), table, *charts), "changes")
+        return Section("What was changed", (Paragraph(told), table), "changes")
+
+    def what_became_of(self, column: str) -> str:
+        """Return what the steps did with a column, as whoever holds the release could tell."""
+        if column not in self.release.data.columns:
+            return "left out"
+        if column not in self.release.original.columns:
+            return "new"
+        level = self.whole_levels.get(column)
+        if level:
+            meaning = facts.name_level(self.release, column, level)
+            return f"raised to level {level}" + (f": {meaning}" if meaning else "")
+        reach = columns_in_reach(self.release)
+        return "protected" if level is None and column in reach else "as collected"
+
+    @functools.cached_property
+    def whole_levels(self) -> Mapping[str, int]:
+        """Return the level of each column that was raised as a whole."""
+        return facts.whole_levels(self.release)
 
     def check_blocks(self) -> list[Block]:
         """Return how a recipient checks the release, with tacit and without."""
@@ -272,7 +291,7 @@ class RecordsView(View):
         """Return what was suppressed and recoded, riskiest combinations, columns, and every measure."""
         return [
             self.suppressed_section(),
-            self.levels_section(),
+            self.levels_section(public=False),
             self.combinations_section(),
             self.columns_section(),
             self.risk_section(public=False),
@@ -313,8 +332,12 @@ class RecordsView(View):
                 else " A step cut the link between records: changes cannot be counted."
             ),
         )
-        sentence = record_words.records_sentence(self.changes)
-        return Section("Suppressed and recoded", (Paragraph(sentence), table), "suppressed")
+        found = self.changes
+        sentence = record_words.records_sentence(found)
+        chart = column_changes((c, n, found.records_after) for c, n in found.cells.items())
+        charts = (Figure(chart),) if any(found.cells.values()) else ()
+        blocks = (Paragraph(sentence), table, *charts)
+        return Section("Suppressed and recoded", blocks, "suppressed")
 
     def combinations_section(self) -> Section | None:
         """Return the combinations of keys on which most records are unique."""
@@ -377,14 +400,16 @@ def class_section(i: int, part: facts.ClassSizes, *, public: bool) -> Section:
             " Whoever knows these values of a person can narrow the search to one class, and no further: "
             "the smaller the class, the greater the risk."
         )
-    chart = class_sizes_before_after(
-        facts.without_small_bins(part.before, part.k) if public else part.before,
-        part.after,
-        k=part.k,
-        title=f"Records by class size: {part.name}",
-        subtitle=columns,
-    )
-    table = DataTable.of(
-        ["measure", *BOTH], part.rows(public=public), "Before and after protection"
-    )
+    title = f"Records by class size: {part.name}"
+    if public:
+        sizes = {size: size * n for size, n in part.after.items()}
+        chart = class_sizes(sizes, k=part.k, title=title, subtitle=columns)
+        value = [Column("value", "number")]
+        rows: list[Any] = [(what, now) for what, _, now in part.rows()]
+        table = DataTable.of(["measure", *value], rows, "Classes of the released records")
+    else:
+        chart = class_sizes_before_after(
+            part.before, part.after, k=part.k, title=title, subtitle=columns
+        )
+        table = DataTable.of(["measure", *BOTH], part.rows(), "Before and after protection")
     return Section(f"Class sizes on {part.name}", (Paragraph(told), Figure(chart), table))

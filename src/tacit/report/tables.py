@@ -1,12 +1,12 @@
 """The report of a table: what is published, what is hidden, and, for the board, what it cost.
 
-The public one tells unsafe cells from secondary ones nowhere, and no width of an interval relative to a
-value: both would help an attacker.
+The public one shows what the released file shows. It tells neither unsafe cells from secondary ones nor changed values
+from true ones, and no figure that was reckoned with true values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from tacit.data.table import Table
 from tacit.plot.families import bars
 from tacit.plot.pattern import CHANGED, EMPTY, HIDDEN, PUBLISHED, pattern_map
-from tacit.registry import lookup
 from tacit.report import words
 from tacit.report.document import (
     Block,
@@ -30,13 +29,10 @@ from tacit.report.document import (
     Tile,
 )
 from tacit.report.view import View, view_class
-from tacit.result import Result, format_number
+from tacit.result import format_number
 
 #: A table is printed in the report when it has at most this many rows and columns.
 MOST_ROWS, MOST_COLUMNS = 60, 24
-
-#: What the public report does not tell of a result, because an attacker could use it.
-WITHHELD = ("unsafe", "unsafe cells", "of them secondary", "largest change (per cent)")
 
 
 class TableView(View):
@@ -52,16 +48,16 @@ class TableView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self) -> list[Tile]:
-        """Return the few numbers at the top."""
+    def tiles(self, *, public: bool) -> list[Tile]:
+        """Return the few numbers at the top; how many cells were moved is not for the public."""
         table = self.table
-        full, hidden = int((~table.empty).sum()), int(table.hidden.sum())
+        full, hidden = int((~table.marked_empty).sum()), int(table.hidden.sum())
         share = words.percent(hidden / full) if full else ""
         shown = [
             Tile(format_number(len(table)), "cells", f"{format_number(len(table) - full)} empty"),
             Tile(format_number(hidden), "hidden", share),
         ]
-        if table.changed is not None:
+        if table.changed is not None and not public:
             moved = int(is_moved(table).sum())
             shown.append(Tile(format_number(moved), "published with another value"))
         if table.interval is not None:
@@ -82,7 +78,7 @@ class TableView(View):
     def lost(self) -> list[str]:
         """Return what is hidden or changed, and the shares that utility measures give."""
         table = self.table
-        full = max(int((~table.empty).sum()), 1)
+        full = max(int((~table.marked_empty).sum()), 1)
         told = []
         if table.hidden.any():
             hidden = int(table.hidden.sum())
@@ -128,23 +124,12 @@ class TableView(View):
         )
         published = grid(self.table)
         blocks: list[Block] = [dimensions, *([published] if published else [])]
-        return [Section("The table", (*blocks, Figure(picture(self.table))), "table")]
-
-    def public_numbers(
-        self, result: Result, before: Result | None
-    ) -> Iterator[tuple[str, str, str]]:
-        """Yield what an attacker cannot use: of an attack only counts are told."""
-        attack = lookup(result.kind).family == "attacks"
-        for name, old, new in super().public_numbers(result, before):
-            value = result.numbers[name]
-            withheld = name in WITHHELD or isinstance(value, Mapping)
-            if not withheld and (not attack or isinstance(value, int)):
-                yield name, old, new
+        drawn = picture(self.table, public=True)
+        return [Section("The table", (*blocks, *([Figure(drawn)] if drawn else [])), "table")]
 
     def public_blocks(self) -> Sequence[Section | None]:
-        """Return what was measured on the released table; not what it was before."""
-        parts = [self.result_section(r, None, public=True) for r in self.release.after]
-        return [Section("What was measured", tuple(parts), "measured") if parts else None]
+        """Return which measures stay with the data holder: a table holds its true values, and they look at them."""
+        return [self.withheld_section()]
 
     def check_blocks(self) -> list[Block]:
         """Return how the release is checked."""
@@ -183,7 +168,11 @@ class TableView(View):
             rows,
             "Cells by status, after the rules and after protection",
         )
-        return Section("Suppressed and changed", (table, Figure(picture(self.table))), "suppressed")
+        return Section(
+            "Suppressed and changed",
+            (table, Figure(picture(self.table, public=False))),
+            "suppressed",
+        )
 
     def riskiest_section(self) -> Section | None:
         """Return the levels of the table with most unsafe cells."""
@@ -245,18 +234,19 @@ def shape_words(dimension: Any) -> str:
     return "several groupings of the same codes"
 
 
-def state_words(table: Table) -> Any:
-    """Return what became of each cell, in a word."""
+def state_words(table: Table, *, public: bool) -> Any:
+    """Return what became of each cell, in a word; which values were changed is not for the public."""
     state = np.full(len(table), PUBLISHED, dtype=object)
-    state[is_moved(table)] = CHANGED
-    state[table.empty] = EMPTY
+    if not public:
+        state[is_moved(table)] = CHANGED
+    state[table.marked_empty if public else table.empty] = EMPTY
     state[table.hidden] = HIDDEN
     return state
 
 
-def picture(table: Table) -> Any:
-    """Return the map of a two-way table, or the hidden cells by level of a larger one."""
-    state = state_words(table)
+def picture(table: Table, *, public: bool) -> Any:
+    """Return the map of a two-way table, or the hidden or changed cells by level of a larger one; None without any."""
+    state = state_words(table, public=public)
     if table.is_product and len(table.shape) == 2 and max(table.shape) <= 80:
         rows, columns = table.dimensions
         return pattern_map(
@@ -269,8 +259,10 @@ def picture(table: Table) -> Any:
     level = np.zeros(len(table), dtype=np.int64)
     for i, d in enumerate(table.dimensions):
         level += d.depth[table.places[:, i]]
-    marked = table.hidden if table.changed is None else state == CHANGED
-    what = "hidden" if table.changed is None else "changed"
+    by_change = table.changed is not None and not public
+    marked, what = (state == CHANGED, "changed") if by_change else (table.hidden, "hidden")
+    if public and not marked.any():
+        return None
     return bars(
         [(str(v), float((marked & (level == v)).sum())) for v in np.unique(level)],
         title=f"Cells {what} by level",
@@ -326,7 +318,7 @@ def grid(table: Table) -> DataTable | None:
         return None
     two = len(table.shape) == 2
     depth = table.dimensions[0].depth if two else [0]
-    empty = table.empty.reshape(array.shape)
+    empty = table.marked_empty.reshape(array.shape)
     names = table.dimensions[0].codes if two else (table.response,)
     ends = None if table.interval is None else table.interval.reshape(*array.shape, 2)
     rows = []

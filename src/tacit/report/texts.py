@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tacit.data.corpus import Corpus
@@ -25,19 +25,20 @@ from tacit.report.document import (
     Words,
     section,
 )
-from tacit.report.view import View, charts_of, view_class
-from tacit.result import Result, format_number
+from tacit.report.view import View, view_class
+from tacit.result import format_number
 
-#: Examples shown, and characters of each at most.
-EXAMPLES = 2
+#: Characters of an example at most.
 LONGEST = 900
-#: Families of the examples: letters in which there is something to see.
-FAMILIES = ("discharge", "referral_us")
-GERMAN = ("de_arztbrief",)
+#: Letters shown as examples: some in which there is something to see, the last of their families, so that a report on
+#: the example of files, which takes the first, shows none of its own.
+ENGLISH = (("discharge", 19), ("referral_us", 19))
+GERMAN = (("de_arztbrief", 18), ("de_arztbrief", 19))
 
-#: A class size says how well texts are hidden among each other: it is told however small.
-SMALLEST = "smallest class of told attributes"
-NARRATIVES = "narratives that may identify"
+REPLACED = (
+    "Places that identify people were looked for and replaced. How many were found, of which kind and how certainly, is told "
+    "to the data holder alone: beside the texts it would tell which names are made up and which are not."
+)
 NARRATIVE = (
     "A narrative may identify without a name: dated events of a life, a public office, a role that few have. No search "
     "for names finds it; a person must read for it."
@@ -79,14 +80,18 @@ class TextsView(View):
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self) -> list[Tile]:
-        """Return the few numbers at the top."""
+    def tiles(self, *, public: bool) -> list[Tile]:
+        """Return the few numbers at the top; how much was replaced is not for the public."""
         data: Corpus = self.release.data
-        total = sum(self.found["found"].values())
         shown = [
-            Tile(format_number(len(data)), "texts released", f"{data.characters:,} characters"),
-            Tile(small(total), "places replaced", f"{len(self.found['found'])} kinds"),
+            Tile(format_number(len(data)), "texts released", f"{data.characters:,} characters")
         ]
+        if public:
+            return shown
+        total = sum(self.found["found"].values())
+        shown.append(
+            Tile(format_number(total), "places replaced", f"{len(self.found['found'])} kinds")
+        )
         kept = [r for r in self.release.after if r.kind == "text_utility"][:1]
         shown += [Tile(words.percent(r.value), "of medical terms kept") for r in kept]
         risk = [r for r in self.release.after if r.kind == "text_risk"][:1]
@@ -114,53 +119,39 @@ class TextsView(View):
     # -- the body --------------------------------------------------------------------------------
 
     def opening(self) -> Sequence[Section | None]:
-        """Return what was found."""
-        return [self.found_section(public=True)]
+        """Return that places were replaced: how many would tell which of them are the writer's own."""
+        return [Section("What was found", (Paragraph(REPLACED),), "found") if self.steps else None]
 
     def public_blocks(self) -> Sequence[Section | None]:
-        """Return examples, risk and utility."""
+        """Return examples, and what was measured and stays inside."""
         return [self.examples_section(), *super().public_blocks()]
 
     def board_blocks(self) -> Sequence[Section | None]:
         """Return every count, examples, risk and utility."""
-        return [self.found_section(public=False), self.examples_section(), *super().board_blocks()]
+        return [self.found_section(), self.examples_section(), *super().board_blocks()]
 
-    def found_section(self, *, public: bool) -> Section | None:
+    def found_section(self) -> Section | None:
         """Return counts by kind and by certainty."""
         told = self.found
         if not self.steps:
             return None
-        shown = small if public else format_number
         kinds = sorted(told["found"], key=lambda k: -told["found"][k])
         by_kind = DataTable.of(
+            ["kind", Column("replaced", "number"), Column("left, uncertain", "number")],
             [
-                "kind",
-                Column("replaced", "number"),
-                *([] if public else [Column("left, uncertain", "number")]),
-            ],
-            [
-                (
-                    k,
-                    shown(told["found"][k]),
-                    *([] if public else [format_number(told["uncertain"].get(k, 0))]),
-                )
+                (k, format_number(told["found"][k]), format_number(told["uncertain"].get(k, 0)))
                 for k in kinds
             ],
             "What was replaced, by kind",
-            f"Counts below {words.SMALL} are not told." if public else "",
         )
         chart = bars(
-            [
-                (k, float(told["found"][k]))
-                for k in kinds
-                if not public or told["found"][k] >= words.SMALL
-            ],
+            [(k, float(told["found"][k])) for k in kinds],
             title="Places replaced, by kind",
             y="places",
         )
         by_certainty = DataTable.of(
             ["certainty", Column("replaced", "number")],
-            [(k, shown(n)) for k, n in sorted(told["certainty"].items())],
+            [(k, format_number(n)) for k, n in sorted(told["certainty"].items())],
             "What was replaced, by certainty",
         )
         intro = (
@@ -192,23 +183,6 @@ class TextsView(View):
             "Generated examples",
         )
         return Section("Examples", (Paragraph(intro), table), "examples")
-
-    def public_numbers(
-        self, result: Result, before: Result | None
-    ) -> Iterator[tuple[str, str, str]]:
-        """Yield the numbers of a result, small counts of texts and words left out."""
-        for name, old, new in super().public_numbers(result, before):
-            was = None if before is None else before.numbers.get(name)
-            yield name, hide_small(name, was, old), hide_small(name, result.numbers.get(name), new)
-
-    def public_words(self, result: Result) -> str:
-        """Return what a result means."""
-        return result.explanation
-
-    def public_charts(self, result: Result) -> list[Any]:
-        """Return the charts of a result: they show shares, unless one would tell a small count."""
-        few = 0 < result.numbers.get(NARRATIVES, 0) < words.SMALL
-        return [] if few else charts_of(result)
 
     def terms(self) -> tuple[tuple[str, Words], ...]:
         """Return the terms that the report uses."""
@@ -260,35 +234,23 @@ def remarks_on(steps: Sequence[Any], waiting: str) -> list[str]:
     return remarks
 
 
-def hide_small(name: str, value: Any, shown: str) -> str:
-    """Return a number of a result as the public may see it."""
-    return small(value) if isinstance(value, int) and name != SMALLEST else shown
-
-
-def small(count: int) -> str:
-    """Return a count for the public; small ones are not told."""
-    return f"below {words.SMALL}" if 0 < count < words.SMALL else format_number(count)
-
-
 def generated_examples(plan: Any) -> list[tuple[Words, Words]]:
     """Return generated letters with marks, and the same letters scrubbed with the plan's settings."""
-    from tacit.examples import letters
+    from tacit.examples.letters import all_families
 
     step = next((s for s in plan.steps if s.kind == "scrub"), None)
     if step is None:
         return []
     # Words of the site's own lists and decisions come from its texts: they stay out of the example.
     plain = step.model_copy(update={"lists": None, "review": None, "taggers": (), "columns": ()})
-    german = step.language == "de"
-    made = letters(
-        EXAMPLES, seed=7, families=GERMAN if german else FAMILIES, language="de" if german else "en"
-    )
+    known = all_families()
+    shown = GERMAN if step.language == "de" else ENGLISH
     found = []
     with warnings.catch_warnings():
         # What the step had to say it has said.
         warnings.simplefilter("ignore")
-        for document in made:
-            text = shorten(document.text)
+        for family, number in shown:
+            text = shorten(known[family].document(number).text)
             after = plain.replace(text, key=b"generated example")
             found.append((mark_words(text, plain.find(text)), after.strip()))
     return found

@@ -22,6 +22,7 @@ from tacit.report.document import (
     Column,
     DataTable,
     Figure,
+    ItemList,
     Mark,
     Paragraph,
     Point,
@@ -29,9 +30,16 @@ from tacit.report.document import (
     Tile,
     Words,
 )
+from tacit.report.public_figures import (
+    is_public,
+    public_attention,
+    public_results,
+    withheld_measures,
+)
 from tacit.result import Result, format_number
 
 MAX_CHARTS = 4
+RISK_BOTH = "Risk before and after"
 
 
 @dataclass(frozen=True)
@@ -75,18 +83,16 @@ class View:
         """Return a claim as a short name."""
         return words.claim_name(claim)
 
-    def missed(self) -> list[str]:
+    def missed(self, *, public: bool = False) -> list[str]:
         """Return a sentence for each measure that misses its own threshold."""
-        return [
-            text
-            for result in self.release.after
-            if (text := words.describe_missed_threshold(result))
-        ]
+        results = public_results(self.release) if public else self.release.after
+        return [text for result in results if (text := words.describe_missed_threshold(result))]
 
-    def noted(self) -> list[str]:
+    def noted(self, *, public: bool = False) -> list[str]:
         """Return what else must not be overlooked: requirements not met, measures left out, a given seed."""
         known = set(self.release.shortfalls)
-        return [words.sentence(text) for text in self.release.attention if text not in known]
+        told = public_attention(self.release) if public else self.release.attention
+        return [words.sentence(text) for text in told if text not in known]
 
     def cautions(self) -> list[str]:
         """Return what tempers the claims, in sentences."""
@@ -97,8 +103,9 @@ class View:
 
     # -- the first page --------------------------------------------------------------------------
 
-    def tiles(self) -> list[Tile]:
+    def tiles(self, *, public: bool) -> list[Tile]:
         """Return the few numbers at the top."""
+        del public
         done, claims = len(self.release.history), len(self.release.claims)
         return [Tile(str(done), "steps of protection"), Tile(str(claims), "claims")]
 
@@ -137,9 +144,16 @@ class View:
         own = self.release.kind.report_blocks(self.release, "public" if public else "board")
         return [
             *own,
-            self.results_section("Risk before and after", "risk", public=public),
+            self.results_section("Risk" if public else RISK_BOTH, "risk", public=public),
             self.results_section("Utility", "utility", public=public),
+            self.withheld_section() if public else None,
         ]
+
+    def withheld_section(self) -> Section | None:
+        """Return what was measured and is not for the public, and why."""
+        found = withheld_measures(self.release)
+        told = (Paragraph(words.WITHHELD), ItemList(tuple(found)))
+        return Section("Measured and withheld", told, "withheld") if found else None
 
     def check_blocks(self) -> list[Block]:
         """Return how a recipient checks the release."""
@@ -168,24 +182,25 @@ class View:
         parts = [
             self.result_section(result, panel.before.get(key), public=public)
             for key, result in panel.after.items()
-            if not (public and self.told_already(result))
+            if not public or (is_public(self.release, result) and not self.told_already(result))
         ]
         return Section(title, tuple(parts), family) if parts else None
 
     def result_section(self, result: Result, before: Result | None, *, public: bool) -> Section:
-        """Return one result: what it means, its numbers, its charts."""
-        rows = list(self.public_numbers(result, before) if public else numbers_of(result, before))
-        compared = before is not None
+        """Return one result: what it means, its numbers, its charts; to the public nothing of what was before."""
+        compared = before is not None and not public
+        rows = list(numbers_of(result, before))
         value = [Column("before", "number"), Column("after", "number")]
+        alone = "Measured on the released data"
         table = DataTable.of(
             ["measure", *(value if compared else [Column("value", "number")])],
             [r if compared else (r[0], r[2]) for r in rows],
-            "Before and after protection" if compared else "Release compared with the original",
+            "Before and after protection"
+            if compared
+            else (alone if public else "Release compared with the original"),
         )
-        known = self.told_already(result)
-        charts = [] if known else self.public_charts(result) if public else charts_of(result)
-        told = self.public_words(result) if public else result.explanation
-        explanation = told or f"{lookup(result.kind).title()}."
+        charts = [] if self.told_already(result) else charts_of(result)
+        explanation = result.explanation or f"{lookup(result.kind).title()}."
         return Section(result.title, (Paragraph(explanation), table, *(Figure(c) for c in charts)))
 
     def told_already(self, result: Result) -> bool:
@@ -193,25 +208,8 @@ class View:
         del result
         return False
 
-    def public_numbers(
-        self, result: Result, before: Result | None
-    ) -> Iterator[tuple[str, str, str]]:
-        """Yield the numbers of a result that the public may see: name, before, after."""
-        for name, old, new in numbers_of(result, before):
-            yield name, words.without_small_counts(name, old), new
-
-    def public_words(self, result: Result) -> str:
-        """Return what a result means, in words that the public may read; empty where there are none."""
-        del result
-        return ""
-
     def remarks(self) -> list[str]:
         """Return what the board should know and the public must not, in sentences."""
-        return []
-
-    def public_charts(self, result: Result) -> list[Chart]:
-        """Return the charts of a result that the public may see."""
-        del result
         return []
 
 
@@ -240,9 +238,9 @@ def view_of(release: Any) -> View:
 # -- the judgement -----------------------------------------------------------------------------------
 
 
-def judge(view: View) -> Callout:
+def judge(view: View, *, public: bool) -> Callout:
     """Return the box at the top: do the claims hold, and what tempers them."""
-    mood, title = choose_verdict(view)
+    mood, title = choose_verdict(view, public=public)
     points = tuple(
         Point((Mark(claim.name), f". {claim.sentence}"), claim.holds) for claim in view.claims
     )
@@ -251,7 +249,8 @@ def judge(view: View) -> Callout:
         if points
         else "The steps of this release guarantee nothing by themselves. Judge it by the measured risk below."
     )
-    return Callout(mood, title, (*view.cautions(), *view.missed(), *view.noted()), points, note)
+    told = (*view.cautions(), *view.missed(public=public), *view.noted(public=public))
+    return Callout(mood, title, told, points, note)
 
 
 #: Claims that keep others from being undone, and protect nobody by themselves.
@@ -264,7 +263,7 @@ SUPPORTING = frozenset(
 )
 
 
-def choose_verdict(view: View) -> tuple[Any, str]:
+def choose_verdict(view: View, *, public: bool) -> tuple[Any, str]:
     """Return the mood and the heading of the judgement."""
     claims = view.claims
     if not all(claim.holds for claim in claims):
@@ -283,9 +282,9 @@ def choose_verdict(view: View) -> tuple[Any, str]:
     )
     if view.cautions():
         return "attention", f"{heading}, {view.caution}"
-    if view.missed():
+    if view.missed(public=public):
         return "attention", f"{heading}, but a measure misses its threshold"
-    if view.noted():
+    if view.noted(public=public):
         return "attention", f"{heading}, with a remark"
     return "good", heading
 

@@ -9,6 +9,7 @@ from typing import Any
 import tacit
 from tacit.errors import require
 from tacit.plot.chart import drawable_text as clean
+from tacit.plot.drawing import NotDrawn
 from tacit.plot.svg import size_of
 from tacit.report.charts import without_title
 from tacit.report.document import (
@@ -213,9 +214,14 @@ def _(block: Figure, to: Writer, level: int) -> None:
         caption = (*caption, "\n", Mark(found.subtitle, "soft"))
     if found.title:
         to.paragraph(caption).paragraph_format.keep_with_next = True
-    width, height = size_of(found.chart.svg())
+    try:
+        width, height = size_of(found.chart.svg())
+        drawn = io.BytesIO(found.chart.png())
+    except NotDrawn as error:
+        to.paragraph(Mark(str(error), "soft"))
+        return
     fits = min(width / PIXELS, PAGE, TALL * width / height)
-    picture = to.file.add_picture(io.BytesIO(found.chart.png()), width=Cm(fits))
+    picture = to.file.add_picture(drawn, width=Cm(fits))
     described = picture._inline.docPr
     described.set("descr", clean(block.chart.alt))
     described.set("title", clean(found.title))

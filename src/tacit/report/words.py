@@ -12,8 +12,6 @@ from tacit.result import Result, format_number
 if TYPE_CHECKING:
     from tacit.claims import Claim
 
-#: Counts of changed values below this are not told.
-SMALL = 5
 LONGEST = 160
 
 Sentence = Callable[["Claim"], str]
@@ -575,16 +573,6 @@ def on_lines(lines: Iterable[Words]) -> tuple[str | Mark, ...]:
     return tuple(found)
 
 
-#: Names of numbers that count records or cells.
-COUNTED = ("record", "unique", "cell", "people", "person", "respondent")
-
-
-def without_small_counts(name: str, text: str) -> str:
-    """Return a number of the original as the public may see it: small counts are not told."""
-    counts = any(word in name.lower() for word in COUNTED) and "smallest" not in name
-    return f"fewer than {SMALL}" if counts and text in map(str, range(1, SMALL)) else text
-
-
 def describe_missed_threshold(result: Result) -> str:
     """Return in which respect a result misses the threshold of its own measure; empty when it does not."""
     return f"{result.shortfall}." if result.shortfall else ""
@@ -596,6 +584,10 @@ def sentence(text: str) -> str:
     return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
+WITHHELD = (
+    "These measures look at what is not released: the data before protection, a register, or true values. Beside the "
+    "released data their figures would tell of what was taken out, so that they stay with the data holder."
+)
 OTHER_RELEASES = (
     "Another release of the same records, at other levels or with other columns, can be combined with "
     "this one. Protection must then be measured on both together."

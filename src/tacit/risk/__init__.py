@@ -5,13 +5,13 @@ from __future__ import annotations
 from tacit.renamed import find_names
 
 _HOMES = {
-    "assumptions_of_kanonymity": "tacit.stats.decision",
-    "average_k": "tacit.risk.register.k_map",
-    "count_rules": "tacit.stats.decision",
-    "linkage_table": "tacit.risk.linkage.reidentification",
-    "name_metric": "tacit.stats.local_lattice",
-    "name_sensitivity": "tacit.stats.decision",
-    "precedes": "tacit.stats.decision",
+    "assumptions_of_kanonymity": "tacit.records.decision.sensitivity",
+    "average_k": "tacit.records.register.k_map",
+    "count_rules": "tacit.records.decision.sensitivity",
+    "linkage_table": "tacit.records.linkage.reidentification",
+    "name_metric": "tacit.records.samples.local_lattice",
+    "name_sensitivity": "tacit.records.decision.sensitivity",
+    "precedes": "tacit.records.decision.sensitivity",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

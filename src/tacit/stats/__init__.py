@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.renamed import find_names
 
 _HOMES = {
-    "corrected_moments": "tacit.stats.noise",
+    "corrected_moments": "tacit.records.noise.draws",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.numerics.elementary import exp, log
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Amounts = npt.NDArray[Any]
@@ -34,7 +36,7 @@ def entropy_diversity(of_class: Ints, n: Amounts, n_classes: int) -> Floats:
     """Return exp(entropy) of the values in each class; rows do not repeat a class and value."""
     size = sum_by(of_class, n, n_classes)
     share = n / size[of_class]
-    return np.exp(sum_by(of_class, -share * np.log(share), n_classes))
+    return exp(sum_by(of_class, -share * log(share), n_classes))
 
 
 def recursive_diversity(of_class: Ints, n: Amounts, n_classes: int, c: float) -> Floats:
@@ -152,7 +154,7 @@ def bounded_gain(of_class: Ints, value: Ints, n: Amounts, n_classes: int) -> Flo
     """Return the largest gain of each class, infinite where a value gains more than -ln q."""
     p, q = shares_in_and_out(of_class, value, n, n_classes)
     gain = (p - q) / q
-    return largest_by(of_class, np.where(gain > -np.log(q) + TOLERANCE, np.inf, gain), n_classes)
+    return largest_by(of_class, np.where(gain > -log(q) + TOLERANCE, np.inf, gain), n_classes)
 
 
 def log_ratio(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.numerics.algebra import eigh
 from tacit.stats.moments import Floats
 
 
@@ -45,7 +46,7 @@ class Components:
 
 def principal(matrix: Floats) -> Components:
     """Return the components of a covariance or correlation matrix; the largest loading is positive."""
-    values, vectors = np.linalg.eigh(matrix)
+    values, vectors = eigh(matrix)
     return Components(np.clip(values[::-1], 0.0, None), orient_vectors(vectors[:, ::-1]))
 
 

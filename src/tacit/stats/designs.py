@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tacit.errors import InputError, InvalidParameter
+from tacit.numerics import elementary
 from tacit.stats.moments import Floats, Ints, Scale, scale_of
 
 FUNCTIONS: Mapping[str, Callable[[Floats], Floats]] = {
@@ -121,7 +122,7 @@ class Factor:
         x = columns[self.column]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             y = FUNCTIONS[self.function](x) if self.function else x
-            y = y**self.power if self.power > 1 else y
+            y = elementary.power(y, self.power) if self.power > 1 else y
         return np.where(np.isfinite(y), y, np.nan)
 
 

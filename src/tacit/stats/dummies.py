@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.numerics.algebra import dot, eigh
 from tacit.stats.moments import Floats, Ints
 
 #: Records read at a time.
@@ -75,7 +76,7 @@ def cross(design: Design, *blocks: Floats) -> Floats:
     total = np.zeros((width, width))
     for at, rows in design.chunks():
         chunk = np.hstack([rows, *(b[at] for b in blocks)])
-        total += chunk.T @ chunk
+        total += dot(chunk.T, chunk)
     return total / max(design.n, 1)
 
 
@@ -83,7 +84,7 @@ def solve(moments: Floats, against: Floats) -> Floats:
     """Return moments^-1 against, directions without variance left out."""
     if not len(moments):
         return np.zeros((0, against.shape[1]))
-    values, vectors = np.linalg.eigh(moments)
+    values, vectors = eigh(moments)
     use = values > COLLINEAR * max(float(values[-1]), 0.0)
     picked = vectors[:, use]
-    return np.asarray(picked @ ((picked.T @ against) / values[use, None]))
+    return np.asarray(dot(picked, (dot(picked.T, against)) / values[use, None]))

@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.numerics.algebra import dot, lstsq
+from tacit.numerics.elementary import exp, log
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Tick = Callable[[str, float | None], None]
@@ -77,7 +80,7 @@ class Curve:
 
     def ratio(self, u: Floats) -> Floats:
         """Return g(u)."""
-        free = 1.0 + u if self.kind == "linear" else np.exp(np.minimum(u, 700.0))
+        free = 1.0 + u if self.kind == "linear" else exp(np.minimum(u, 700.0))
         return np.clip(free, self.low, self.high)
 
     def slope(self, u: Floats) -> Floats:
@@ -96,7 +99,7 @@ class Curve:
         """Return the integral of g, up to a constant."""
         first, last = self.ends()
         inside = np.clip(u, first, last)
-        grown = inside + inside**2 / 2 if self.kind == "linear" else np.exp(inside)
+        grown = inside + inside**2 / 2 if self.kind == "linear" else exp(inside)
         below = np.where(u < first, (u - first) * self.low if np.isfinite(first) else 0.0, 0.0)
         above = np.where(u > last, (u - last) * self.high if np.isfinite(last) else 0.0, 0.0)
         return grown + below + above
@@ -106,8 +109,8 @@ class Curve:
         if self.kind == "linear":
             return self.low - 1.0, self.high - 1.0
         with np.errstate(divide="ignore"):
-            first = float(np.log(max(self.low, 0.0))) if np.isfinite(self.low) else -np.inf
-        last = float(np.log(self.high)) if np.isfinite(self.high) else 700.0
+            first = float(log(max(self.low, 0.0))) if np.isfinite(self.low) else -np.inf
+        last = float(log(self.high)) if np.isfinite(self.high) else 700.0
         return first, last
 
 
@@ -128,17 +131,17 @@ def calibrate_ratios(
     wanted = np.concatenate([m.total for m in margins])
     # Each equation counts relative to its total, so that small groups are met as closely as large ones.
     scale = 1.0 / np.maximum(np.abs(wanted), 1.0)
-    design = sparse.csr_matrix(design @ sparse.diags(scale))
+    design = sparse.csr_matrix(dot(design, sparse.diags(scale)))
     wanted = wanted * scale
     multipliers = np.zeros(design.shape[1])
 
     def dual(at: Floats) -> float:
-        return float(wanted @ at - weights @ curve.area(design @ at))
+        return float(dot(wanted, at) - dot(weights, curve.area(dot(design, at))))
 
     rounds, residual = 0, np.inf
     while rounds < most:
-        u = np.asarray(design @ multipliers)
-        short = wanted - np.asarray(design.T @ (weights * curve.ratio(u)))
+        u = np.asarray(dot(design, multipliers))
+        short = wanted - np.asarray(dot(design.T, weights * curve.ratio(u)))
         residual = float(np.abs(short).max(initial=0.0))
         if residual <= tolerance:
             break
@@ -146,15 +149,15 @@ def calibrate_ratios(
         # Newton's step; where bounds hold almost everywhere it leads nowhere, and the steepest possible curvature
         # everywhere gives a shorter step that always climbs.
         for slope in (curve.slope(u), curve.steepest(u)):
-            curved = (design.T @ sparse.diags(weights * slope) @ design).toarray()
-            step = np.linalg.lstsq(curved, short, rcond=1e-11)[0]
-            size = climb(dual, multipliers, step, float(short @ step))
+            curved = (dot(dot(design.T, sparse.diags(weights * slope)), design)).toarray()
+            step = lstsq(curved, short, rcond=1e-11)[0]
+            size = climb(dual, multipliers, step, float(dot(short, step)))
             if size:
                 break
         if not size:
             break
         multipliers = multipliers + size * step
-    ratio = curve.ratio(np.asarray(design @ multipliers))
+    ratio = curve.ratio(np.asarray(dot(design, multipliers)))
     return Fit(ratio, rounds, residual, residual <= tolerance)
 
 
@@ -193,7 +196,7 @@ def can_meet(
     design = make_design(margins, len(weights))
     wanted = np.concatenate([m.total for m in margins])
     room = tolerance * np.maximum(np.abs(wanted), 1.0)
-    equations = (design.T @ sparse.diags(weights)).tocsr()
+    equations = (dot(design.T, sparse.diags(weights))).tocsr()
     found = linprog(
         np.zeros(len(weights)),
         A_ub=sparse.vstack([equations, -equations]),

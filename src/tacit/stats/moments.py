@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
+from tacit.numerics.algebra import cholesky, dot, eigh, eigvalsh, lstsq, svd
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -47,15 +48,15 @@ def weighted_covariance(x: Floats, weights: Floats) -> Floats:
     """Return the covariance of the columns, n - 1 in the denominator when all weights are equal."""
     n = len(x)
     centered = x - np.average(x, axis=0, weights=weights)
-    return (centered * (weights / weights.sum())[:, None]).T @ centered * (n / (n - 1))
+    return dot((centered * (weights / weights.sum())[:, None]).T, centered) * (n / (n - 1))
 
 
 def factor(covariance: Floats) -> Floats:
     """Return A with A A' = covariance: Cholesky's, or from eigenvectors when it is singular."""
     try:
-        root: Floats = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        root: Floats = np.asarray(cholesky(covariance), dtype=np.float64)
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(covariance)
+        values, vectors = eigh(covariance)
         root = vectors * np.sqrt(np.clip(values, 0.0, None))
     return root
 
@@ -73,7 +74,7 @@ def as_covariance(matrix: Any) -> Floats:
     size = np.abs(sigma).max()
     if not np.allclose(sigma, sigma.T, rtol=0, atol=TOLERANCE * size):
         raise ValueError("covariance must be symmetric")
-    if np.linalg.eigvalsh(sigma)[0] < -TOLERANCE * size:
+    if eigvalsh(sigma)[0] < -TOLERANCE * size:
         raise ValueError("covariance must be positive semidefinite")
     return (sigma + sigma.T) / 2.0
 
@@ -87,17 +88,17 @@ def exact_moments(
     centered = x - np.average(x, axis=0, weights=weights)
     spread = centered.std(axis=0)
     design = np.column_stack([np.ones(n), centered / np.where(spread > 0, spread, 1.0)])
-    fit, *_ = np.linalg.lstsq(scaled * design, scaled * noise, rcond=None)
-    rest = noise - design @ fit
-    values, vectors = np.linalg.eigh(weighted_covariance(rest, weights))
-    wanted, directions = np.linalg.eigh(target)
+    fit, *_ = lstsq(scaled * design, scaled * noise, rcond=None)
+    rest = noise - dot(design, fit)
+    values, vectors = eigh(weighted_covariance(rest, weights))
+    wanted, directions = eigh(target)
     rank = int((wanted > TOLERANCE * wanted[-1]).sum())
     if int((values > TOLERANCE * values[-1]).sum()) < rank or n <= p + noise.shape[1] + 1:
         raise InputError(
             f"{kind}: too few records for exact moments; at least twice as many complete records as columns, plus two, are needed."
         )
-    standard = rest @ vectors[:, -rank:] / np.sqrt(values[-rank:])
+    standard = dot(rest, vectors[:, -rank:]) / np.sqrt(values[-rank:])
     # Rotate the standardised draws as little as possible: the target's root seen from their axes.
-    rotation = vectors[:, -rank:].T @ directions[:, -rank:]
-    left, _, right = np.linalg.svd(rotation)
-    return standard @ (left @ right) @ (directions[:, -rank:] * np.sqrt(wanted[-rank:])).T
+    rotation = dot(vectors[:, -rank:].T, directions[:, -rank:])
+    left, _, right = svd(rotation)
+    return dot(dot(standard, dot(left, right)), (directions[:, -rank:] * np.sqrt(wanted[-rank:])).T)

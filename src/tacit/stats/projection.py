@@ -14,6 +14,8 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.numerics.algebra import dot, eigh
+from tacit.numerics.elementary import cos, sin
 from tacit.stats.moments import Floats
 from tacit.stats.robust import MAD_CONSTANT, make_concentration_error, qn, spatial_median
 
@@ -39,7 +41,7 @@ def orient_direction(direction: Floats) -> Floats:
 
 def first_component(covariance: Floats) -> Floats:
     """Return the eigenvector of the largest eigenvalue, upright."""
-    return orient_direction(np.linalg.eigh(covariance)[1][:, -1])
+    return orient_direction(eigh(covariance)[1][:, -1])
 
 
 def pursue_directions(
@@ -64,7 +66,7 @@ def pursue_directions(
     free = np.eye(x.shape[1])
     for found in range(min(components, x.shape[1])):
         if found:
-            rest = rest - np.outer(rest @ directions[-1], directions[-1])
+            rest = rest - np.outer(dot(rest, directions[-1]), directions[-1])
             free = free - np.outer(directions[-1], directions[-1])
         direction, spread = first_pursued(rest, free, scale, rng)
         directions.append(orient_direction(direction))
@@ -80,7 +82,7 @@ def first_pursued(
     ``free`` projects onto the space in which the records lie.
     """
     n = len(rest)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rest, rest))
+    lengths = np.sqrt((rest * rest).sum(axis=1))
     usable = np.flatnonzero(lengths > 1e-12 * lengths.max())
     if len(usable) == 0:
         raise make_concentration_error()
@@ -93,7 +95,7 @@ def first_pursued(
         candidates = rest[chosen] / lengths[chosen, None]
         some = rest if n <= REFINE_RECORDS else rest[rng.choice(n, REFINE_RECORDS, replace=False)]
         few = some[rng.choice(len(some), SCREEN_RECORDS, replace=False)]
-        last = candidates[scales_along(few, candidates, scale).argsort()[-FINALISTS:]]
+        last = candidates[scales_along(few, candidates, scale).argsort(kind="stable")[-FINALISTS:]]
         best = turn_direction(some, last[scales_along(some, last, scale).argmax()], free, scale)
         spread = float(scales_along(rest, best[None], scale)[0])
     if spread <= 0:
@@ -108,8 +110,8 @@ def turn_direction(rest: Floats, best: Floats, free: Floats, scale: ScaleName) -
     record = float(scales_along(rest, best[None], scale)[0])
     angle = np.pi / 8
     while angle > 1e-3:
-        turns = np.sin(angle) * np.concatenate([axes, -axes])
-        trial = np.cos(angle) * best + turns
+        turns = sin(angle) * np.concatenate([axes, -axes])
+        trial = cos(angle) * best + turns
         trial /= np.sqrt((trial**2).sum(axis=1, keepdims=True))
         spreads = scales_along(rest, trial, scale)
         if spreads.max() > record * (1 + 1e-9):
@@ -123,7 +125,7 @@ def scales_along(rest: Floats, directions: Floats, scale: ScaleName) -> Floats:
     """Return the scale of the records along each direction."""
     step = max(1, CHUNK // max(len(rest), 1))
     parts = [
-        scales_of(directions[at : at + step] @ rest.T, scale)
+        scales_of(dot(directions[at : at + step], rest.T), scale)
         for at in range(0, len(directions), step)
     ]
     return np.concatenate(parts)

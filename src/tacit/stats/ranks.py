@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
+from tacit.numerics.algebra import dot, eigh
+from tacit.numerics.elementary import ndtri, sin
 from tacit.stats.moments import Floats, Ints
 
 #: Smallest eigenvalue of a repaired correlation matrix, and the size of a change that ends the repair.
@@ -92,7 +93,7 @@ def shuffle_ties(order: Ints, run: Ints, lengths: Ints, rng: np.random.Generator
     chance[tied] = rng.permutation(len(at))
     records = order[at]
     out = order.copy()
-    out[at] = records[np.argsort(run[at] * len(at) + chance[records])]
+    out[at] = records[np.argsort(run[at] * len(at) + chance[records], kind="stable")]
     return out
 
 
@@ -142,7 +143,7 @@ def pearson(x: Floats) -> Floats:
         return np.full((x.shape[1], x.shape[1]), np.nan)
     centered = x - x.mean(axis=0)
     flat = np.ptp(x, axis=0) == 0
-    covariance = centered.T @ centered
+    covariance = dot(centered.T, centered)
     spread = np.where(flat, np.nan, np.sqrt(np.diag(covariance)))
     found = np.clip(covariance / np.outer(spread, spread), -1.0, 1.0)
     found[np.diag_indices_from(found)] = np.where(flat, np.nan, 1.0)
@@ -156,7 +157,7 @@ def spearman(x: Floats) -> Floats:
 
 def spearman_to_pearson(r: Any) -> Floats:
     """Return the correlation of normal variables whose rank correlation is r: 2 sin(pi r / 6)."""
-    return np.asarray(2.0 * np.sin(np.pi / 6.0 * np.asarray(r, dtype=np.float64)))
+    return np.asarray(2.0 * sin(np.pi / 6.0 * np.asarray(r, dtype=np.float64)))
 
 
 def nearest_correlation(matrix: Floats, *, floor: float = FLOOR) -> Floats:
@@ -184,5 +185,5 @@ def nearest_correlation(matrix: Floats, *, floor: float = FLOOR) -> Floats:
 
 def at_least(matrix: Floats, floor: float) -> Floats:
     """Return a symmetric matrix with its eigenvalues raised to a floor."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, floor)) @ vectors.T)
+    values, vectors = eigh(matrix)
+    return np.asarray(dot(vectors * np.maximum(values, floor), vectors.T))

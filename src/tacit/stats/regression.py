@@ -13,9 +13,11 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, xlogy
+from scipy.special import xlogy
 
 from tacit.errors import InputError
+from tacit.numerics.algebra import dot, inv
+from tacit.numerics.elementary import exp, log, ndtr, ndtri
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -91,7 +93,7 @@ class Fit:
         x = x[:, None] if x.ndim == 1 else x
         slopes = self.coefficients[1:] if self.intercept else self.coefficients
         start = self.coefficients[0] if self.intercept else 0.0
-        return np.asarray(start + x @ slopes)
+        return np.asarray(start + dot(x, slopes))
 
     def predict(self, x: Floats) -> Floats:
         """Return the mean for rows of the design without the constant."""
@@ -203,9 +205,9 @@ class Rows:
     def scaled(self) -> Scaled:
         """Return the design centred (when there is a constant) and scaled."""
         total, width = self.w.sum(), self.width()
-        mean = sum((self.w[s] @ d for s, d in self.chunks()), np.zeros(width)) / total
+        mean = sum((dot(self.w[s], d) for s, d in self.chunks()), np.zeros(width)) / total
         centre = mean * (np.arange(width) > 0) if self.intercept else np.zeros(width)
-        square = sum((self.w[s] @ (d - centre) ** 2 for s, d in self.chunks()), np.zeros(width))
+        square = sum((dot(self.w[s], (d - centre) ** 2) for s, d in self.chunks()), np.zeros(width))
         size = np.sqrt(square / total)
         flat = size <= FLAT * np.abs(mean)
         return Scaled(self, centre, np.where(flat, 1.0, size), flat)
@@ -253,21 +255,21 @@ class Scaled:
         information, score = np.zeros((width, width)), np.zeros(width)
         deviance, found = 0.0, np.empty(len(rows.y))
         for part, design in self.chunks():
-            at = np.clip(design @ beta, -limit, limit) if eta is None else eta[part]
+            at = np.clip(dot(design, beta), -limit, limit) if eta is None else eta[part]
             y, w, found[part] = rows.y[part], rows.w[part], at
             mean = mean_of(at, family)
             slope, variance = slope_of(at, family), variance_of(mean, family)
             working = w * slope**2 / variance
             residual = w * slope * (y - mean) / variance
-            score += (residual if eta is None else residual + working * at) @ design
+            score += dot(residual if eta is None else residual + working * at, design)
             deviance += deviance_of(y, mean, w, family)
             root = design * np.sqrt(working)[:, None]
-            information += root.T @ root
+            information += dot(root.T, root)
         return State(beta, found, deviance, information, score)
 
     def step(self, now: State, family: Family) -> State:
         """Return the state after a Newton step, halved until the deviance does not grow."""
-        step = inverse_of(now.information)[0] @ now.score
+        step = dot(inverse_of(now.information)[0], now.score)
         first = not now.beta.any()
         for _ in range(HALVINGS):
             new = self.state(now.beta + step, family)
@@ -284,7 +286,7 @@ class Scaled:
         total = np.zeros((len(self.size), len(self.size)))
         for part, design in self.chunks():
             design *= residual[part, None]
-            total += design.T @ design
+            total += dot(design.T, design)
         return total
 
     def units(self) -> Floats:
@@ -314,13 +316,13 @@ def rescale_fit(
     covariance = dispersion * inverse
     if robust:
         spread = n / free if free > 0 else np.nan
-        covariance = spread * inverse @ design.squared_scores(last.eta, family) @ inverse
+        covariance = dot(dot(spread * inverse, design.squared_scores(last.eta, family)), inverse)
     diverged = bool((np.abs(last.eta) >= PREDICTOR_LIMIT[family]).any()) or moved > DIVERGING_STEP
     back = design.units()
     return Fit(
         family=family,
-        coefficients=back @ np.where(aliased, 0.0, last.beta),
-        covariance=back @ covariance @ back.T,
+        coefficients=dot(back, np.where(aliased, 0.0, last.beta)),
+        covariance=dot(dot(back, covariance), back.T),
         fitted=mean_of(last.eta, family),
         aliased=aliased,
         deviance=last.deviance,
@@ -353,16 +355,16 @@ def inverse_of(gram: Floats) -> tuple[Floats, Flags]:
     lower = np.zeros((width, width))
     aliased = np.zeros(width, dtype=bool)
     for j in range(width):
-        rest = unit[j, j] - lower[j, :j] @ lower[j, :j]
+        rest = unit[j, j] - dot(lower[j, :j], lower[j, :j])
         if rest <= ALIASED:
             aliased[j] = True
             continue
         lower[j, j] = np.sqrt(rest)
-        lower[j + 1 :, j] = (unit[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
+        lower[j + 1 :, j] = (unit[j + 1 :, j] - dot(lower[j + 1 :, :j], lower[j, :j])) / lower[j, j]
     kept = np.flatnonzero(~aliased)
-    root = np.linalg.inv(lower[np.ix_(kept, kept)])
+    root = inv(lower[np.ix_(kept, kept)])
     inverse = np.zeros((width, width))
-    inverse[np.ix_(kept, kept)] = root.T @ root / np.outer(scale[kept], scale[kept])
+    inverse[np.ix_(kept, kept)] = dot(root.T, root) / np.outer(scale[kept], scale[kept])
     return inverse, aliased
 
 
@@ -381,19 +383,17 @@ def mean_of(eta: Floats, family: Family) -> Floats:
     if family == "linear":
         return eta
     if family == "logit":
-        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(eta, -700, 700))))
-    return np.asarray(ndtr(eta) if family == "probit" else np.exp(np.clip(eta, -700, 700)))
+        return np.asarray(1.0 / (1.0 + exp(-np.clip(eta, -700, 700))))
+    return np.asarray(ndtr(eta) if family == "probit" else exp(np.clip(eta, -700, 700)))
 
 
 def link_of(mean: Floats, family: Family) -> Floats:
     """Return the linear predictor at a mean."""
-    from scipy.special import logit, ndtri
-
     if family == "linear":
         return mean
     if family == "logit":
-        return np.asarray(logit(mean))
-    return np.asarray(ndtri(mean) if family == "probit" else np.log(mean))
+        return np.asarray(log(mean) - log(1.0 - mean))
+    return np.asarray(ndtri(mean) if family == "probit" else log(mean))
 
 
 def slope_of(eta: Floats, family: Family) -> Floats:
@@ -403,7 +403,7 @@ def slope_of(eta: Floats, family: Family) -> Floats:
         return np.ones(len(eta))
     if family == "logit":
         return np.maximum(mean * (1 - mean), 1e-14)
-    return mean if family == "poisson" else np.exp(-0.5 * eta**2) / np.sqrt(2 * np.pi)
+    return mean if family == "poisson" else exp(-0.5 * eta**2) / np.sqrt(2 * np.pi)
 
 
 def variance_of(mean: Floats, family: Family) -> Floats:
@@ -418,9 +418,9 @@ def variance_of(mean: Floats, family: Family) -> Floats:
 def deviance_of(y: Floats, mean: Floats, weights: Floats, family: Family) -> float:
     """Return the deviance; the residual sum of squares for ``linear``."""
     if family == "linear":
-        return float(weights @ (y - mean) ** 2)
+        return float(dot(weights, (y - mean) ** 2))
     if family == "poisson":
         mean = np.maximum(mean, 1e-300)
-        return float(2 * weights @ (xlogy(y, y / mean) - (y - mean)))
+        return float(dot(2 * weights, xlogy(y, y / mean) - (y - mean)))
     mean = np.clip(mean, 1e-300, 1 - 1e-16)
-    return float(2 * weights @ (xlogy(y, y / mean) + xlogy(1 - y, (1 - y) / (1 - mean))))
+    return float(dot(2 * weights, xlogy(y, y / mean) + xlogy(1 - y, (1 - y) / (1 - mean))))

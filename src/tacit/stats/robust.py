@@ -28,7 +28,10 @@ import numpy as np
 from scipy import stats
 
 from tacit.errors import InputError
-from tacit.kernels import Kernels
+from tacit.numerics import algebra
+from tacit.numerics.algebra import dot, eigh, eigvalsh, inv
+from tacit.numerics.elementary import exp, log, ndtr, settle
+from tacit.numerics.kernels import Kernels
 from tacit.stats.moments import TOLERANCE, Floats
 
 Covariance = Literal["mcd", "mve", "ogk", "m_estimate", "classical"]
@@ -97,11 +100,22 @@ def tau_scale(x: Floats) -> tuple[float, float]:
     return float(middle + spread * centre), float(spread * np.sqrt(squared / tau_consistency()))
 
 
+def chi2_ppf(share: float, freedom: float) -> float:
+    """Return a quantile of chi-square, without the digits that depend on the processor."""
+    return float(settle(stats.chi2.ppf(share, freedom)))
+
+
+def chi2_cdf(x: float, freedom: float) -> float:
+    """Return the distribution function of chi-square, without the digits that depend on the processor."""
+    return float(settle(stats.chi2.cdf(x, freedom)))
+
+
 @functools.cache
 def tau_consistency() -> float:
     """Return E min(Z^2, 9) for standard normal Z."""
     c = 3.0
-    return float(2 * ((1 - c**2) * stats.norm.cdf(c) - c * stats.norm.pdf(c) + c**2) - 1)
+    density = exp(-(c**2) / 2) / np.sqrt(2 * np.pi)
+    return float(2 * ((1 - c**2) * ndtr(c) - c * density + c**2) - 1)
 
 
 def make_concentration_error() -> InputError:
@@ -143,7 +157,7 @@ def spatial_median(x: Floats, *, rounds: int = 200) -> Floats:
         if not apart.any():
             break
         pull = 1.0 / away[apart]
-        target = pull @ x[apart] / pull.sum()
+        target = dot(pull, x[apart]) / pull.sum()
         # Records at the centre itself hold it there with a force of their number.
         force = float(np.sqrt((((x[apart] - centre) * pull[:, None]).sum(axis=0) ** 2).sum()))
         held = min(1.0, float((~apart).sum()) / force) if force > 0 else 1.0
@@ -166,7 +180,7 @@ def robust_covariance(x: Floats, method: Covariance, rng: np.random.Generator) -
     if method == "classical":
         if n < 2:
             raise InputError("a covariance needs at least 2 records")
-        return x.mean(axis=0), np.atleast_2d(np.cov(x, rowvar=False))
+        return x.mean(axis=0), algebra.covariance(x)
     if n <= 2 * p:
         raise InputError(
             f"a robust covariance of {p} columns needs more than {2 * p} complete records"
@@ -176,16 +190,16 @@ def robust_covariance(x: Floats, method: Covariance, rng: np.random.Generator) -
     if (unit <= 0).any():
         raise make_concentration_error()
     z = (x - origin) / unit
-    values, vectors = np.linalg.eigh(z.T @ z / n)
+    values, vectors = eigh(dot(z.T, z) / n)
     kept = values > TOLERANCE * values[-1]
     basis = np.eye(p) if kept.all() else vectors[:, kept]
     # A generator of its own: what is drawn afterwards does not depend on how the search went.
-    centre, covariance = ESTIMATES[method](z @ basis, rng.spawn(1)[0])
-    spread = basis @ covariance @ basis.T
+    centre, covariance = ESTIMATES[method](dot(z, basis), rng.spawn(1)[0])
+    spread = dot(dot(basis, covariance), basis.T)
     # Rounding leaves a trace of variance where most values are equal; distances by it would be endless.
     if (np.diag(spread) <= TOLERANCE).any():
         raise make_concentration_error()
-    return origin + unit * (basis @ centre), spread * np.outer(unit, unit)
+    return origin + unit * (dot(basis, centre)), spread * np.outer(unit, unit)
 
 
 def mahalanobis_squared(x: Floats, centre: Floats, covariance: Floats) -> Floats:
@@ -198,9 +212,9 @@ def mahalanobis_squared(x: Floats, centre: Floats, covariance: Floats) -> Floats
     if not (scale > 0).all():
         raise make_concentration_error()
     z = (x - centre) / scale
-    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    values, vectors = eigh(covariance / np.outer(scale, scale))
     kept = values > TOLERANCE * values[-1]
-    along = z @ vectors
+    along = dot(z, vectors)
     outside = np.abs(along[:, ~kept])
     if (outside > 1e-5 * (1.0 + np.abs(z).max(axis=1, keepdims=True))).any():
         raise make_concentration_error()
@@ -218,15 +232,15 @@ def cholesky(covariance: Floats) -> Floats | None:
     if not (scale > 0).all():
         return None
     correlation = covariance / np.outer(scale, scale)
-    if np.linalg.eigvalsh(correlation)[0] <= TOLERANCE:
+    if eigvalsh(correlation)[0] <= TOLERANCE:
         return None
-    return np.asarray(np.linalg.cholesky(correlation) * scale[:, None])
+    return np.asarray(algebra.cholesky(correlation) * scale[:, None])
 
 
 def distances(x: Floats, centre: Floats, root: Floats) -> Floats:
     """Return squared distances, given the Cholesky factor of the covariance."""
-    z = (x - centre) @ np.linalg.inv(root).T
-    return np.asarray(np.einsum("ij,ij->i", z, z))
+    z = dot(x - centre, inv(root).T)
+    return np.asarray((z * z).sum(axis=1))
 
 
 def reweight_estimate(
@@ -235,8 +249,8 @@ def reweight_estimate(
     """Return the estimate from the records within a squared distance, consistent for normal data."""
     p = x.shape[1]
     kept = x[distances(x, centre, root) <= cut]
-    factor = share / stats.chi2.cdf(stats.chi2.ppf(share, p), p + 2)
-    return kept.mean(axis=0), factor * np.atleast_2d(np.cov(kept, rowvar=False))
+    factor = share / chi2_cdf(chi2_ppf(share, p), p + 2)
+    return kept.mean(axis=0), factor * algebra.covariance(kept)
 
 
 def scale_and_reweight(x: Floats, centre: Floats, covariance: Floats) -> Estimate:
@@ -245,8 +259,8 @@ def scale_and_reweight(x: Floats, centre: Floats, covariance: Floats) -> Estimat
     if root is None:
         return centre, covariance
     p = x.shape[1]
-    inflated = root * np.sqrt(np.median(distances(x, centre, root)) / stats.chi2.ppf(0.5, p))
-    return reweight_estimate(x, centre, inflated, stats.chi2.ppf(REWEIGHT, p), REWEIGHT)
+    inflated = root * np.sqrt(np.median(distances(x, centre, root)) / chi2_ppf(0.5, p))
+    return reweight_estimate(x, centre, inflated, chi2_ppf(REWEIGHT, p), REWEIGHT)
 
 
 # -- minimum covariance determinant --------------------------------------------------------------
@@ -293,7 +307,7 @@ def random_start(x: Floats, rng: np.random.Generator) -> Estimate:
     size = p + 1
     while True:
         centre, covariance = moments(x[order[:size]])
-        if size >= n or np.linalg.eigvalsh(covariance)[0] > TOLERANCE:
+        if size >= n or eigvalsh(covariance)[0] > TOLERANCE:
             return centre, covariance
         size += 1 + size // 2
 
@@ -302,7 +316,7 @@ def moments(x: Floats) -> Estimate:
     """Return mean and covariance with denominator n."""
     centre = x.mean(axis=0)
     z = x - centre
-    return centre, z.T @ z / len(x)
+    return centre, dot(z.T, z) / len(x)
 
 
 def find_best_concentrated(x: Floats, candidates: list[Estimate], *, steps: int) -> list[Estimate]:
@@ -330,12 +344,12 @@ def concentrate(x: Floats, candidate: Estimate, steps: int) -> tuple[float, Esti
     if root is None:
         return np.inf, candidate
     for _ in range(steps):
-        near = np.argpartition(distances(x, candidate[0], root), h - 1)[:h]
+        near = np.argsort(distances(x, candidate[0], root), kind="stable")[:h]
         candidate = moments(x[near])
         root = cholesky(candidate[1])
         if root is None:
             return -np.inf, candidate
-        value = 2.0 * float(np.log(np.diag(root)).sum())
+        value = 2.0 * float(log(np.diag(root)).sum())
         if value >= last - 1e-12:
             break
         last = value
@@ -386,7 +400,7 @@ def ellipsoid(x: Floats, shape: Estimate) -> tuple[float, Estimate]:
     reach = float(np.partition(distances(x, shape[0], root), h - 1)[h - 1])
     if reach <= 0:
         return np.inf, shape
-    volume = 2 * float(np.log(np.diag(root)).sum()) + x.shape[1] * np.log(reach)
+    volume = 2 * float(log(np.diag(root)).sum()) + x.shape[1] * log(reach)
     return volume, (shape[0], shape[1] * reach)
 
 
@@ -396,7 +410,7 @@ def shrink_ellipsoid(x: Floats, volume: float, shape: Estimate) -> tuple[float, 
     while volume < np.inf:
         root = cholesky(shape[1])
         assert root is not None
-        near = np.argpartition(distances(x, shape[0], root), h - 1)[:h]
+        near = np.argsort(distances(x, shape[0], root), kind="stable")[:h]
         smaller, new = ellipsoid(x, moments(x[near]))
         if smaller >= volume - 1e-12:
             break
@@ -415,16 +429,16 @@ def ogk(x: Floats, rng: np.random.Generator) -> Estimate:
     for _ in range(2):
         scale = np.array([tau_scale(column)[1] for column in z.T])
         y = z / scale
-        vectors = np.linalg.eigh(pairwise_correlations(y))[1]
-        z = y @ vectors
-        basis = basis @ (scale[:, None] * vectors)
+        vectors = eigh(pairwise_correlations(y))[1]
+        z = dot(y, vectors)
+        basis = dot(basis, scale[:, None] * vectors)
     found = np.array([tau_scale(column) for column in z.T])
-    centre, covariance = basis @ found[:, 0], (basis * found[:, 1] ** 2) @ basis.T
+    centre, covariance = dot(basis, found[:, 0]), dot(basis * found[:, 1] ** 2, basis.T)
     root = cholesky(covariance)
     if root is None:
         return centre, covariance
     middle = float(np.median(distances(x, centre, root)))
-    cut = stats.chi2.ppf(0.9, p) * middle / stats.chi2.ppf(0.5, p)
+    cut = chi2_ppf(0.9, p) * middle / chi2_ppf(0.5, p)
     return reweight_estimate(x, centre, root, cut, 0.9)
 
 
@@ -450,18 +464,18 @@ def m_estimate(x: Floats, rng: np.random.Generator) -> Estimate:
     """Return Huber's M-estimate of centre and covariance: records beyond the 90 % ellipsoid count less."""
     del rng
     n, p = x.shape
-    limit = stats.chi2.ppf(0.9, p)
-    consistent = stats.chi2.cdf(limit, p + 2) + limit * 0.1 / p
-    centre, covariance = np.median(x, axis=0), np.atleast_2d(np.cov(x, rowvar=False))
+    limit = chi2_ppf(0.9, p)
+    consistent = chi2_cdf(limit, p + 2) + limit * 0.1 / p
+    centre, covariance = np.median(x, axis=0), algebra.covariance(x)
     for _ in range(500):
         root = cholesky(covariance)
         if root is None:
             raise make_concentration_error()
         squared = np.maximum(distances(x, centre, root), 1e-300)
         u = np.minimum(1.0, np.sqrt(limit / squared))
-        new = u @ x / u.sum()
+        new = dot(u, x) / u.sum()
         z = (x - new) * u[:, None]
-        last, covariance, centre = covariance, z.T @ z / (n * consistent), new
+        last, covariance, centre = covariance, dot(z.T, z) / (n * consistent), new
         if np.abs(covariance - last).max() <= 1e-9 * np.abs(covariance).max():
             break
     return centre, covariance

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from tacit.numerics.algebra import dot
 from tacit.stats.moments import Floats
 
 
@@ -62,4 +63,4 @@ def decompose(x0: Floats, x1: Floats) -> Decomposition:
     n = len(x0)
     a, b = x0 - x0.mean(axis=0), x1 - x1.mean(axis=0)
     d = a - b
-    return Decomposition(a.T @ a / n, b.T @ b / n, d.T @ d / n, b.T @ d / n)
+    return Decomposition(dot(a.T, a) / n, dot(b.T, b) / n, dot(d.T, d) / n, dot(b.T, d) / n)

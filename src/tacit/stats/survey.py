@@ -18,6 +18,9 @@ from tacit.stats.regression import fit
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+#: Residuals below this share of what they are the difference of are rounding errors.
+ROUNDING = 1e-10
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -107,7 +110,10 @@ def estimate_regression(x: Floats, y: Floats, sample: Sample) -> Estimates:
     w = sample.weights
     bread = np.linalg.pinv(design.T @ (design * w[:, None]), hermitian=True)
     beta = bread @ (design.T @ (w * y))
-    scores = (design * (w * (y - design @ beta))[:, None]) @ bread
+    left = y - design @ beta
+    # An exact fit leaves rounding errors, whose variance is that of the order of records.
+    left[np.abs(left) <= ROUNDING * (np.abs(design) @ np.abs(beta) + np.abs(y))] = 0.0
+    scores = (design * (w * left)[:, None]) @ bread
     return Estimates(beta, sample.covariance(scores))
 
 

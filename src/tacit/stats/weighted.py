@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
 
+from tacit.numerics.algebra import dot
+from tacit.numerics.elementary import ndtr
 from tacit.stats.moments import Floats
 
 #: Halvings of the search interval for a kernel quantile: to the last digit of a float.
@@ -28,8 +29,8 @@ def kernel_quantiles(y: Floats, w: Floats, q: Floats) -> Floats:
     number of records n = (sum w)^2 / sum w^2.
     """
     share = w / w.sum()
-    centre = float(share @ y)
-    spread = float(np.sqrt(share @ (y - centre) ** 2))
+    centre = float(dot(share, y))
+    spread = float(np.sqrt(dot(share, (y - centre) ** 2)))
     if spread == 0:
         return np.full(len(q), centre)
     h = 1.06 * spread * float(1.0 / (share**2).sum()) ** -0.2
@@ -37,6 +38,6 @@ def kernel_quantiles(y: Floats, w: Floats, q: Floats) -> Floats:
     high = np.full(len(q), y.max() + 10 * h)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        below = share @ ndtr((middle[None, :] - y[:, None]) / h) < q
+        below = dot(share, ndtr((middle[None, :] - y[:, None]) / h)) < q
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return (low + high) / 2

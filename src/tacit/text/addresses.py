@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tacit.data.corpus import Span
-from tacit.text import marks as m
 from tacit.text.board import PLACE
-from tacit.text.page import Page
 from tacit.text.proper import stops
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 BETWEEN = frozenset(" ,\n\r\t.;|")
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from tacit.text import marks
-from tacit.text.lexicon import Lexicon, load_lexicon
-from tacit.text.tokens import words_of
+from tacit.text.reading import marks
+from tacit.text.reading.lexicon import Lexicon, load_lexicon
+from tacit.text.reading.tokens import words_of
 
 Attribute = Literal["age", "sex", "place", "role", "month"]
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from operator import attrgetter
 
 from tacit.data.corpus import Span
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate
 from tacit.text.medicine import medical_evidence, ordinary_evidence
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 #: Who wins where candidates overlap: the smaller rank.
 RANKS = {

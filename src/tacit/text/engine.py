@@ -15,16 +15,16 @@ from typing import Any, Literal
 from tacit.data.corpus import Span
 from tacit.text.addresses import join_addresses
 from tacit.text.board import Settled, settle, without_overlaps
-from tacit.text.calibration import calibrate
 from tacit.text.detect.registry import Candidate, run_detectors
 from tacit.text.entities import link_entities
 from tacit.text.extend import extend_names
-from tacit.text.lexicon import load_lexicon
 from tacit.text.memory import Memory
+from tacit.text.model.calibration import calibrate
+from tacit.text.model.strict import add_doubtful
 from tacit.text.narrative import OFFICE, find_offices, find_warnings
-from tacit.text.page import Page
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.page import Page
 from tacit.text.record import search_record
-from tacit.text.strict import add_doubtful
 from tacit.text.tidy import tidy_spans
 
 Mode = Literal["substitute", "tag", "mask", "list"]
@@ -246,7 +246,7 @@ def within_lines(text: str, start: int, end: int, kind: str) -> Iterable[tuple[i
 def crf_voter() -> Callable[..., Any] | None:
     """Return the voter by conditional random field, or None where it is not installed."""
     try:
-        from tacit.text.crf import vote as crf_vote  # type: ignore[import-not-found,unused-ignore]
+        from tacit.text.model.crf import vote as crf_vote  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return None
     return crf_vote  # type: ignore[no-any-return,unused-ignore]

@@ -6,8 +6,8 @@ from collections import defaultdict
 
 from tacit.data.corpus import Span
 from tacit.text.board import NAMES
-from tacit.text.lexicon import Knowledge
 from tacit.text.memory import name_parts, related_forms
+from tacit.text.reading.lexicon import Knowledge
 
 #: People with a part of a name in common that are looked at, so that a long list of names stays linear.
 MOST = 50

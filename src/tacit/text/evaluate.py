@@ -23,7 +23,7 @@ from tacit.errors import InputError
 from tacit.plot.chart import Chart
 from tacit.plot.lines import intervals
 from tacit.result import Result
-from tacit.text.tokens import TOKEN
+from tacit.text.reading.tokens import TOKEN
 
 #: Kinds of which every letter and digit must go.
 WHOLE = frozenset(("name", "nickname", "email", "phone", "id", "url", "age"))

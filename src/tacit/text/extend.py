@@ -9,10 +9,10 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from tacit.data.corpus import Span
-from tacit.text import marks as m
 from tacit.text.board import NAMES
 from tacit.text.names import APOSTROPHES, GENERATIONS, HYPHENS
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 #: Marks of words that are no part of a name, whatever stands beside them.
 NEVER = m.STOP | m.WEEKDAY | m.PREPOSITION | m.DOSE | m.DRUG | m.PHONE | m.BORN | m.ACTS

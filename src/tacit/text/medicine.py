@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tacit.text import marks as m
-from tacit.text.lexicon import Word
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Word
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 #: Marks of small words after which a name goes on in a sentence.
 NO_NOUN = (

@@ -9,14 +9,14 @@ from collections import defaultdict
 from rapidfuzz.distance import OSA
 
 from tacit.data.corpus import Span
-from tacit.text import marks as m
 from tacit.text.board import NAMES
 from tacit.text.detect.registry import Candidate, cut
-from tacit.text.lexicon import Knowledge
 from tacit.text.medicine import names_a_thing
 from tacit.text.names import APOSTROPHES, BARRED
-from tacit.text.page import Page
-from tacit.text.tokens import TOKEN
+from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Knowledge
+from tacit.text.reading.page import Page
+from tacit.text.reading.tokens import TOKEN
 
 #: Words of names that are remembered in one document.
 MOST_PARTS = 400

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tacit.text import marks as m
-from tacit.text.lexicon import Word
 from tacit.text.medicine import is_subgrade
-from tacit.text.page import REACH, Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Word
+from tacit.text.reading.page import REACH, Page
 
 #: Marks of words that are not part of a name, unless they are names by every list and stand after a cue.
 BARRED = (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from tacit.data.corpus import Span
-from tacit.text import marks as m
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 AGED = re.compile(
     r"\b(?:at the age of|at age|when (?:he|she|they) (?:was|were)|aged|im Alter von|mit) (\w+)",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tacit.text import marks as m
-from tacit.text.page import REACH, Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.words import words
 
 SMALL = words("of the & and for de la du del der und für von zum zur am im des")
 #: Small words that join the parts of a name to its telling word.

@@ -11,8 +11,8 @@ from rapidfuzz.distance import OSA
 from tacit.text.dates import read_day_month, read_numeric
 from tacit.text.detect.registry import Candidate, cut
 from tacit.text.memory import name_parts, related_forms
-from tacit.text.page import Page
-from tacit.text.tokens import tokenise
+from tacit.text.reading.page import Page
+from tacit.text.reading.tokens import tokenise
 
 #: What a field is, by words in its name.
 FIELDS = (

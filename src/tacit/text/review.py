@@ -17,7 +17,8 @@ from typing import Any
 
 from tacit.data.corpus import SPAN_KINDS, Corpus, Findings, Span
 from tacit.errors import InputError, UnreadableFile, explain_target
-from tacit.locks import hold_alone
+from tacit.storage.locks import hold_alone
+from tacit.storage.own_folders import note_begun
 
 #: Characters shown before and after a word.
 AROUND = 40
@@ -165,6 +166,7 @@ def write_for_owner(target: Path, document: Any) -> None:
     with explain_target(target):
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=target.suffix)
+        note_begun(aside)
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as out:
                 json.dump(document, out, indent=1, ensure_ascii=False)

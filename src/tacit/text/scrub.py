@@ -29,6 +29,7 @@ from tacit.data.corpus import (
 )
 from tacit.data.in_blocks import Change, change_records, ticker
 from tacit.data.microdata import Microdata
+from tacit.data.word_lists import check_folder
 from tacit.engine.base import ROW
 from tacit.errors import ColumnNotFound, InputError, SdcError, SdcWarning, WeakProtection
 from tacit.fields import ColumnName, Probability, Secret
@@ -36,10 +37,9 @@ from tacit.registry import register
 from tacit.spec import Method
 from tacit.text import engine
 from tacit.text.engine import Settings
-from tacit.text.lists import check_folder
+from tacit.text.reading.tokens import tokenise
 from tacit.text.review import Lists, read_decisions, read_lists
 from tacit.text.tagger import CheckedTagger
-from tacit.text.tokens import tokenise
 from tacit.text.work import (
     Here,
     Item,

@@ -25,12 +25,12 @@ from tacit.plot.families import bars
 from tacit.registry import register
 from tacit.result import Result
 from tacit.spec import Companions, Measure
-from tacit.text import marks
 from tacit.text.evaluate import EvaluationResult, wilson
-from tacit.text.lexicon import Lexicon, load_lexicon
+from tacit.text.reading import marks
+from tacit.text.reading.lexicon import Lexicon, load_lexicon
+from tacit.text.reading.tokens import tokenise, words_of
 from tacit.text.scrub import SCRUBBED, text_faults
 from tacit.text.text_risk import score_marked
-from tacit.text.tokens import tokenise, words_of
 
 #: Marks of words that are medicine.
 MEDICINE = marks.MEDICAL | marks.DRUG | marks.EPONYM

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from tacit.data.corpus import Span
-from tacit.text import marks as m
 from tacit.text.board import PLACE
 from tacit.text.dates import read_day_month, read_month_day, read_numeric
 from tacit.text.detect.date import (
@@ -36,9 +35,10 @@ from tacit.text.detect.url import find_urls
 from tacit.text.detect.village import PLACED
 from tacit.text.medicine import sounds_medical
 from tacit.text.names import BARRED
-from tacit.text.page import Page
 from tacit.text.proper import SMALL
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 Rule = Callable[[Page, Span], Iterator[Span]]
 #: Kinds that may go on in the next line, and what ends a line.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.renamed import find_names
 
 _HOMES = {
-    "rank_techniques": "tacit.utility.levels.entropy_distortion",
+    "rank_techniques": "tacit.records.generalisation.entropy_distortion",
 }
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - keys are strings

@@ -7,12 +7,14 @@ import numpy as np
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs, find_unmet_needs
 from tacit.claims.attack.respondents import is_deducible_exactly, is_deducible_nearby
+from tacit.claims.outsiders import outsider_bounds
 from tacit.claims.view import CellView, Flags, Floats, TableView
 
 
 def room_of(table: TableView) -> tuple[Floats, Floats]:
     """Return how far outsiders think that a cell could lie below and above its true value."""
-    return np.maximum(table.value - table.lower, 0.0), np.maximum(table.upper - table.value, 0.0)
+    low, high = outsider_bounds(table)
+    return np.maximum(table.value - low, 0.0), np.maximum(high - table.value, 0.0)
 
 
 def within_intervals(table: TableView, down: Floats, up: Floats) -> tuple[Floats, Floats]:
@@ -38,6 +40,7 @@ def is_protected(
     needs: Needs,
     *,
     singletons: bool,
+    whole: bool = False,
     far: bool = True,
     targets: Flags | None = None,
 ) -> bool:
@@ -55,13 +58,15 @@ def is_protected(
         What unsafe cells need.
     singletons
         Whether single respondents are attackers.
+    whole
+        Whether attackers know that values are whole numbers.
     far
         Whether they use all relations together, or those that two cells share.
     targets
         The unsafe cells that they must not learn; by default all.
     """
-    system = System.over(table.equations, unknown, *room)
-    short, parts = find_unmet_needs(system, needs)
+    system = System.over(table.equations, unknown, *room, whole=whole)
+    short, parts = find_unmet_needs(system, needs.in_whole_units() if whole else needs)
     if len(short):
         return False
     if not singletons:

@@ -3,7 +3,8 @@
 A movement d is possible when M d = 0, d = 0 on cells that are known and ``-down <= d <= up`` on the others.
 Possible movements form a convex set around 0, so one program that moves many cells at once shows the needs
 of all of them; what is left is asked for one cell at a time. A movement counts only after it has been put
-into the relations and bounds.
+into the relations and bounds. Of counts, where attackers use that they are whole numbers, only movements in
+whole numbers count; where a linear program finds another, an integer program looks for one.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ TOGETHER = 3000
 FAR = 1e4
 #: Movements of a component that are kept.
 KEPT = 64
+#: Nodes after which the search for a movement in whole numbers is given up: none was shown.
+NODES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +50,22 @@ class System:
     matrix: sparse.csr_array
     down: Floats
     up: Floats
+    #: Whether only movements in whole numbers are possible.
+    whole: bool = False
 
     @classmethod
-    def over(cls, equations: sparse.csr_array, unknown: Flags, down: Floats, up: Floats) -> System:
+    def over(
+        cls,
+        equations: sparse.csr_array,
+        unknown: Flags,
+        down: Floats,
+        up: Floats,
+        *,
+        whole: bool = False,
+    ) -> System:
         """Return the system of the unknown cells; those that follow at once are left out."""
+        if whole:
+            down, up = np.floor(down + CLOSE), np.floor(up + CLOSE)
         free = unknown & ((down > 0) | (up > 0))
         m = sparse.csr_array(equations)
         m.eliminate_zeros()
@@ -58,7 +73,7 @@ class System:
         cells = np.flatnonzero(free)
         m = sparse.csr_array(m[:, cells])
         m = m[np.diff(m.indptr) > 0]
-        return cls(cells, m, down[cells].astype(np.float64), up[cells].astype(np.float64))
+        return cls(cells, m, down[cells].astype(np.float64), up[cells].astype(np.float64), whole)
 
     def at(self, cells: Ints) -> Ints:
         """Return the places of cells in the system, -1 for those that cannot move."""
@@ -80,7 +95,8 @@ class System:
         for g in np.unique(group).tolist():
             own = np.flatnonzero(group == g)
             rows = np.flatnonzero(row_group == g)
-            yield Part(own, sparse.csr_array(m[:, own])[rows], self.down[own], self.up[own])
+            matrix = sparse.csr_array(m[:, own])[rows]
+            yield Part(own, matrix, self.down[own], self.up[own], self.whole)
 
 
 def remove_lone_cells(m: sparse.csr_array, free: Flags) -> sparse.csr_array:
@@ -114,8 +130,10 @@ class Part:
     matrix: sparse.csr_array
     down: Floats
     up: Floats
+    whole: bool = False
     kept: list[Floats] = field(default_factory=list)
     program: highspy.Highs | None = None
+    whole_program: highspy.Highs | None = None
 
     def __post_init__(self) -> None:
         self.far_down = np.zeros(len(self.places))
@@ -131,6 +149,7 @@ class Part:
 
         Nothing moves further than FAR times the largest finite cap.
         """
+        unit = 1.0 if self.whole else unit
         far = FAR * max(unit, float(high[np.isfinite(high)].max(initial=0.0)))
         low = np.maximum(np.maximum(-self.down, low), -far) / unit
         high = np.minimum(np.minimum(self.up, high), far) / unit
@@ -138,17 +157,19 @@ class Part:
             return np.where(cost > 0, high, np.where(cost < 0, low, 0.0)) * unit
         if self.program is None:
             self.program = program_of(self.matrix)
-        h = self.program
-        every = np.arange(self.n, dtype=np.int32)
-        h.changeColsBounds(self.n, every, low, high)
-        h.changeColsCost(self.n, every, -cost)
-        h.run()
-        if h.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            h.clearSolver()
-            h.run()
-            if h.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-                return None
-        return np.clip(np.array(h.getSolution().col_value), low, high) * unit
+        found = run_program(self.program, cost, low, high)
+        if found is None or not self.whole:
+            return None if found is None else found * unit
+        if self.keeps_relations(np.rint(found)) and np.abs(found - np.rint(found)).max() < CLOSE:
+            return np.rint(found)
+        if self.whole_program is None:
+            self.whole_program = program_of(self.matrix, whole=True)
+        found = run_program(self.whole_program, cost, low, high)
+        return None if found is None or not self.keeps_relations(np.rint(found)) else np.rint(found)
+
+    def keeps_relations(self, d: Floats) -> bool:
+        """Return True when a movement keeps every relation exactly."""
+        return not (self.matrix @ d).any()
 
     def learn(self, d: Floats, need: Floats) -> None:
         """Take note of a movement, for the cells whose needs are large against what it leaves open."""
@@ -160,7 +181,21 @@ class Part:
             self.kept.append(d)
 
 
-def program_of(matrix: sparse.csr_array) -> highspy.Highs:
+def run_program(h: highspy.Highs, cost: Floats, low: Floats, high: Floats) -> Floats | None:
+    """Return the movement with the largest ``cost @ d``, if one is found."""
+    every = np.arange(len(cost), dtype=np.int32)
+    h.changeColsBounds(len(cost), every, low, high)
+    h.changeColsCost(len(cost), every, -cost)
+    h.run()
+    if h.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        h.clearSolver()
+        h.run()
+        if h.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+    return np.clip(np.array(h.getSolution().col_value), low, high)
+
+
+def program_of(matrix: sparse.csr_array, *, whole: bool = False) -> highspy.Highs:
     """Return a program over the relations, bounds and costs to be given."""
     h = highspy.Highs()  # type: ignore[no-untyped-call]
     h.silent()
@@ -175,5 +210,8 @@ def program_of(matrix: sparse.csr_array) -> highspy.Highs:
     lp.a_matrix_.start_ = m.indptr.astype(np.int32)
     lp.a_matrix_.index_ = m.indices.astype(np.int32)
     lp.a_matrix_.value_ = m.data.astype(np.float64)
+    if whole:
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * m.shape[1]
+        h.setOptionValue("mip_max_nodes", NODES)
     h.passModel(lp)
     return h

@@ -54,6 +54,11 @@ class Needs:
             dtype=bool,
         )
 
+    def in_whole_units(self) -> Needs:
+        """Return the needs of counts: a level of 1.2 asks for a movement of 2."""
+        down, up, width = (np.ceil(a - CLOSE) for a in (self.down, self.up, self.width))
+        return Needs(self.cells, down, up, width)
+
     def take(self, some: Ints) -> Needs:
         """Return the needs of some cells."""
         return Needs(self.cells[some], self.down[some], self.up[some], self.width[some])
@@ -86,7 +91,7 @@ def find_unmet_needs(system: System, needs: Needs) -> tuple[Ints, list[Part]]:
 
 def unmet_in(part: Part, columns: Ints, needs: Needs) -> Ints:
     """Return which needs are not met in a part: many cells at once, then one at a time."""
-    half = needs.width / 2
+    half = np.ceil(needs.width / 2) if part.whole else needs.width / 2
     down, up = np.maximum(needs.down, half), np.maximum(needs.up, half)
     down, up = np.minimum(down, part.down[columns]), np.minimum(up, part.up[columns])
     move_together(part, columns, down, up)
@@ -136,12 +141,27 @@ def is_met_alone(part: Part, column: int, need: Needs) -> bool:
 def far_alone(
     part: Part, column: int, sign: float, wanted: float, still: int | None = None
 ) -> float:
-    """Return how far a cell can move to one side, up to what is wanted; ``still`` cannot move."""
+    """Return how far a cell can move to one side, up to what is wanted; ``still`` cannot move.
+
+    In whole numbers a cell may be able to move by more than is wanted and not by just as much: then by how much at least.
+    """
     cost, cap = np.zeros(part.n), np.full(part.n, np.inf)
     cost[column], cap[column] = sign, wanted
     if still is not None:
         cap[still] = 0.0
-    d = part.push(cost, -cap, cap, wanted)
+    far = shown_movement(part, column, sign, wanted, part.push(cost, -cap, cap, wanted))
+    room = (part.up if sign > 0 else part.down)[column]
+    if not part.whole or room <= wanted or far >= wanted * (1 - CLOSE):
+        return far
+    cap[column] = np.inf
+    low, high = -cap, cap.copy()
+    (low if sign > 0 else high)[column] = sign * wanted
+    beyond = part.push(-cost, low, high, wanted)
+    return max(far, shown_movement(part, column, sign, wanted, beyond))
+
+
+def shown_movement(part: Part, column: int, sign: float, wanted: float, d: Floats | None) -> float:
+    """Return how far a movement takes a cell to one side; 0 where it leaves a relation open."""
     if d is None or np.abs(part.matrix @ d).max(initial=0.0) > CLOSE * wanted:
         return 0.0
     return float(max(sign * d[column], 0.0))

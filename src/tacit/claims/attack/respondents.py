@@ -42,7 +42,9 @@ def is_deducible_nearby(
     table: CellView, system: System, parts: list[Part], targets: Flags | None = None
 ) -> bool:
     """Return True when an unsafe cell rests with the single respondent's cell beside it at rest."""
-    pairs = neighbours(table, table.primary if targets is None else targets)
+    hidden = table.primary.copy()
+    hidden[system.cells] = True
+    pairs = neighbours(table, hidden, table.primary if targets is None else targets)
     if not len(pairs):
         return False
     tiny = compute_least_movement(table, pairs[:, 1])
@@ -62,9 +64,9 @@ def is_deducible_nearby(
     return False
 
 
-def neighbours(table: CellView, targets: Flags) -> Ints:
-    """Return rows (known, target) of unsafe cells that share a relation, known of one respondent."""
-    lone = np.flatnonzero(table.primary & table.singleton)
+def neighbours(table: CellView, hidden: Flags, targets: Flags) -> Ints:
+    """Return rows (known, target) of hidden and unsafe cells that share a relation, known of one respondent."""
+    lone = np.flatnonzero(hidden & table.singleton)
     unsafe = np.flatnonzero(targets)
     m = sparse.csr_array(table.equations)
     pattern = sparse.csc_array(
@@ -117,7 +119,8 @@ def is_stuck(part: Part, columns: Ints, tiny: Floats, rest: int | None) -> bool:
 
 def compute_rest_movement(part: Part, columns: Ints, rest: int) -> Floats:
     """Return how far kept movements, and means of two of them, move cells with one at rest."""
-    if not part.kept:
+    # A mean of two movements is not one in whole numbers.
+    if not part.kept or part.whole:
         return np.zeros(len(columns))
     d = np.stack(part.kept)
     own, others = d[:, rest], d[:, columns]

@@ -25,4 +25,4 @@ def adds_up(table: TableView, claim: Claim) -> bool:
     gap = table.equations @ np.where(hidden, 0.0, published)
     size = abs(table.equations) @ np.where(hidden, 0.0, np.abs(published))
     complete = ~(abs(table.equations) @ hidden.astype(np.float64) > 0)
-    return bool((np.abs(gap[complete]) <= 1e-6 * np.maximum(1.0, size[complete])).all())
+    return bool((np.abs(gap[complete]) <= 1e-9 * size[complete]).all())

@@ -19,7 +19,7 @@ def intervals_are_true(table: TableView, claim: Claim) -> bool:
 def holds_truth(table: TableView) -> Flags:
     """Return which cells have no interval, or one that holds their true and their published value."""
     low, high = np.asarray(table.interval).T
-    slack = 1e-6 * np.maximum(1.0, np.abs(table.value))
+    slack = 1e-9 * np.abs(table.value)
     true = (table.value >= low - slack) & (table.value <= high + slack)
     shown = table.published
     own = np.isnan(shown) | ((shown >= low - slack) & (shown <= high + slack))

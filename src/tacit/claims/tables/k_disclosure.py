@@ -13,6 +13,7 @@ from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import Needs, find_unmet_needs
 from tacit.claims.claim import Claim
 from tacit.claims.gate import COALITION
+from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import Flags, Floats, Ints, TableView
 
@@ -64,6 +65,7 @@ def find_closed_differences(
         np.concatenate([unknown, np.ones(more, dtype=bool)]),
         np.concatenate([room[0], rest]),
         np.concatenate([room[1], np.full(more, np.inf)]),
+        whole=solves_in_whole_numbers(table),
     )
     nothing = np.zeros(more)
     needs = Needs(np.arange(n, n + more), nothing, k + 1 - rest, nothing)

@@ -8,6 +8,9 @@ from tacit.claims.claim import Claim
 from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
+#: The share of a level, and of a value, by which floats may fall short.
+CLOSE, LAST_BITS = 1e-6, 1e-14
+
 
 @check_for("moved-far-enough", of="table")
 def moved_far_enough(table: TableView, claim: Claim) -> bool:
@@ -21,7 +24,8 @@ def moved_far_enough(table: TableView, claim: Claim) -> bool:
         if down <= 0 and up <= 0:
             unit = 1.0 if table.frequency else 1e-3 * max(1.0, abs(value))
             down = up = max(float(table.sliding_level[cell]), unit)
-        slack = 1e-6 * max(1.0, abs(value))
+        # A share of the level, and the last bits of the value: right for tables of any size.
+        slack = CLOSE * max(down, up) + LAST_BITS * abs(value)
         risen = up > 0 and shown >= value + up - slack
         fallen = down > 0 and shown <= value - down + slack
         if not (risen or fallen):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.claims.attack.attacker import is_protected, room_of
 from tacit.claims.attack.movements import System
+from tacit.claims.attack.needs import Needs
 from tacit.claims.attack.respondents import (
     NEAR,
     drop_bounds,
@@ -15,24 +17,34 @@ from tacit.claims.attack.respondents import (
     places_of,
 )
 from tacit.claims.claim import Claim
+from tacit.claims.outsiders import has_whole_counts, solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import Ints, TableView
 
 
 @check_for("not-deducible", of="table")
 def leaves_unsafe_cells_free(table: TableView, claim: Claim) -> bool:
-    """Return True when the relations leave every unsafe cell free to move; bounds are not used.
+    """Return True when the relations leave every unsafe cell free to move.
 
-    With ``singletons``, it must be free as well for the only respondent of another hidden cell.
+    Bounds are used in a table of counts, where a cell at its least of 1 cannot fall. With ``singletons``, it must be free as well for the only respondent of another hidden cell.
     """
     system = drop_bounds(table.equations, table.hidden)
     unsafe = system.at(np.flatnonzero(table.primary))
     if (unsafe < 0).any() or any_determined(system, unsafe):
         return False
-    return not (
-        claim.parameters.get("singletons")
-        and is_deducible_exactly(table, table.hidden, find_guarded_cells(table, claim))
-    )
+    guarded = bool(claim.parameters.get("singletons"))
+    targets = find_guarded_cells(table, claim)
+    if has_whole_counts(table):
+        return is_protected(
+            table,
+            table.hidden,
+            room_of(table),
+            Needs.least(table),
+            whole=solves_in_whole_numbers(table),
+            singletons=guarded,
+            targets=targets,
+        )
+    return not (guarded and is_deducible_exactly(table, table.hidden, targets))
 
 
 def any_determined(system: System, places: Ints) -> bool:

@@ -12,6 +12,7 @@ from tacit.claims.attack.attacker import room_of, within_intervals
 from tacit.claims.attack.movements import System
 from tacit.claims.attack.needs import SMALLEST_SHARE, Needs, find_unmet_needs
 from tacit.claims.claim import Claim
+from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import Flags, Floats, TableView
 
@@ -46,6 +47,7 @@ def count_closed_sums(
         np.concatenate([unknown, np.ones(more, dtype=bool)]),
         np.concatenate([room[0], far]),
         np.concatenate([room[1], far]),
+        whole=solves_in_whole_numbers(table),
     )
     size = np.abs(np.array([table.value[list(g)].sum() for g in groups]))
     least = np.ones(more) if table.frequency else SMALLEST_SHARE * np.maximum(1.0, size)

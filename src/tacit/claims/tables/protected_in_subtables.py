@@ -11,6 +11,7 @@ from scipy import sparse
 from tacit.claims.attack.attacker import is_protected
 from tacit.claims.attack.needs import Needs
 from tacit.claims.claim import Claim
+from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.tables.protected_in_table import narrow_possible_range
 from tacit.claims.view import Flags, Floats, Ints, TableView
@@ -44,11 +45,14 @@ def leaves_what_was_asked_in_subtables(table: TableView, claim: Claim) -> bool:
     down, up = narrow_possible_range(table, claim.parameters.get("apriori"))
     intervals = bool(claim.parameters.get("intervals"))
     guarded = bool(claim.parameters.get("singletons"))
+    whole = solves_in_whole_numbers(table)
     for copies in copies_of(table, guarded=guarded):
         at = copies.cells
         needs = Needs.of(copies, down[at]) if intervals else Needs.least(copies)
         room = (down[at], up[at])
-        if not is_protected(copies, table.hidden[at], room, needs, singletons=guarded, far=False):
+        if not is_protected(
+            copies, table.hidden[at], room, needs, singletons=guarded, whole=whole, far=False
+        ):
             return False
     return True
 

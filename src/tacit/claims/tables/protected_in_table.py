@@ -8,6 +8,7 @@ from tacit.claims.attack.attacker import is_protected, room_of
 from tacit.claims.attack.needs import Needs
 from tacit.claims.attack.respondents import find_guarded_cells
 from tacit.claims.claim import Claim
+from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import Floats, TableView
 
@@ -25,6 +26,7 @@ def leaves_what_was_asked(table: TableView, claim: Claim) -> bool:
         table.hidden,
         room,
         Needs.of(table, room[0]) if claim.parameters.get("intervals") else Needs.least(table),
+        whole=solves_in_whole_numbers(table),
         singletons=bool(claim.parameters.get("singletons")),
         far=False,
         targets=find_guarded_cells(table, claim),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tacit.claims.attack.attacker import is_protected, levels_of, room_of
 from tacit.claims.attack.respondents import find_guarded_cells
 from tacit.claims.claim import Claim
+from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.view import TableView
 
@@ -22,6 +23,7 @@ def reaches_levels(table: TableView, claim: Claim) -> bool:
         table.hidden,
         room_of(table),
         levels_of(table),
+        whole=solves_in_whole_numbers(table),
         singletons=guarded,
         targets=find_guarded_cells(table, claim),
     )

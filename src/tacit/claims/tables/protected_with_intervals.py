@@ -6,6 +6,7 @@ import numpy as np
 
 from tacit.claims.attack.attacker import is_protected, levels_of, room_of, within_intervals
 from tacit.claims.claim import Claim
+from tacit.claims.outsiders import solves_in_whole_numbers
 from tacit.claims.registry import check_for
 from tacit.claims.tables.intervals_hold_the_truth import holds_truth
 from tacit.claims.view import TableView
@@ -29,5 +30,6 @@ def leaves_room_within_intervals(table: TableView, claim: Claim) -> bool:
         unknown,
         within_intervals(table, *room_of(table)),
         levels_of(table),
+        whole=solves_in_whole_numbers(table),
         singletons=bool(claim.parameters.get("singletons")),
     )

@@ -23,7 +23,9 @@ from tacit.claims import Claim
 from tacit.data.base import Action
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.table import Contributors, Table
-from tacit.errors import DisclosureRefused, UnreadableFile, explain_target
+from tacit.errors import DisclosureRefused, SdcError, UnreadableFile, explain_target
+from tacit.storage.own_folders import note_begun
+from tacit.storage.packed import refuse_bomb
 
 VERSION = 1
 CELLS = (
@@ -55,6 +57,7 @@ def save_table(table: Table, path: str | Path, *, overwrite: bool = False) -> Pa
 def write_archive(table: Table, target: Path) -> None:
     """Write the archive under another name, and move it into place."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+    note_begun(name)
     os.close(handle)
     try:
         with zipfile.ZipFile(name, "w", zipfile.ZIP_STORED) as archive:
@@ -74,13 +77,18 @@ def write_archive(table: Table, target: Path) -> None:
 def load_table(path: str | Path) -> Table:
     """Read a table that :func:`save_table` wrote."""
     source = Path(path)
+    refuse_bomb(source)
     try:
         with zipfile.ZipFile(source) as archive:
             head = json.loads(archive.read("table.json"))
             cells = pq.read_table(io.BytesIO(archive.read("cells.parquet")))
             given = None
             if "equations.npz" in archive.namelist():
-                given = sparse.csr_array(sparse.load_npz(io.BytesIO(archive.read("equations.npz"))))
+                inner = io.BytesIO(archive.read("equations.npz"))
+                refuse_bomb(source, inner)
+                given = sparse.csr_array(sparse.load_npz(inner))
+    except SdcError:
+        raise
     except (OSError, KeyError, ValueError, zipfile.BadZipFile, pa.ArrowInvalid):
         raise UnreadableFile(f"{source.name!r} is not a table file that tacit wrote") from None
     if head.get("version") != VERSION:

@@ -23,6 +23,7 @@ from tacit.data.table import Contributors, Table, spread_over_cells
 from tacit.engine import codes as coding
 from tacit.engine import relational
 from tacit.engine.base import ROW
+from tacit.engine.exact_sums import sum_columns
 from tacit.engine.names import aggregate
 from tacit.engine.ranking import keep_largest
 from tacit.errors import ColumnNotFound, HierarchyError, InputError
@@ -212,15 +213,13 @@ class Tabulation:
 
     def sums(self) -> dict[str, Floats]:
         """Return the sums of every cell of the table, from one group-by on the engine."""
-        s, w = nw.col(S), nw.col(WEIGHT)
-        grouped = aggregate(
+        s = nw.col(S)
+        added = {"x": "__wx__", "s": "__ws__", "w": WEIGHT, "c": "__wc__"}
+        grouped = sum_columns(
             self.frame,
             self.columns.dimensions,
+            {sum_name(name): column for name, column in added.items()},
             nw.len().cast(nw.Int64).alias(sum_name("n")),
-            (nw.col("__wx__")).sum().alias(sum_name("x")),
-            (nw.col("__ws__")).sum().alias(sum_name("s")),
-            w.sum().alias(sum_name("w")),
-            (nw.col("__wc__")).sum().alias(sum_name("c")),
             (s < 0).cast(nw.Int64).sum().alias(sum_name("negative")),
             (s > 0).cast(nw.Int64).sum().alias(sum_name("positive")),
         )
@@ -337,11 +336,10 @@ class Tabulation:
     def units(self, by: str) -> tuple[Entries, Ints, bool]:
         """Return the largest units of every cell, their number, and whether none is in two cells."""
         known = self.frame.filter(~nw.col(by).is_null())
-        grouped = aggregate(
+        grouped = sum_columns(
             known,
             list(dict.fromkeys([*self.columns.dimensions, by])),
-            nw.col(S).sum().alias(S),
-            nw.col("__signed_ws__").sum().alias("__signed_ws__"),
+            {S: S, "__signed_ws__": "__signed_ws__"},
             nw.col(WEIGHT).max().alias(WEIGHT),
             nw.col(ASKED).max().alias(ASKED),
             nw.col(WAIVED).min().alias(WAIVED),

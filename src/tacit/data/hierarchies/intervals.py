@@ -104,6 +104,10 @@ class Intervals:
         return {**rule, **{k: v for k, v in options.items() if v is not None}}
 
 
+#: Beyond it whole numbers have gaps, so that no interval begins where it should.
+LARGEST = 1e15
+
+
 def intervals(
     width: Number | Sequence[Number] | None = None,
     *,
@@ -152,6 +156,8 @@ def intervals(
         faults.append(
             "lower and upper go with width; with cuts the first and last intervals are open"
         )
+    if any(n is not None and not abs(n) <= LARGEST for n in (origin, lower, upper)):
+        faults.append("origin, lower and upper must be numbers of at most 1e15")
     if lower is not None and upper is not None and not lower < upper:
         faults.append("lower must be smaller than upper")
     if faults:
@@ -168,8 +174,8 @@ def choice_faults(widths: Sequence[Number], cuts: Sequence[Any]) -> list[str]:
 
 def width_faults(widths: Sequence[Number], levels: int, factor: int) -> list[str]:
     """Return what is wrong with the widths of the levels."""
-    if any(not math.isfinite(w) or w <= 0 for w in widths):
-        return ["every width must be a positive number"]
+    if any(not 0 < w <= LARGEST for w in widths):
+        return ["every width must be a positive number of at most 1e15"]
     faults = []
     for n, (small, large) in enumerate(itertools.pairwise(widths), 2):
         if as_decimal(large) % as_decimal(small) or large <= small:
@@ -192,9 +198,9 @@ def cut_faults(points: Sequence[Any]) -> list[str]:
         if (
             not isinstance(cuts, tuple)
             or not cuts
-            or not all(isinstance(c, int | float) and math.isfinite(c) for c in cuts)
+            or not all(isinstance(c, int | float) and abs(c) <= LARGEST for c in cuts)
         ):
-            faults.append(f"level {n}: cuts must be a list of numbers")
+            faults.append(f"level {n}: cuts must be a list of numbers of at most 1e15")
         elif list(cuts) != sorted(set(cuts)):
             faults.append(f"level {n}: cuts must rise")
         elif n > 1 and isinstance(points[n - 2], tuple) and not set(cuts) <= set(points[n - 2]):

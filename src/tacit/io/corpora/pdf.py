@@ -23,6 +23,8 @@ def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
     try:
         with file.open("rb") as handle:
             pages = [page.extract_text() for page in PdfReader(handle, strict=False).pages]
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 - a damaged file may fail in any way, and the message may quote it
         raise UnreadableFile(
             f"{shown(file)} is damaged or locked: its text cannot be read"

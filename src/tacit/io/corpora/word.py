@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 from tacit.data.corpus import Document
 from tacit.errors import SdcError, UnreadableFile
 from tacit.io.corpora.decode import LARGEST, shown, without_unseen
+from tacit.storage.packed import refuse_bomb
 
 #: The space of names, and that of the strict form.
 SPACES = (
@@ -31,10 +32,11 @@ PARTS = ("header", "document", "footnotes", "endnotes", "comments", "footer")
 def read(file: Path, name: str, encoding: str) -> Iterator[Document]:
     """Yield the words of a document."""
     del encoding
+    refuse_bomb(file)
     try:
         with zipfile.ZipFile(file) as archive:
             text = "\n".join(part for part in parts_of(archive, file) if part)
-    except SdcError:
+    except (SdcError, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - a damaged file may fail in any way, and the message may quote it
         raise UnreadableFile(

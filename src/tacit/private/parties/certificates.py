@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InputError
+from tacit.storage.own_folders import refuse_existing
 
 AUTHORITY = "authority.pem"
 
@@ -33,6 +34,10 @@ def make_certificates(folder: str | Path, names: Iterable[str], days: int = 30) 
             raise InputError(
                 f"the party {name!r} needs another name: one of its own, without slashes, and not {AUTHORITY[:-4]!r}"
             )
+    refuse_existing(target / AUTHORITY, "a certificate is never written over")
+    for name in names:
+        refuse_existing(target / f"{name}.pem", "a certificate is never written over")
+        refuse_existing(target / f"{name}.key", "a key is never written over")
     target.mkdir(parents=True, exist_ok=True)
     authority_key, authority = make_authority(days)
     (target / AUTHORITY).write_bytes(authority.public_bytes(Encoding.PEM))

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import DisclosureRefused, InputError, ProtocolError
+from tacit.graphics.likeness import ColumnSketch, shared_column
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.wire import Message, decode
 
@@ -85,14 +88,24 @@ class Journal:
 
 @dataclass(frozen=True)
 class RunLog:
-    """The runs that took place with each peer: sizes and times, never values.
+    """The runs that took place with each peer: times, and sketches of the data that know them again.
 
-    Repeated runs on the same data tell more than each alone: beyond ``limit`` runs with one peer on one data set, a party
-    refuses until its owner confirms.
+    Repeated runs on the same people tell more than each alone: their totals subtracted are those of whoever is in one of them only, a
+    record or a whole party. Beyond ``limit`` runs with one peer on such data, and in any run with other parties than before, a
+    party refuses until its owner confirms. Data are known again in another order, and where some records or columns have
+    changed (:mod:`tacit.graphics.likeness`, a heuristic).
     """
 
     file: Path
     limit: int = 1
+
+    def salt(self) -> str:
+        """Return what hashes in sketches begin with: drawn once, and kept with the log."""
+        file = self.file.with_name("salt")
+        if not file.exists():
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(file, secrets.token_hex(16).encode())
+        return file.read_text("utf-8")
 
     def runs(self) -> list[dict[str, Any]]:
         """Return what is logged."""
@@ -107,23 +120,60 @@ class RunLog:
             ) from None
 
     def admit(
-        self, run: str, peers: list[str], protocol: str, data: str, *, confirmed: bool = False
+        self,
+        run: str,
+        peers: Sequence[str],
+        protocol: str,
+        data: str,
+        columns: Sequence[ColumnSketch] = (),
+        *,
+        confirmed: bool = False,
     ) -> None:
-        """Log that a run begins, or refuse it; ``data`` is the fingerprint of what it is about."""
+        """Log that a run begins, or refuse it; ``data`` is the fingerprint of what it is about, ``columns`` its sketches."""
         known = self.runs()
         if not any(r["run"] == run for r in known):
-            for peer in peers:
-                earlier = sum(peer in r["peers"] and r["data"] == data for r in known)
-                if earlier >= self.limit and not confirmed:
-                    raise DisclosureRefused(
-                        f"{peer!r} has already taken part in as many runs on these data as are allowed ({self.limit}): every further one "
-                        "tells more. Confirm it in the settings of the party if that is meant."
-                    )
+            if not confirmed:
+                self.require_new(peers, [r for r in known if is_about(r, data, columns, known)])
+            seen = any(r["data"] == data for r in known)
             entry = {"run": run, "peers": sorted(peers), "protocol": protocol, "data": data,
+                     "columns": [] if seen else [c.to_dict() for c in columns],
                      "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}  # fmt: skip
             text = "".join(json.dumps(r, sort_keys=True) + "\n" for r in [*known, entry])
             self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(self.file, text.encode())
+
+    def require_new(self, peers: Sequence[str], earlier: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse a run that tells more together with earlier ones on the same people."""
+        for r in earlier:
+            other = sorted({*peers} ^ {*r["peers"]})
+            if other:
+                raise DisclosureRefused(
+                    f"an earlier run on these data, or on nearly the same, was with other parties ({', '.join(other)} took part in one "
+                    "of the two only): the totals of one less those of the other tell their part alone. Confirm it in the "
+                    "settings of the party if all of them agree."
+                )
+        for peer in peers:
+            if sum(peer in r["peers"] for r in earlier) >= self.limit:
+                raise DisclosureRefused(
+                    f"{peer!r} has already taken part in as many runs on these data, or on nearly the same, as are allowed ({self.limit}): "
+                    "every further one tells more. Confirm it in the settings of the party if that is meant."
+                )
+
+
+def is_about(
+    run: Mapping[str, Any],
+    data: str,
+    columns: Sequence[ColumnSketch],
+    known: Sequence[Mapping[str, Any]],
+) -> bool:
+    """Return True when a run that is logged was about the same people: the same data, or nearly the same."""
+    if run["data"] == data:
+        return True
+    # Sketches stand with the first run on each data set.
+    kept: Sequence[Mapping[str, Any]] = next(
+        (r["columns"] for r in known if r["data"] == run["data"] and r.get("columns")), []
+    )
+    return shared_column(columns, [ColumnSketch.from_dict(c) for c in kept]) is not None
 
 
 def digest(data: bytes) -> str:

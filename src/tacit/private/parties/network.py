@@ -27,13 +27,15 @@ from tacit.private.parties.transcript import Line, Transcript
 from tacit.private.parties.wire import Body, Message, decode, encode
 
 T = TypeVar("T")
-#: Connections served at once, and messages of one peer that may wait unread.
+#: Connections of one peer served at once, and messages of one peer that may wait unread.
 MAX_CONNECTIONS, MAX_UNREAD = 32, 256
+#: Connections that have not shown a certificate yet.
+MAX_UNKNOWN = 64
 #: Seconds for a handshake, and between two tries to reach a peer.
 HANDSHAKE, RETRY = 10.0, 0.2
 CONFIRMED, REFUSED = b"y", b"n"
-#: The step in which a party tells that it has ended the run before its time.
-END = "end of the run"
+#: The step in which a party tells that it has ended the run before its time, or that it could not begin.
+END, NOT_BEGUN = "end of the run", "not begun"
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,20 @@ def play_role(
     return played
 
 
-def tell_end(member: Member, client: ssl.SSLContext) -> None:
+def tell_end(member: Member, client: ssl.SSLContext, step: str = END) -> None:
     """Tell the peers that can be reached that the run has ended, without a word about why."""
     for peer in member.addresses:
         if peer != member.name:
-            data = encode(Message(member.run, member.name, peer, END, {}))
-            with contextlib.suppress(ProtocolError):
+            data = encode(Message(member.run, member.name, peer, step, {}))
+            with contextlib.suppress(ProtocolError, PartyMissing):
                 deliver(member, client, peer, data, patience=0.0)
+
+
+def tell_not_begun(member: Member) -> None:
+    """Tell the peers that wait already that this party could not begin, so that they do not wait until their patience ends."""
+    with contextlib.suppress(InputError):
+        client = tls_context(member.authority, member.certificate, member.key, server=False)
+        tell_end(member, client, NOT_BEGUN)
 
 
 def follow_role(
@@ -124,7 +133,8 @@ def follow_role(
             data = encode(Message(member.run, member.name, order.receiver, order.step, order.body))
             try:
                 if not journal.was_sent(n_sent):
-                    deliver(member, client, order.receiver, data, member.patience)
+                    needed = None if order.or_none else mailbox
+                    deliver(member, client, order.receiver, data, member.patience, needed)
                     journal.keep_sent(n_sent)
             except PartyMissing:
                 if not order.or_none:
@@ -135,7 +145,7 @@ def follow_role(
         else:
             try:
                 if not journal.was_given_up(n_received):
-                    answer, size = mailbox.wait(order.sender, order.step)
+                    answer, size = mailbox.wait(order.sender, order.step, alone=order.or_none)
                     lines.append(Line(order.sender, member.name, order.step, size))
             except PartyMissing:
                 if not order.or_none:
@@ -159,6 +169,7 @@ class Mailbox:
         self._seen: dict[tuple[str, str], str] = {}
         self._taken: set[tuple[str, str]] = set()
         self._heard: dict[str, float] = {}
+        self._not_begun: set[str] = set()
         for number, (message, mark) in enumerate(self.journal.received()):
             self._number = number + 1
             place = (message.sender, message.step)
@@ -178,6 +189,12 @@ class Mailbox:
         place, mark = (sender, message.step), digest(data)
         with self._changed:
             self._heard[sender] = time.monotonic()
+            if message.step == NOT_BEGUN:
+                # Not kept: the party may begin later.
+                self._not_begun.add(sender)
+                self._changed.notify_all()
+                return
+            self._not_begun.discard(sender)
             if place in self._seen:
                 if self._seen[place] != mark:
                     raise ProtocolError("a second message for one step has other content")
@@ -195,18 +212,17 @@ class Mailbox:
             self._messages[place] = (message.body, len(data))
             self._changed.notify_all()
 
-    def wait(self, sender: str, step: str) -> tuple[Body, int]:
+    def wait(self, sender: str, step: str, *, alone: bool = False) -> tuple[Body, int]:
         """Return the message of a step, when it has come; name the sender when it does not come.
 
-        A sender that says nothing but answers at its address is at work, or waits for somebody else itself.
+        A sender that says nothing but answers at its address is at work, or waits for somebody else itself. With ``alone`` the
+        run can do without a sender, and it does not matter that another could not begin.
         """
         place, begun = (sender, step), time.monotonic()
         while True:
             with self._changed:
                 while place not in self._messages:
-                    for peer, step_told in self._messages:
-                        if step_told == END:
-                            raise ProtocolError(f"{peer!r} has ended the run; ask its owner why")
+                    self.require_present(sender, alone=alone)
                     heard = max(begun, self._heard.get(sender, begun))
                     left = heard + self.member.patience - time.monotonic()
                     if left <= 0:
@@ -222,6 +238,20 @@ class Mailbox:
                 )
             begun = time.monotonic()
 
+    def require_present(self, peer: str, *, alone: bool = False) -> None:
+        """Say that a peer has ended the run, or that one could not begin.
+
+        That another peer has ended it does not matter here: parties that refuse a run together each come to that from what they
+        receive, and none must take the word of the quickest.
+        """
+        if (peer, END) in self._messages:
+            raise ProtocolError(f"{peer!r} has ended the run; ask its owner why")
+        for missing in sorted(self._not_begun & ({peer} if alone else set(self.member.addresses))):
+            raise PartyMissing(
+                f"{missing!r} could not begin its part, and its owner has been told why. When that is mended, start that party, "
+                "then this one again: the run goes on."
+            )
+
 
 class Server:
     """Listens on the party's address and hands what peers send to the mailbox."""
@@ -229,7 +259,10 @@ class Server:
     def __init__(self, member: Member, mailbox: Mailbox) -> None:
         self.member, self.mailbox = member, mailbox
         self.context = tls_context(member.authority, member.certificate, member.key, server=True)
-        self.places = threading.Semaphore(MAX_CONNECTIONS)
+        self.places = {p: threading.Semaphore(MAX_CONNECTIONS) for p in member.addresses}
+        #: Connections whose certificate has not been seen yet, the oldest first.
+        self.unknown: dict[ssl.SSLSocket, None] = {}
+        self.unknown_lock = threading.Lock()
         self.stopped = threading.Event()
         try:
             self.socket = socket.create_server(member.addresses[member.name])
@@ -257,19 +290,38 @@ class Server:
                 raw, _ = self.socket.accept()
             except OSError:
                 continue
-            if not self.places.acquire(blocking=False):
-                raw.close()
-                continue
             threading.Thread(target=self._serve, args=(raw,), daemon=True).start()
+
+    def _make_room(self, raw: ssl.SSLSocket) -> None:
+        """Note a connection of somebody yet unknown; the oldest that has shown nothing gives way, so that idle ones keep nobody out."""
+        with self.unknown_lock:
+            self.unknown[raw] = None
+            while len(self.unknown) > MAX_UNKNOWN:
+                oldest = next(iter(self.unknown))
+                del self.unknown[oldest]
+                with contextlib.suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
 
     def _serve(self, raw: socket.socket) -> None:
         """Take one message. Whatever a peer does, this ends quietly: its own log tells it what was refused."""
+        taken: threading.Semaphore | None = None
         try:
             raw.settimeout(HANDSHAKE)
-            with self.context.wrap_socket(raw, server_side=True) as connection:
+            with self.context.wrap_socket(
+                raw, server_side=True, do_handshake_on_connect=False
+            ) as connection:
+                self._make_room(connection)
+                try:
+                    connection.do_handshake()
+                finally:
+                    with self.unknown_lock:
+                        self.unknown.pop(connection, None)
                 name = peer_name(connection)
                 if name not in self.member.addresses or name == self.member.name:
                     return
+                if not self.places[name].acquire(blocking=False):
+                    return
+                taken = self.places[name]
                 connection.settimeout(self.member.patience)
                 data = read_frame(connection, self.member.max_message)
                 try:
@@ -282,11 +334,17 @@ class Server:
             pass
         finally:
             raw.close()
-            self.places.release()
+            if taken is not None:
+                taken.release()
 
 
 def deliver(
-    member: Member, context: ssl.SSLContext, receiver: str, data: bytes, patience: float
+    member: Member,
+    context: ssl.SSLContext,
+    receiver: str,
+    data: bytes,
+    patience: float,
+    mailbox: Mailbox | None = None,
 ) -> None:
     """Send one message and wait until it is confirmed; try again while the peer cannot be reached."""
     if receiver not in member.addresses:
@@ -299,6 +357,8 @@ def deliver(
     while True:
         with contextlib.suppress(OSError):
             return hand_over(member, context, receiver, data)
+        if mailbox is not None:
+            mailbox.require_present(receiver)
         if time.monotonic() > end:
             raise PartyMissing(
                 f"{member.name!r} could not reach {receiver!r} for {patience:g} seconds. Start that party, then "

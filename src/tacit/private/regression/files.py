@@ -14,6 +14,7 @@ COLLUSION = {
     "pairwise_masks": "All but two parties may collude without learning the statistics of one of those two.",
     "shamir": "Parties who are too few to recover the total learn nothing by colluding.",
 }
+JUDGED = " The counts that were judged beforehand stay hidden from fewer than half of the parties together."
 
 
 def name_files(parties: Any) -> dict[str, Any]:

@@ -18,12 +18,17 @@ from tacit.private.parties.transcript import Transcript
 from tacit.private.regression import loglinear
 from tacit.private.regression.design import columns_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
+from tacit.private.regression.gate import Factor, Question, pass_gate
 from tacit.private.regression.integration import play_owner, play_relay
 from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings, add_securely
 from tacit.private.union.records import rows_of
 from tacit.result import Result
 
 Floats = npt.NDArray[np.float64]
+JUDGED_TABLES = (
+    "Before they were shown, it was judged that they have no cell of 1 to {threshold} - 1 records of the others of a party, nor a group of "
+    "others in one category alone; nothing more was learnt of these counts than that they pass, and which groups are empty. "
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +71,9 @@ def log_linear(
 ) -> LogLinearFit:
     """Fit a hierarchical log-linear model across owners, given by its generating margins.
 
-    ``parties`` hold records, or tables of counts (arrays with the axes of ``categories``, in that order).
+    ``parties`` hold records, or tables of counts (arrays with the axes of ``categories``, in that order). Before margins are
+    added it is judged that the others of no party have fewer than ``threshold`` records in one of their cells, other than none;
+    ``disclosure_check=False`` leaves that out, and the bounds of cells afterwards.
     """
     files = name_files(parties)
     warned = check_number(files, allow_two_party=allow_two_party)
@@ -78,7 +85,9 @@ def log_linear(
         settings = SumSettings(
             party, list(files), Randomness(), protocol, FixedPoint(modulus_bits, 0)
         )
-        roles[party] = loglinear.play_margins(settings, spec, counts, generators)
+        roles[party] = loglinear.play_margins(
+            settings, spec, counts, generators, threshold if disclosure_check else 0
+        )
     done = run_together(roles, watch=watch)
     totals: list[Floats] = done.results[next(iter(files))]
     report = None
@@ -99,7 +108,9 @@ def log_linear(
         )
     fit = loglinear.fit_margins(spec, generators, totals, tol=tol, cycles=cycles)
     statement = (
-        f"Every party learnt the pooled margins {', '.join('x'.join(g) for g in generators)}, and no table of another party. "
+        f"Every party learnt the pooled margins {', '.join('x'.join(g) for g in generators)}, and by subtracting its own those of the other "
+        "parties together, of no single one of them. "
+        + (JUDGED_TABLES.format(threshold=threshold) if disclosure_check else "It was not judged whether these hold small cells. ")
         + THREATS + COLLUSION[protocol] + warned
     )  # fmt: skip
     return LogLinearFit(
@@ -146,9 +157,15 @@ def contingency_table(
     *,
     categories: Mapping[str, Sequence[str]],
     protocol: Protocol = "pairwise_masks",
+    threshold: int = 3,
     allow_two_party: bool = False,
+    watch: Any = None,
 ) -> tuple[Floats, Transcript]:
-    """Add every cell of the parties' tables securely: the full pooled table becomes known to all."""
+    """Add every cell of the parties' tables securely: the full pooled table becomes known to all.
+
+    Refused, before anything is shown, where the others of a party have fewer than ``threshold`` records in a cell, other than
+    none, or are all in one category of an axis.
+    """
     files = name_files(parties)
     check_number(files, allow_two_party=allow_two_party)
     spec = loglinear.TableSpec({a: tuple(map(str, c)) for a, c in categories.items()})
@@ -158,10 +175,11 @@ def contingency_table(
             spec,
             counts_of(spec, file, party),
             [spec.axes],
+            threshold,
         )
         for party, file in files.items()
     }
-    done = run_together(roles)
+    done = run_together(roles, watch=watch)
     return done.results[next(iter(files))][0], done.transcript
 
 
@@ -170,10 +188,12 @@ def sparse_table(
     *,
     protocol: Protocol = "pairwise_masks",
     group: str = "ristretto255",
+    threshold: int = 3,
 ) -> dict[str, int]:
     """Add sparse tables: first the union of the labels of cells that are not empty, by the private union, then their counts.
 
-    Every party learns the labels. Only sound when a label does not tell who has it.
+    Every party learns the labels. Only sound when a label does not tell who has it. Counts are refused where the others of a party
+    have fewer than ``threshold`` in a cell, other than none.
     """
     from tacit.private import union
 
@@ -190,7 +210,11 @@ def sparse_table(
 
     def play(party: str) -> Role[list[int]]:
         settings = SumSettings(party, list(files), Randomness(), protocol, FixedPoint(128, 0))
-        total = yield from add_securely(settings, [float(files[party].get(c, 0)) for c in labels])
+        counts = np.array([files[party].get(c, 0) for c in labels], np.int64)
+        cells = Factor("cell", np.arange(len(labels)), len(labels))
+        question = Question(int(counts.sum()), (cells,), ((0,),), weights=counts)
+        yield from pass_gate(settings, question, threshold=threshold, numbers=0, rounds=0)
+        total = yield from add_securely(settings, counts.astype(np.float64))
         return [round(v) for v in total]
 
     done = run_together({p: play(p) for p in files})

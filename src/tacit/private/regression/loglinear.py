@@ -23,13 +23,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
-from tacit.errors import InputError, InvalidParameter
+from tacit.errors import DisclosureRefused, InputError, InvalidParameter
 from tacit.private.parties.roles import Role, agree
 from tacit.private.regression.design import Values, code_values
+from tacit.private.regression.equations import MARGIN
+from tacit.private.regression.gate import Factor, Question, pass_gate
 from tacit.private.regression.sums import SumSettings, add_securely
+from tacit.private.regression.threshold import Forbidden, ask
 
 Floats = npt.NDArray[np.float64]
 Generator = tuple[str, ...]
+#: Margins with so many free parameters to a cell nearly determine a table.
+CLOSE = MARGIN
+#: Cells of a table beyond which it would take too long to bound each.
+MOST_BOUNDED = 2_000
 
 
 @dataclass(frozen=True)
@@ -89,15 +96,21 @@ def check_generators(spec: TableSpec, generators: Iterable[Iterable[str]]) -> li
 
 
 def play_margins(
-    settings: SumSettings, spec: TableSpec, counts: Floats, generators: Sequence[Generator]
+    settings: SumSettings,
+    spec: TableSpec,
+    counts: Floats,
+    generators: Sequence[Generator],
+    threshold: int = 3,
 ) -> Role[list[Floats]]:
-    """Add the margins of all parties securely; every party learns the totals."""
+    """Add the margins of all parties securely, after the gate; every party learns the totals."""
     terms = {
         **settings.terms(),
         "categories": {a: list(c) for a, c in spec.categories.items()},
         "margins": [list(g) for g in generators],
+        "threshold": threshold,
     }
     yield from agree(settings.me, settings.parties, terms)
+    yield from judge_margins(settings, spec, counts, generators, threshold)
     own = [spec.sum_over(counts, g) for g in generators]
     total = yield from add_securely(settings, np.concatenate([m.ravel() for m in own]))
     margins, place = [], 0
@@ -105,6 +118,91 @@ def play_margins(
         margins.append(np.round(total[place : place + m.size]).reshape(m.shape))
         place += m.size
     return margins
+
+
+def judge_margins(
+    settings: SumSettings,
+    spec: TableSpec,
+    counts: Floats,
+    generators: Sequence[Generator],
+    threshold: int,
+) -> Role[None]:
+    """Refuse margins with small cells of others, or in which a group of others has one category alone.
+
+    Margins that leave few cells free determine them or nearly do: then the cells of the whole table are judged too. Otherwise small
+    cells of the whole table must be free to move (:func:`judge_bounds`).
+    """
+    places = np.indices(spec.shape).reshape(len(spec.shape), -1)
+    shown = [tuple(sorted(spec.axes.index(a) for a in g)) for g in generators]
+    close = CLOSE * count_parameters(spec, generators) > counts.size
+    whole = [tuple(range(len(spec.axes)))] if close else []
+    question = Question(
+        round(counts.sum()),
+        tuple(
+            Factor(a, codes.astype(np.int64), n)
+            for a, codes, n in zip(spec.axes, places, spec.shape, strict=True)
+        ),
+        tuple(dict.fromkeys([*shown, *whole])),
+        weights=counts.ravel().astype(np.int64),
+    )
+    alone = [
+        (axis, [c for c in shown if axis in c and len(c) > 1]) for axis in range(len(spec.axes))
+    ]
+    yield from pass_gate(
+        settings, question, threshold=threshold, numbers=0, rounds=0, responses=alone
+    )
+    if not close and threshold > 1:
+        yield from judge_bounds(settings, spec, counts, generators, threshold)
+
+
+def judge_bounds(
+    settings: SumSettings,
+    spec: TableSpec,
+    counts: Floats,
+    generators: Sequence[Generator],
+    threshold: int,
+    min_width: int = 3,
+) -> Role[None]:
+    """Refuse margins that bound a small cell of the others' table closely, though no margin is small.
+
+    Each party finds by itself how far its own cells can move while its own margins stay. Tables of several parties can move at
+    least by the sum of that: where it is ``min_width`` or more, no linear or integer program on the margins of the others does
+    better. It is asked in secret whether the others of somebody have a cell of 1 to ``threshold`` - 1 records without that room.
+    """
+    n = counts.size
+    if n > MOST_BOUNDED:
+        raise DisclosureRefused(
+            f"{settings.me!r} ends the run: the table has {n:,} cells, too many to judge how closely its margins bound each. Merge "
+            "categories, or leave an axis out."
+        )
+    room = np.minimum(room_to_move(spec, counts, generators), min_width).ravel()
+    # Count and room in one number: the others' room stays below the base.
+    base = min_width * len(settings.parties) + 1
+    both = (counts.ravel() * base + room).astype(np.int64)
+    tests = [Forbidden(both, c * base, c * base + min_width - 1) for c in range(1, threshold)]
+    if (yield from ask(settings, "gate, bounds", tests)).any():
+        raise DisclosureRefused(
+            f"{settings.me!r} ends the run: the margins may bound a cell of the table that holds few records of the other parties so closely "
+            "that it would be known. Merge categories, or fit a smaller model."
+        )
+
+
+def room_to_move(spec: TableSpec, counts: Floats, generators: Sequence[Generator]) -> Floats:
+    """Return by how much each cell of a table can change while its margins stay: what tables that were found show."""
+    from tacit.tables.margins.entry_bounds import entry_bounds
+    from tacit.tables.margins.margins import MarginSet
+
+    margins = MarginSet.of(
+        spec.shape,
+        {axes_of(spec, g): spec.sum_over(counts, g).astype(np.int64) for g in generators},
+    )
+    found = entry_bounds(margins)
+    return np.asarray(found.inner_upper - found.inner_lower, np.float64).reshape(spec.shape)
+
+
+def axes_of(spec: TableSpec, generator: Generator) -> tuple[int, ...]:
+    """Return the numbers of a margin's axes, in the order of the table."""
+    return tuple(i for i, a in enumerate(spec.axes) if a in generator)
 
 
 @dataclass(frozen=True)
@@ -272,7 +370,7 @@ def check_margins(
     from tacit.tables.margins.entry_bounds import entry_bounds
     from tacit.tables.margins.margins import MarginSet
 
-    axes = tuple(tuple(i for i, a in enumerate(spec.axes) if a in g) for g in generators)
+    axes = tuple(axes_of(spec, g) for g in generators)
     known = MarginSet.of(
         spec.shape, {a: np.asarray(m, np.int64) for a, m in zip(axes, margins, strict=True)}
     )

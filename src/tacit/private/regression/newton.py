@@ -9,10 +9,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import DisclosureRefused, Infeasible, ProtocolError
+from tacit.errors import Infeasible, ProtocolError
 from tacit.private.parties.roles import Receive, Role, agree
 from tacit.private.parties.wire import take
-from tacit.private.regression.families import Cox, Linear, Logistic, local_vector, total_sums
+from tacit.private.regression.families import (
+    Cox,
+    Linear,
+    Logistic,
+    Poisson,
+    local_vector,
+    total_sums,
+)
+from tacit.private.regression.gate import (
+    ROUNDS,
+    Allowance,
+    Question,
+    code_numbers,
+    judge_tails,
+    pass_gate,
+)
+from tacit.private.regression.steps_of_time import coarsen, require_rounds
 from tacit.private.regression.sums import SumSettings, add_securely, tell_all
 
 Floats = npt.NDArray[np.float64]
@@ -53,35 +69,54 @@ class Found:
     history: tuple[Floats, ...]
     fit_statistics: tuple[float, ...]
     n_sums: int
-    #: The parties whose records were fitted; others have gone during the run.
-    members: tuple[str, ...] = ()
+    #: Of a Cox model: where on the agreed grid each of its coarser steps of time begins.
+    steps: tuple[int, ...] = ()
 
 
 def play_fit(
-    settings: SumSettings, model: Any, newton: Newton, coding: dict[str, Any]
+    settings: SumSettings,
+    model: Any,
+    newton: Newton,
+    coding: dict[str, Any],
+    question: Question | None = None,
 ) -> Role[Found]:
-    """Play one owner in a joint fit."""
-    terms = {**settings.terms(), **newton.terms(), "coding": coding, "model": type(model).__name__}
-    yield from agree(settings.me, settings.parties, terms)
-    names = coding.get("columns", [])
-    n = yield from check_sizes(settings, model, newton, names)
-    beta = yield from start_at(settings, model, newton)
+    """Play one owner in a joint fit; ``question`` is what the sums tell about its records, as the gate judges it."""
+    asked = question_of(model) if question is None else question
+    told = {"coding": coding, "gate": asked.terms(), "model": type(model).__name__}
+    yield from agree(settings.me, settings.parties, {**settings.terms(), **newton.terms(), **told})
+    shown = 1 + model.n_parameters * (model.n_parameters + 3) // 2
+    # The sums of a linear model at other coefficients follow from those at the first.
+    at_once = isinstance(model, Linear)
+    n = yield from pass_gate(
+        settings,
+        asked,
+        threshold=newton.threshold,
+        numbers=shown,
+        rounds=1 if at_once else ROUNDS,
+    )
+    steps: tuple[int, ...] = ()
+    if isinstance(model, Cox):
+        model, steps = yield from coarsen(settings, model, asked, newton.threshold)
+    first = shown * (1 if at_once else ROUNDS)
+    rounds_judged = 1 if at_once else ROUNDS
+    allowance = Allowance.of(settings, asked, newton.threshold, first, rounds_judged)
+    beta = yield from start_at(settings, model, newton, allowance)
     history: list[Floats] = [beta]
-    best, previous, halved, settled = -np.inf, beta, 0, False
-    members = settings.included
+    best, previous, halved, settled, rounds = -np.inf, beta, 0, False, 0
     while True:
+        rounds += 1
+        if isinstance(model, Cox):
+            require_rounds(settings.me, rounds, newton.threshold)
+        elif rounds == 1 or not at_once:
+            yield from allowance.spend(shown, 1)
         total = yield from add_securely(settings, local_vector(model, beta))
         sums = total_sums(model, total)
-        tail: list[float] = []
-        if settled and not isinstance(model, Cox):
-            tail = list((yield from add_securely(settings, model.fit_statistics(beta))))
-        if settings.included != members:
-            # A party has gone: what is fitted from here on are the records of the others.
-            n = yield from check_sizes(settings, model, newton, names)
-            members, best, settled = settings.included, -np.inf, False
-            continue
         if settled:
             break
+        if rounds == 1 and asked.tails and not at_once:
+            mean, spread = first_moments(model, total, sums, n, asked.tails)
+            far = model.x[:, list(asked.tails)]
+            yield from judge_tails(settings, far, mean, spread, n, newton.threshold)
         value = sums.likelihood - 0.5 * newton.ridge * float(beta @ beta)
         worse = value < best - 1e-9 * (1 + abs(best))
         if newton.step_halving and worse and halved < 30 and not newton.firth:
@@ -90,7 +125,7 @@ def play_fit(
             history.append(beta)
             continue
         best, previous, halved = value, beta, 0
-        step = yield from next_step(settings, model, newton, beta, sums)
+        step = yield from next_step(settings, model, newton, beta, sums, allowance)
         beta = beta + step
         history.append(beta)
         # Against the coefficient or its standard error, whichever is larger: a column in other units settles as early.
@@ -103,6 +138,11 @@ def play_fit(
                 f"the joint fit has not settled after {newton.max_iter} rounds: the estimate may not exist, as the data are "
                 "separated by a column. Leave that column out, or use ridge= or firth=True."
             )
+    tail: list[float] = []
+    if not isinstance(model, Cox):
+        # Two or three numbers about all records.
+        yield from allowance.spend(len(model.fit_names), 0)
+        tail = list((yield from add_securely(settings, model.fit_statistics(beta))))
     information = sums.information + newton.ridge * np.eye(len(beta))
     require_inverse(information)
     require_precision(settings, information)
@@ -110,8 +150,32 @@ def play_fit(
     if isinstance(model, Linear):
         covariance = covariance * (tail[0] / max(n - len(beta), 1))
     return Found(
-        beta, covariance, sums.likelihood, n, tuple(history), tuple(tail), settings.n_sums, members
+        beta, covariance, sums.likelihood, n, tuple(history), tuple(tail), settings.n_sums, steps
     )
+
+
+def first_moments(
+    model: Any, total: Floats, sums: Any, n: int, columns: Sequence[int]
+) -> tuple[Floats, Floats]:
+    """Return means and standard deviations of columns as the first round tells them to all."""
+    chosen = list(columns)
+    if isinstance(model, Cox):
+        p = model.n_parameters
+        # Those at risk in the first step are all.
+        whole = total[p + 1 + model.n_times :].reshape(model.n_times, -1)[0]
+        upper = np.zeros((p, p))
+        upper[np.triu_indices(p)] = whole[p + 1 :]
+        mean, square = whole[1 : p + 1][chosen] / whole[0], np.diag(upper)[chosen] / whole[0]
+    else:
+        constant = np.flatnonzero((model.x == 1).all(0))
+        # Without a constant: as if the weights were those of records at coefficients of 0.
+        weight = float(n) * (1.0 if isinstance(model, Poisson) else 0.25)
+        mean, square = np.zeros(len(chosen)), np.diag(sums.information)[chosen] / weight
+        if len(constant) and constant[0] == 0:
+            weight = sums.information[0, 0]
+            mean = sums.information[0, chosen] / weight
+            square = np.diag(sums.information)[chosen] / weight
+    return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
 def require_precision(settings: SumSettings, information: Floats) -> None:
@@ -132,11 +196,14 @@ def require_precision(settings: SumSettings, information: Floats) -> None:
         )
 
 
-def start_at(settings: SumSettings, model: Any, newton: Newton) -> Role[Floats]:
+def start_at(
+    settings: SumSettings, model: Any, newton: Newton, allowance: Allowance
+) -> Role[Floats]:
     """Return the coefficients from which the search starts."""
     p = model.n_parameters
     if newton.start == "ols":
         line = Linear(model.x, model.y)
+        yield from allowance.spend(1 + p * (p + 3) // 2, 1)
         total = yield from add_securely(settings, local_vector(line, np.zeros(p)))
         sums = total_sums(line, total)
         require_inverse(sums.information)
@@ -150,7 +217,7 @@ def start_at(settings: SumSettings, model: Any, newton: Newton) -> Role[Floats]:
 
 
 def next_step(
-    settings: SumSettings, model: Any, newton: Newton, beta: Floats, sums: Any
+    settings: SumSettings, model: Any, newton: Newton, beta: Floats, sums: Any, allowance: Allowance
 ) -> Role[Floats]:
     """Return the step of Newton's method, the same at every party: the lead computes and tells it."""
     information = sums.information + newton.ridge * np.eye(len(beta))
@@ -160,6 +227,8 @@ def next_step(
         if not isinstance(model, Logistic):
             raise ProtocolError("Firth's correction is for logistic regression")
         inverse = invert(information)
+        # Of every group a column's slope, of three or more numbers that a round shows.
+        yield from allowance.spend(len(beta), 0.5)
         slope = yield from add_securely(settings, model.firth_slope(beta, inverse))
     if settings.me == settings.lead:
         square, scale = scaled(information)
@@ -196,44 +265,18 @@ def invert(information: Floats) -> Floats:
     return np.asarray(np.linalg.inv(square) * np.outer(scale, scale))
 
 
-def check_sizes(
-    settings: SumSettings, model: Any, newton: Newton, names: Sequence[str] = ()
-) -> Role[int]:
-    """Refuse to go on where totals would tell too much about the other parties.
-
-    A party that subtracts its own part must be left with more records than coefficients, and with enough records in every category of
-    the design and of the response: of a single case among the others, X'y would be its record.
-    """
-    own, n_own = count_categories(model), model.n_records
-    total = yield from add_securely(settings, np.concatenate([[n_own], *own]))
-    n = round(total[0])
-    # Who says so tells nothing new: everybody can compute it from the total and its own part.
-    if n - n_own < max(newton.threshold, model.n_parameters + 1):
-        raise DisclosureRefused(
-            f"{settings.me!r} ends the run: the other parties together have too few records for a model with "
-            f"{model.n_parameters} coefficients, and totals would give them away"
-        )
-    marked, ones = np.split(np.round(total[1:]), 2)
-    rest = ones - own[1]
-    left = (n - n_own) - rest
-    small = ((rest > 0) & (rest < newton.threshold)) | ((left > 0) & (left < newton.threshold))
-    found = np.flatnonzero((marked == len(settings.included)) & small)
-    if len(found):
-        # The names of columns and levels are part of the agreement.
-        p = model.x.shape[1]
-        known = names[len(names) - p :] if len(names) >= p else ()
-        where = f" ({known[found[0]]})" if found[0] < len(known) else ""
-        raise DisclosureRefused(
-            f"{settings.me!r} ends the run: a category{where} holds so few records of the other parties that totals would give "
-            "them away. Merge categories."
-        )
-    return n
-
-
-def count_categories(model: Any) -> tuple[Floats, Floats]:
-    """Return, for every column of the design and of the response, whether it holds only 0 and 1 at this party, and its ones."""
-    response = getattr(model, "indicator", getattr(model, "event", getattr(model, "y", None)))
-    columns: Floats = np.column_stack([model.x, np.asarray(response)])
-    marked = np.isin(columns, (0.0, 1.0)).all(axis=0)
-    ones: Floats = np.where(marked, columns.sum(axis=0), 0.0)
-    return np.asarray(marked, np.float64), ones
+def question_of(model: Any) -> Question:
+    """Return what the sums of a bare model tell: its response is a factor when it is 0 or 1, its columns are numbers."""
+    columns = [c for c in np.asarray(model.x).T if not (c == 1).all()]
+    response = np.asarray(getattr(model, "event", getattr(model, "y", None)))
+    known = (0.0, 1.0) if isinstance(model, Logistic | Cox) else None
+    factor, answer = code_numbers("response", response, known)
+    numbers = [code_numbers(f"column {i}", c, None)[1] for i, c in enumerate(columns, 1)]
+    return Question(
+        model.n_records,
+        (factor,) if factor else (),
+        ((0,),) if factor else (),
+        0 if factor else None,
+        None,
+        tuple(n for n in (*numbers, answer) if n),
+    )

@@ -26,11 +26,30 @@ from tacit.private.regression.design import (
     own_levels,
     parse_formula,
 )
+from tacit.private.regression.equations import (
+    Group,
+    design_products,
+    make_groups,
+    most_frequent,
+    sums_shown,
+)
 from tacit.private.regression.files import (
     COLLUSION,
+    JUDGED,
     THREATS,
     check_number,
     name_files,
+)
+from tacit.private.regression.gate import (
+    DETERMINED,
+    FEW_VALUES,
+    Factor,
+    Numbers,
+    Question,
+    code_numbers,
+    crossings_of,
+    has_few_values,
+    require_agreed,
 )
 from tacit.private.regression.newton import Found, Newton, play_fit
 from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings
@@ -38,9 +57,16 @@ from tacit.result import Result
 
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
-    from tacit.release import Release
+    from tacit.release.release import Release
 
 Floats = npt.NDArray[np.float64]
+PASSED = (
+    "Before any total was shown, it was judged for the others of every party that no category, nor crossing of categories that the totals "
+    "show, has few of their records or one response alone, and that their records, and those of every group that some of the numbers "
+    "are about alone, hold more unknown values than numbers are shown; of these "
+    "counts nothing was learnt but that they pass, and by each party which categories its others do not have. "
+)
+UNJUDGED = "With a threshold of 0 it was not judged what these tell about records. "
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +85,8 @@ class Fit(Result):
     transcript: Transcript = field(default_factory=Transcript)
     #: What each party learnt, and against whom it is safe, in words.
     statement: str = ""
+    #: Of a Cox model: the times at which its steps begin, which are coarser than the grid agreed where that would show too little.
+    times: tuple[float, ...] = ()
 
     @property
     def iterations(self) -> int:
@@ -78,7 +106,7 @@ class Fit(Result):
         """
         from tacit.data.fit import JointFit
         from tacit.plan import Plan
-        from tacit.protect.outputs.check_fit import CheckFit
+        from tacit.private.regression.check_fit import CheckFit
 
         data = JointFit(
             self.kind.removeprefix("joint_"),
@@ -119,7 +147,8 @@ def cox(
 ) -> Fit:
     """Fit a proportional-hazards model across owners, ties by Breslow.
 
-    ``times`` is the agreed grid of survival times; by default the times that occur, which shows them to all.
+    ``times`` is the agreed grid of survival times; by default the times that occur, which shows them to all. Neighbouring times
+    are joined until those who leave in one step hide each other: the fit is that of the pooled file on these steps (``Fit.times``).
     """
     return fit_jointly("cox", parties, formula, extra=event, times=times, **options)
 
@@ -157,13 +186,14 @@ def fit_jointly(
     protocol
         How sums are taken: "pairwise_masks", "ring" or "shamir".
     levels
-        The agreed levels of categories; by default all that occur, which shows them to all.
+        The agreed levels of categories, and the values of columns of numbers that have few; by default all that occur, which shows
+        them to all.
     tol, max_iter, ridge, step_halving, firth, start
         How the coefficients are found; start at "zeros", at "ols" or at given ones.
     threshold
-        The fewest records of others that a party may be left with when it subtracts its own.
+        The fewest records of others in a category that a party may be left with when it subtracts its own, other than none.
     drop_outs
-        How many parties may go during the run.
+        How many parties may go within a sum after they have handed in their part. A party that goes before ends the fit.
     allow_two_party
         With two parties each learns the other's statistics by subtracting its own: refused unless this is True.
     """
@@ -177,6 +207,7 @@ def fit_jointly(
         time_grid([c[parsed.response] for c in columns.values()], times) if model == "cox" else None
     )
     categories = response_levels(model, columns, parsed.response, levels)
+    values = counted_values(model, coding, list(columns.values()), levels)
     newton = Newton(
         tol,
         max_iter,
@@ -190,8 +221,10 @@ def fit_jointly(
     roles: dict[str, Role[Found]] = {}
     for party, own in columns.items():
         made = make_model(model, coding, own, extra, categories, grid, party)
+        question = make_question(model, coding, own, extra, categories, values, party)
         settings = SumSettings(party, list(files), Randomness(), protocol, point, drop_outs)
-        roles[party] = play_fit(settings, made, newton, describe_run(model, coding, categories))
+        told = describe_run(model, coding, categories)
+        roles[party] = play_fit(settings, made, newton, told, question)
     done = run_together(roles, watch=watch)
     found: Found = done.results[next(iter(files))]
     return describe(
@@ -205,6 +238,8 @@ def fit_jointly(
         list(files),
         warned,
         made,
+        grid,
+        judged=threshold > 0,
     )
 
 
@@ -244,6 +279,159 @@ def make_model(
             x, y, None if extra is None else numbers_of(extra, columns[extra], who)
         )
     return {"linear": families.Linear, "poisson": families.Poisson}[model](x, y)
+
+
+def counted_values(
+    model: str,
+    coding: Coding,
+    seen: Sequence[Mapping[str, Values]],
+    levels: Mapping[str, Sequence[Any]] | None,
+) -> dict[str, tuple[float, ...]]:
+    """Return the values of columns of numbers that are counted as categories: those agreed, and few at all others of some party."""
+    named = [c for c in coding.formula.columns if c not in coding.levels]
+    if model in ("linear", "poisson"):
+        named.append(coding.formula.response)
+    found: dict[str, tuple[float, ...]] = {}
+    for name in named:
+        known: set[float] = set()
+        if levels and name in levels:
+            known = set(numbers_of(name, np.asarray(list(levels[name])), "the agreement").tolist())
+        else:
+            columns = [numbers_of(name, own[name], "a party") for own in seen]
+            few = [np.unique(values) for values in columns if has_few_values(values)]
+            if len(few) >= len(columns) - 1:
+                known = {v for values in few for v in values.tolist()}
+        if known:
+            found[name] = tuple(sorted(known))
+    return found
+
+
+def make_question(
+    model: str,
+    coding: Coding,
+    columns: Mapping[str, Values],
+    extra: str | None,
+    categories: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    who: str,
+) -> Question:
+    """Return what the sums of a model tell about one party's records: the factors, and how they are crossed."""
+    formula = coding.formula
+    factors: dict[str, Factor] = {}
+    numbers: list[Numbers] = []
+    held: dict[str, Floats] = {}
+    # Columns of few agreed values: a sum of products with one does not tell these values apart.
+    counted: dict[str, Floats] = {}
+    # A linear model shows its sums once; rounds of weighted sums tell more values apart.
+    rounds = model != "linear"
+    for name in formula.columns:
+        if name in coding.levels:
+            codes = code_values(name, columns[name], coding.levels[name], who)
+            factors[name] = Factor(name, codes, len(coding.levels[name]))
+            continue
+        own = numbers_of(name, columns[name], who)
+        require_agreed(name, own, values.get(name), who)
+        determined = FEW_VALUES if rounds else DETERMINED
+        factor, number = code_numbers(name, own, values.get(name), determined)
+        if number is not None:
+            numbers.append(number)
+            held[name] = own
+        elif len(values[name]) > 2:
+            counted[name] = own
+        if factor is not None:
+            factors[name] = factor
+    terms = [[list(factors).index(c) for c, _ in t if c in factors] for t in formula.terms]
+    response, weights = formula.response, None
+    # With factors alone, sums under several weights determine how many records have each combination.
+    whole = not numbers and rounds
+    coded = dict(factors)
+    if model == "multinomial":
+        codes = code_values(response, columns[response], categories, who)
+        answer: Factor | None = Factor(response, codes, len(categories))
+    elif model == "logistic" and extra is not None:
+        # A row of several trials stands for its successes and its failures.
+        factors = {
+            k: Factor(f.name, np.concatenate([f.codes, f.codes]), f.n_levels)
+            for k, f in factors.items()
+        }
+        y = numbers_of(response, columns[response], who)
+        n = len(y)
+        weights = np.concatenate([numbers_of(extra, columns[extra], who) - y, y]).astype(np.int64)
+        answer = Factor(response, np.repeat(np.arange(2), n), 2)
+    else:
+        told = str(extra) if model == "cox" else response
+        own = numbers_of(told, columns[told], who)
+        known = (0.0, 1.0) if model in ("cox", "logistic") else values.get(told)
+        if told in values:
+            require_agreed(told, own, known, who)
+        # A response enters every round in the same few sums.
+        answer, number = code_numbers(told, own, known, DETERMINED)
+        if number is not None:
+            numbers.append(number)
+            if not rounds:
+                held[told] = own
+    place = None
+    if answer is not None:
+        place = len(factors)
+        factors[f"{answer.name} (response)"] = answer
+    return Question(
+        len(columns[response]),
+        tuple(factors.values()),
+        tuple(crossings_of(terms, place, whole=whole)),
+        place,
+        weights,
+        tuple(numbers),
+        groups_of(model, coding, coded, held, counted, numbers, categories),
+        tails_of(model, coding, held),
+    )
+
+
+def tails_of(model: str, coding: Coding, held: Mapping[str, Floats]) -> tuple[int, ...]:
+    """Return which columns of the design are columns of numbers, or products of such."""
+    columns = design_products(coding.formula, {c: len(known) for c, known in coding.levels.items()})
+    if model == "cox":
+        columns = columns[int(coding.formula.intercept) :]
+    return tuple(
+        i for i, c in enumerate(columns) if c.numbers and not c.levels and set(c.numbers) <= {*held}
+    )
+
+
+def groups_of(
+    model: str,
+    coding: Coding,
+    factors: Mapping[str, Factor],
+    held: Mapping[str, Floats],
+    counted: Mapping[str, Floats],
+    numbers: Sequence[Numbers],
+    categories: Sequence[str],
+) -> tuple[Group, ...]:
+    """Return the groups of records that the sums of a model are about; with categories alone counts are judged instead."""
+    if not held:
+        return ()
+    levels = {c: len(known) for c, known in coding.levels.items()}
+    hazards = model == "cox"
+    columns = design_products(coding.formula, levels)
+    if hazards:
+        columns = columns[int(coding.formula.intercept) :]
+    response = coding.formula.response
+    # The slopes of a Poisson model repeat its information, those of a Cox model are not shown in steps.
+    slopes = model not in ("poisson", "cox")
+    shown = sums_shown(
+        columns, response=response if response in held else None, slopes=slopes, hazards=hazards
+    )
+    free = len(categories) - 1 if model == "multinomial" else 1
+    # Whoever guesses a value that is counted knows it.
+    many = {c.name: c.unknown > 0 for c in numbers}
+    every = {**held, **counted}
+    return make_groups(
+        shown,
+        {c: (f.codes, f.n_levels) for c, f in factors.items() if c not in every},
+        every,
+        {c: (v != most_frequent(v)) & many.get(c, False) for c, v in every.items()},
+        times=free * (free + 1) // 2,
+        more=0 if hazards else 1,
+        weighted=model != "linear",
+    )
 
 
 def response_levels(
@@ -287,6 +475,9 @@ def describe(
     parties: Sequence[str],
     warned: str,
     made: Any,
+    grid: Floats | None = None,
+    *,
+    judged: bool = True,
 ) -> Fit:
     """Return a fit as a result."""
     import narwhals.stable.v2 as nw
@@ -324,7 +515,10 @@ def describe(
         "messages": transcript.n_messages,
         "bytes sent": transcript.n_bytes,
     }
-    statement = statement_of(parties, protocol, found, warned)
+    times = tuple(grid[list(found.steps)].tolist()) if grid is not None else ()
+    if times:
+        numbers["steps of time"] = len(times)
+    statement = statement_of(parties, protocol, found, warned, judged=judged)
     return Fit(
         f"joint_{model}",
         f"Joint {model} fit of {len(parties)} owners: {formula}",
@@ -343,21 +537,24 @@ def describe(
         history=found.history,
         transcript=transcript,
         statement=statement,
+        times=times,
     )
 
 
-def statement_of(parties: Sequence[str], protocol: str, found: Found, warned: str) -> str:
+def statement_of(
+    parties: Sequence[str], protocol: str, found: Found, warned: str, *, judged: bool = True
+) -> str:
     """Say in words what each side learnt."""
-    gone = [p for p in parties if p not in found.members]
-    without = (
-        f"{', '.join(map(repr, gone))} left during the run: its records are not in the fit. "
-        if gone
-        else ""
+    rounds = (
+        f"how many had the event in each of {len(found.steps)} steps of time, and in every round the sums over those still at risk in each "
+        "step; and which steps of the agreed grid had too few records of others for somebody and were joined"
+        if found.steps
+        else "and in every round likelihood, slope and information at common coefficients"
     )
     return (
-        f"Every party learnt the totals of {found.n_sums} secure sums over all {len(parties)} parties: the number of records, of records "
-        "in every category of the design and of the response, and in every round likelihood, slope and information at common coefficients. "
-        "No party learnt the statistics of another. " + without + THREATS + COLLUSION[protocol] + warned
+        f"Every party learnt the totals of {found.n_sums} secure sums over all {len(parties)} parties: the number of records, {rounds}. "
+        "By subtracting its own part it knows the same totals of the other parties together, of no single one of them. "
+        + (PASSED if judged else UNJUDGED) + THREATS + COLLUSION[protocol] + (JUDGED if judged else "") + warned
     )  # fmt: skip
 
 
@@ -415,7 +612,9 @@ def vertical_linear(parties: Any, *, response: str, watch: Any = None) -> Fit:
     errors = np.sqrt(np.diag(fit.covariance))
     statement = (
         "Every owner learnt the products of all columns with each other (X'X), and of each other owner that its columns lie in a space of "
-        "known dimension. " + THREATS
+        "known dimension. Columns with few values, one value often, or whole or rounded numbers would be found in it and were refused; what else "
+        "is known of a column "
+        "may still narrow it down. " + THREATS
     )
     return Fit(
         "joint_vertical",

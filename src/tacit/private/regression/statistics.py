@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import DisclosureRefused, InputError
+from tacit.errors import InputError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Role, agree, run_together
 from tacit.private.parties.transcript import Transcript
 from tacit.private.regression.design import arrays_of
 from tacit.private.regression.files import COLLUSION, THREATS, check_number, name_files
+from tacit.private.regression.gate import Numbers, Question, pass_gate
 from tacit.private.regression.sums import FixedPoint, Protocol, SumSettings, add_securely
 from tacit.result import Result
 
@@ -59,8 +60,9 @@ def add_statistics(
     statistic
         Takes an owner's columns (a mapping of names to arrays) and returns its numbers, as many at every owner.
     threshold
-        The fewest records of others that an owner may be left with when it subtracts its own. What the numbers tell about them is
-        for the owners to judge: a statistic may single out one record.
+        The fewest records of others that an owner may be left with when it subtracts its own; there must also be 1.25 times as many
+        as the statistic has numbers. What the numbers tell about them is for the owners to judge: a statistic may single out one
+        record.
     """
     files = name_files(parties)
     warned = check_number(files, allow_two_party=allow_two_party)
@@ -73,17 +75,15 @@ def add_statistics(
         settings = SumSettings(party, list(files), Randomness(), protocol, point, drop_outs)
         terms = {**settings.terms(), "numbers of the statistic": len(own), "threshold": threshold}
         yield from agree(party, list(files), terms)
-        (total,) = yield from add_securely(settings, [float(n)])
-        if round(total) - n < threshold:
-            raise DisclosureRefused(
-                f"{party!r} ends the run: the other parties together have too few records, and totals would give them away"
-            )
+        question = Question(n, numbers=(Numbers("statistic", n, agreed=True),))
+        yield from pass_gate(settings, question, threshold=threshold, numbers=len(own), rounds=1)
         return (yield from add_securely(settings, own))
 
     done = run_together({p: play(p) for p in files}, watch=watch)
     found: Floats = done.results[next(iter(files))]
     statement = (
-        f"Every party learnt the number of records and the totals of {len(found)} statistics over all {len(files)} parties. "
+        f"Every party learnt the number of records and the totals of {len(found)} statistics over all {len(files)} parties, "
+        "and by subtracting its own part those of the others together. What these tell about records was not judged beyond their number. "
         + THREATS + COLLUSION[protocol] + warned
     )  # fmt: skip
     return Statistics(

@@ -10,6 +10,11 @@ checks that the sum cannot overflow. Three protocols:
   K - drop_outs colluders learn nothing. Keys that lived longer would open earlier vectors of a party that goes later.
 * ``shamir``: vectors are shared among all parties; any K - drop_outs of them recover the total.
 
+Two rules keep a party that goes from being given away. Before anything is opened, the parties tell each other the list of those whose
+vectors are in, and stop where two lists differ: a lead that showed two could recover both secrets of one party. Lists have more
+than half of the parties and one to spare (drop_outs is at most K/2 - 1), so that any two share somebody besides the lead. And all
+totals of a run are over the same parties: a total before minus a total after would be the vector of the party that went.
+
 References
 ----------
 Benaloh (1987), Secret sharing homomorphisms: keeping shares of a secret secret, CRYPTO 1986, 251-260.
@@ -29,7 +34,14 @@ import numpy.typing as npt
 
 from tacit.errors import InputError, InvalidParameter, PartyMissing, ProtocolError
 from tacit.private.parties.randomness import Randomness
-from tacit.private.parties.roles import Receive, Role, Send, receive_all, send_all
+from tacit.private.parties.roles import (
+    Receive,
+    Role,
+    Send,
+    digest_terms,
+    receive_all,
+    send_all,
+)
 from tacit.private.parties.wire import Body, take
 
 Protocol = Literal["ring", "pairwise_masks", "shamir"]
@@ -114,7 +126,7 @@ class SumSettings:
     keys: dict[str, bytes] = field(default_factory=dict)
     private: bytes = b""
     gone: set[str] = field(default_factory=set)
-    #: The parties whose vectors are in the last total.
+    #: The parties whose vectors are in the totals, once there is one.
     included: tuple[str, ...] = ()
     #: Shares of the seeds and keys of the parties, of the present sum.
     shares: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -125,8 +137,12 @@ class SumSettings:
                 f"there is no protocol {self.protocol!r}; there are ring, pairwise_masks and shamir"
             )
         n = len(self.parties)
-        if not 0 <= self.drop_outs <= max(0, n - 2):
-            raise InvalidParameter(f"drop_outs must lie between 0 and {n - 2} for {n} parties")
+        most = max(0, (n - 2) // 2)
+        if not 0 <= self.drop_outs <= most:
+            raise InvalidParameter(
+                f"drop_outs must lie between 0 and {most} for {n} parties: with more, the first party could show two of "
+                "them different lists of those who are there, and open the vector of one"
+            )
         if self.drop_outs and self.protocol == "ring":
             raise InvalidParameter(
                 "a ring does not survive a party that goes; use pairwise_masks or shamir"
@@ -163,6 +179,8 @@ def add_securely(settings: SumSettings, values: npt.ArrayLike) -> Role[Floats]:
     vector = np.asarray(values, np.float64).ravel()
     numbers = settings.point.encode(vector.tolist(), len(settings.parties))
     step = f"sum {settings.n_sums}"
+    if settings.gone & set(settings.included):
+        end_without(settings)
     run = {"ring": ring_sum, "pairwise_masks": masked_sum, "shamir": shared_sum}[settings.protocol]
     total = yield from run(settings, step, numbers)
     return settings.point.decode(total)
@@ -339,20 +357,57 @@ def require_enough(settings: SumSettings) -> None:
 def reveal_shares(settings: SumSettings, step: str, members: Sequence[str]) -> Role[None]:
     """Tell the lead, for every party, one of its two shares: of its seed when it has sent, of its key when it has gone.
 
-    Never both: together they would unmask a vector that arrived late.
+    Never both, at nobody: together they would unmask a vector that arrived late.
     """
     body = yield Receive(settings.lead, f"{step}, who has sent")
     sent = take(body, "there", list)
     possible = set(sent) <= set(members) and len(set(sent)) == len(sent) >= settings.needed
     if not possible or settings.me not in sent:
         raise ProtocolError("the list of parties that have sent is not possible")
-    settings.gone |= set(members) - set(sent)
-    settings.included = tuple(p for p in members if p in sent)
-    chosen = [settings.shares[p][0 if p in sent else 1] for p in members]
+    yield from compare_lists(settings, step, members, sent)
+    shares, settings.shares = settings.shares, {}
+    chosen = [shares[p][0 if p in sent else 1] for p in members]
     yield Send(
         settings.lead,
         f"{step}, revealed",
         {"shares": b"".join(s.to_bytes(66, "big") for s in chosen)},
+    )
+
+
+def compare_lists(
+    settings: SumSettings, step: str, members: Sequence[str], sent: Sequence[str]
+) -> Role[None]:
+    """Go on only when all parties on the list of those in the total were shown this same list.
+
+    Two lists of K - drop_outs parties share at least two, of which one is not the lead and tells both sides.
+    """
+    settings.gone |= set(settings.parties) - set(sent)
+    included = tuple(p for p in members if p in sent)
+    if settings.included and included != settings.included:
+        end_without(settings)
+    if settings.drop_outs:
+        own, agreed = digest_terms([list(members), list(included)]), 1
+        yield from tell_all(settings, f"{step}, list", {"digest": own}, among=included)
+        for peer in included:
+            if peer == settings.me:
+                continue
+            body = yield Receive(peer, f"{step}, list", or_none=True)
+            if body is not None and take(body, "digest", str) != own:
+                raise ProtocolError(
+                    f"{settings.me!r} ends the run: it and {peer!r} were shown different lists of the parties that are there"
+                )
+            agreed += body is not None
+        if agreed < settings.needed:
+            raise PartyMissing("more parties have gone than the run survives; begin a new run")
+    settings.included = included
+
+
+def end_without(settings: SumSettings) -> None:
+    """End a run that has lost a party whose vector is in a total already."""
+    lost = sorted(settings.gone & set(settings.included)) or sorted(settings.gone)
+    raise PartyMissing(
+        f"{', '.join(map(repr, lost))} has gone, and totals with its statistics were shown: totals without it would give them away "
+        "by subtraction. Begin a new run when it is back."
     )
 
 
@@ -369,8 +424,8 @@ def unmask(
     settings.gone |= set(members) - sent
     require_enough(settings)
     present = [p for p in members if p in sent]
-    settings.included = tuple(present)
     yield from tell_all(settings, f"{step}, who has sent", {"there": present}, among=present)
+    yield from compare_lists(settings, step, members, present)
     place = {p: i for i, p in enumerate(settings.parties, 1)}
     held = {p: {place[me]: settings.shares[p][0 if p in sent else 1]} for p in members}
     for peer in present:
@@ -466,7 +521,7 @@ def shared_sum(settings: SumSettings, step: str, numbers: list[int]) -> Role[lis
                 int.from_bytes(packed[i : i + width], "big") for i in range(0, len(packed), width)
             ]
     included = yield from agree_on_dealers(settings, step, got)
-    settings.included = tuple(included)
+    yield from compare_lists(settings, step, included, included)
     summed = (
         [sum(column) % prime for column in zip(*(got[p] for p in included), strict=True)]
         if numbers

@@ -4,6 +4,12 @@ Two owners need X_A' X_B. Owner A sends an orthonormal Z of g columns with Z' X_
 computes X_A' W = X_A' X_B. A learns that X_B lies in n - g dimensions given by W; B learns that X_A lies in n - g
 dimensions. g = n p_A / (p_A + p_B) shares the burden by the number of columns.
 
+That hides a column only while nothing else is known of it. One of 0 and 1, of a few values, or mostly of one value is the only such
+column in its space, and a linear program finds it. Whole numbers, or numbers rounded to a common step, are points of a lattice, and
+the shortest of them in the space is the column: lattice reduction finds it, also in columns that were shifted or scaled. A column that
+is nearly such (two values and a little noise, or many small values and a few large ones) is nearly found. Such columns
+are refused, and pairs whose sum or difference is one; whether a column is special in another way is for its owner to judge.
+
 References
 ----------
 Karr, Lin, Sanil, Reiter (2009), Privacy-preserving analysis of vertically partitioned data using secure matrix products,
@@ -25,6 +31,14 @@ from tacit.private.parties.roles import Receive, Role, Send, agree, receive_all,
 from tacit.private.parties.wire import take
 
 Floats = npt.NDArray[np.float64]
+#: Of the records, the share that must have different values in a column, and the largest share that one value may have.
+FEWEST_VALUES, MOST_OFTEN = 0.5, 0.05
+#: Within a window of so many standard deviations there may be this share of the values; between two values with a tenth of the column on
+#: each side no gap so wide.
+WINDOWS, WIDEST_GAP = ((0.1, 0.3), (0.01, 0.05)), 0.75
+#: A column of so few decimals, or whose values are whole multiples of a step, at most so many from the smallest to the largest, is found
+#: by lattice reduction.
+MOST_DECIMALS, MOST_STEPS = 9, 1e6
 
 
 @dataclass(frozen=True)
@@ -57,6 +71,8 @@ def play_vertical(
     # The constant belongs to the first owner, the response stands last in its block.
     own = np.column_stack([np.ones(n), x, y]) if y is not None else np.asarray(x, np.float64)
     labels = ["(constant)", *names, "(response)"] if y is not None else list(names)
+    require_records(me, n, len(labels) + len(parties) - 1)
+    require_many_values(me, labels, own)
     others = [p for p in parties if p != me]
     yield from send_all(
         others, "columns", {"names": labels, "square": np.ascontiguousarray(own.T @ own)}
@@ -72,10 +88,7 @@ def play_vertical(
     if len(set(every)) < len(every) or "(response)" not in columns[parties[0]]:
         raise ProtocolError("two owners have columns of one name, or the first has no response")
     total = sum(len(c) for c in columns.values())
-    if n < 2 * total + 10:
-        raise DisclosureRefused(
-            f"{me!r} ends the run: {n} records are too few for {total} columns; the products would give the columns away"
-        )
+    require_records(me, n, total)
     products: dict[tuple[str, str], Floats] = {}
     place = list(parties).index(me)
     for i, one in enumerate(parties):
@@ -114,6 +127,74 @@ def play_vertical(
                 take((yield Receive(one, f"result {one} {other}")), "m", "f8", shape)
             )
     return solve(parties, columns, squares, products, n)
+
+
+def require_records(who: str, n: int, columns: int) -> None:
+    """Refuse too few records for so many columns of all owners, or at least so many."""
+    if n < 2 * columns + 10:
+        raise DisclosureRefused(
+            f"{who!r} ends the run: {n} records are too few for {columns} columns; the products would give the columns away"
+        )
+
+
+def require_many_values(who: str, names: Sequence[str], columns: Floats) -> None:
+    """Refuse columns that a linear program would find in the space that the other owner is shown."""
+    hidden = [(n, c) for n, c in zip(names, columns.T, strict=True) if n != "(constant)"]
+    pairs = [
+        (f"{a} and {b}", x + sign * z)
+        for i, (a, x) in enumerate(hidden)
+        for b, z in hidden[:i]
+        for sign in (1, -1)
+    ]
+    for name, values in [*hidden, *pairs]:
+        repeats = np.unique(np.round(values, 9), return_counts=True)[1]
+        if len(repeats) < FEWEST_VALUES * len(values) or repeats.max() > max(
+            1, MOST_OFTEN * len(values)
+        ):
+            raise DisclosureRefused(
+                f"{who!r} ends the run: {name} has few distinct values, or one value often, and the other owners could find it by a linear "
+                "program. Leave it out, or bring the columns together under another agreement."
+            )
+        if in_clusters(values):
+            raise DisclosureRefused(
+                f"{who!r} ends the run: {name} has most values close together, or values in groups apart, and the other owners could nearly find "
+                "it by a linear program. Leave it out, or take a transformation (such as logarithms) that spreads its values."
+            )
+        if on_a_grid(values):
+            raise DisclosureRefused(
+                f"{who!r} ends the run: {name} has whole or rounded numbers, and the other owners could find it by lattice reduction. Leave it "
+                "out, or add to each value random noise as wide as its rounding (between minus and plus half a step)."
+            )
+
+
+def in_clusters(values: Floats) -> bool:
+    """Return True for values in a few narrow groups, or mostly in one: known but for a little noise, or for a few of them."""
+    ordered, n = np.sort(values), len(values)
+    spread = float(values.std())
+    for width, share in WINDOWS:
+        inside = np.searchsorted(ordered, ordered + width * spread, side="right") - np.arange(n)
+        if inside.max(initial=0) > max(5, share * n):
+            return True
+    tenth = max(1, n // 10)
+    between = np.diff(ordered[tenth - 1 : n - tenth + 1])
+    return bool(between.max(initial=0.0) > WIDEST_GAP * spread)
+
+
+def on_a_grid(values: Floats) -> bool:
+    """Return True for numbers of a few decimals, or whose differences are whole multiples of one step (Euclid, with a tolerance)."""
+    for decimals in range(MOST_DECIMALS):
+        scaled = values * 10.0**decimals
+        if np.abs(scaled).max() < 1e9 and np.abs(scaled - np.round(scaled)).max() < 1e-6:
+            return True
+    ordered = np.unique(values)
+    width = float(ordered[-1] - ordered[0])
+    divisor = width
+    for step in np.sort(np.diff(ordered)):
+        a, b = divisor, float(step)
+        while b > width / MOST_STEPS / 100:
+            a, b = b, min(a % b, b - a % b)
+        divisor = a
+    return divisor > width / MOST_STEPS
 
 
 def complement(x: Floats, p_other: int, random: Randomness) -> Floats:

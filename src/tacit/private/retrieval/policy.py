@@ -73,7 +73,7 @@ def serve_release(
     protection
         What else the server does about queries, in the words of ``INFORMATION_NEEDED``; refused when it needs to see them.
     """
-    from tacit.verification import verify
+    from tacit.release.verification import verify
 
     require_compatible(protection)
     found = verify(folder)
@@ -88,8 +88,8 @@ def released_lines(folder: Path, columns: Sequence[str] | None) -> list[bytes]:
     """Return the records of a released file as lines of JSON."""
     import json
 
-    from tacit.folders import Manifest
     from tacit.io.read import read
+    from tacit.release.folders import Manifest
 
     manifest = Manifest.read(folder)
     name = manifest.names.get("data")

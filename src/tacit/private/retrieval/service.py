@@ -7,6 +7,7 @@ whole (see :mod:`tacit.private.retrieval.policy`).
 
 from __future__ import annotations
 
+import hashlib
 import operator
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,6 +47,9 @@ CLIENTS: dict[str, type[ClientHalf]] = {
 #: Bytes from which the study schemes take minutes per query.
 STUDY_LIMIT = 1_000_000
 LENGTH_BYTES = 4
+#: The part of the parameters with a digest of every record, and the bytes of one.
+DIGESTS = "digests"
+DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -128,10 +132,12 @@ class Server:
         except TypeError as error:
             raise InvalidParameter(f"scheme {scheme!r}: {option_fault(error)}") from None
         public = self.half.public
+        hint_bits = body_bits(public)
+        public = {**public, DIGESTS: digest_records(table)}
         packed = encode(Message("", "server", "client", "parameters", public))
         version = digest_table(scheme, table, self.length, packed)
         self.parameters = Parameters(scheme, len(table), self.length, version, public)
-        if scheme == "simple" and body_bits(public) > 8 * size:
+        if scheme == "simple" and hint_bits > 8 * size:
             warnings.warn(
                 "the hint is larger than the table: downloading the whole table is cheaper and as private",
                 Slow,
@@ -166,7 +172,8 @@ class Client:
             self.half = pick(CLIENTS, parameters.scheme)(parameters, **options)
         except TypeError as error:
             raise InvalidParameter(f"scheme {parameters.scheme!r}: {option_fault(error)}") from None
-        self._secrets: dict[int, Any] = {}
+        self._digests = take(parameters.public, DIGESTS, bytes, (DIGEST_BYTES * parameters.n,))
+        self._secrets: dict[int, tuple[int, Any]] = {}
         self._made = 0
 
     def query(self, index: int) -> Query:
@@ -181,7 +188,7 @@ class Client:
             )
         body, secret = self.half.query(place)
         self._made += 1
-        self._secrets[self._made] = secret
+        self._secrets[self._made] = (place, secret)
         return Query(self.parameters.version, self._made, body)
 
     def decode(self, answer: Answer) -> bytes:
@@ -190,9 +197,27 @@ class Client:
             raise ProtocolError("an answer is for another version of the table")
         if answer.number not in self._secrets:
             raise ProtocolError("an answer belongs to no open query of this client")
-        record = self.half.decode(self._secrets[answer.number], answer.body)
+        place, secret = self._secrets[answer.number]
+        record = self.half.decode(secret, answer.body)
         del self._secrets[answer.number]
+        start = DIGEST_BYTES * place
+        if digest_record(place, record) != self._digests[start : start + DIGEST_BYTES]:
+            raise ProtocolError(
+                "a record is not the one that the server's parameters promise: the answer is damaged, or the server changed it"
+            )
         return unpad(record)
+
+
+def digest_records(table: Sequence[bytes]) -> bytes:
+    """Return the digests of all records: a server that changes a record for one client is found out."""
+    return b"".join(digest_record(i, r) for i, r in enumerate(table))
+
+
+def digest_record(index: int, record: bytes) -> bytes:
+    """Return the digest of a record at its place; the table is public as a whole, so that it hides nothing."""
+    return hashlib.sha256(b"tacit/record/1" + index.to_bytes(8, "big") + record).digest()[
+        :DIGEST_BYTES
+    ]
 
 
 def pick(halves: Mapping[str, type[Any]], scheme: str) -> type[Any]:

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.errors import InvalidParameter, ProtocolError
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.wire import Body, take
 from tacit.private.retrieval.scheme import ClientHalf, Parameters, ServerHalf

@@ -2,7 +2,9 @@
 
 The client sends one encrypted weight per record (Paillier); the server multiplies the encryptions raised to its values and
 returns an encryption of the weighted sum. Weights and values are whole numbers; the sum must stay below the message space, which
-both sides check beforehand.
+both sides check beforehand. The server cannot see the weights. It adds a random multiple of one more than the largest sum that was
+agreed on, so that a client learns one number up to that sum whatever its weights are: with weights such as 1, 2^60, 2^120 it would
+otherwise read several values out of one answer.
 
 References
 ----------
@@ -11,6 +13,7 @@ Aguilar Melchor, Deswarte (2006), PSD 2006, LNCS 4302, 257-265, section 4.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +22,9 @@ from tacit.private.parties.wire import Body, take
 from tacit.private.retrieval.damgard_jurik import PrivateKey, PublicKey
 from tacit.private.retrieval.homomorphic import fold_lines
 from tacit.private.retrieval.scheme import USUAL_KEY, pack_numbers, require_key, unpack_numbers
+
+#: Bits by which the message space exceeds a sum, so that the random multiple hides how often the bound was passed.
+HIDING = 64
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,9 @@ class PrivateSum:
 class SumServer:
     """Holds whole numbers, of which clients take sums.
 
-    ``largest_weight`` bounds the weights that clients may use. The server cannot see which records a client sums, and so
-    cannot refuse a sum over one: the values must be fit for release one by one (protected once and for all).
+    ``largest_weight`` bounds the weights that clients may use: the sum with larger ones comes modulo the largest that is allowed, and
+    is of no use. The server cannot see which records a client sums, and so cannot refuse a sum over one: the values must be fit for
+    release one by one (protected once and for all).
     """
 
     def __init__(self, values: Sequence[int], *, largest_weight: int = 1) -> None:
@@ -60,15 +67,17 @@ class SumServer:
     def answer(self, query: Body) -> Body:
         """Return an encryption of the weighted sum."""
         key = PublicKey(int.from_bytes(take(query, "modulus", bytes), "big"))
-        if self.parameters["bound"] >= key.n:
+        if self.parameters["bound"] >= key.n >> HIDING:
             raise ProtocolError("the key of a query is too short for a sum of these values")
         size = key.size(1)
         weights = unpack_numbers(take(query, "weights", bytes, (size * len(self.values),)), size)
         for c in weights:
             key.require_ciphertext(c, 1)
         (total,) = fold_lines(self.values, weights, key.n**2)
-        # A fresh encryption of 0 hides how the sum was made.
-        return {"total": key.add([total, key.encrypt(0)]).to_bytes(size, "big")}
+        # A fresh encryption hides how the sum was made; the multiple hides all but the sum modulo the bound.
+        modulus = self.parameters["bound"] + 1
+        mask = modulus * secrets.randbelow(key.n // modulus)
+        return {"total": key.add([total, key.encrypt(mask)]).to_bytes(size, "big")}
 
 
 class SumClient:
@@ -83,7 +92,8 @@ class SumClient:
     ) -> None:
         self.n = parameters["n"]
         self.key = PrivateKey.make(require_key(key_bits, insecure_ok=insecure_ok))
-        if parameters["bound"] >= self.key.public.n:
+        self.modulus = parameters["bound"] + 1
+        if parameters["bound"] >= self.key.public.n >> HIDING:
             raise InvalidParameter(
                 "key_bits are too few for a sum of these values; take a longer key"
             )
@@ -106,4 +116,5 @@ class SumClient:
             raise ProtocolError("an answer belongs to no open query of this client")
         total = take(answer, "total", bytes, (self.key.public.size(1),))
         weight, self._weight = self._weight, None
-        return PrivateSum(self.key.decrypt(int.from_bytes(total, "big")), weight)
+        found = self.key.decrypt(int.from_bytes(total, "big")) % self.modulus
+        return PrivateSum(found, weight)

@@ -84,6 +84,10 @@ class Group:
         return elements
 
 
+#: The prime of Curve25519, below which canonical forms of ristretto255 lie.
+FIELD = 2**255 - 19
+
+
 class Ristretto(Group):
     """ristretto255, by libsodium."""
 
@@ -119,9 +123,12 @@ class Ristretto(Group):
 
     def power(self, element: bytes, exponent: int) -> bytes:
         """Multiply the point by the scalar."""
-        return bytes(
-            self._lib.crypto_scalarmult_ristretto255(exponent.to_bytes(32, "little"), element)
-        )
+        try:
+            return bytes(
+                self._lib.crypto_scalarmult_ristretto255(exponent.to_bytes(32, "little"), element)
+            )
+        except RuntimeError:  # libsodium's word for a result that is the identity
+            raise ProtocolError("an element that was received is not in the group") from None
 
     def draw_element(self, random: Randomness) -> bytes:
         """Map 64 random bytes to the group."""
@@ -141,10 +148,14 @@ class Ristretto(Group):
         return element[1:31]
 
     def is_element(self, element: bytes) -> bool:
-        """Ask libsodium; the identity is all zeros."""
+        """Ask libsodium, and for the one canonical form (RFC 9496, 4.3.1): an even number below p; the identity is 0.
+
+        Some versions of libsodium ignore the highest bit, so that an element would have two forms.
+        """
         return (
             len(element) == 32
-            and element != bytes(32)
+            and 0 < int.from_bytes(element, "little") < FIELD
+            and element[0] % 2 == 0
             and bool(self._lib.crypto_core_ristretto255_is_valid_point(element))
         )
 

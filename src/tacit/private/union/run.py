@@ -104,7 +104,7 @@ def simulate(
     added = [*dummies, *([0] * (len(tables) - len(dummies)))]
     files = [make_records(t, keys, c, p) for t, c, p in zip(tables, columns, parties, strict=True)]
     size = record_bytes or max(longest_row(f.rows) for f in files)
-    terms = Terms(group, tuple(tuple(k) for k in keys), size)
+    terms = Terms(group, tuple(tuple(k) for k in keys), size, max(added))
     roles: dict[str, Role[Outcome]] = {}
     for i, party in enumerate(parties):
         random = Randomness()
@@ -217,6 +217,8 @@ def statement_of(parties: Sequence[str], sizes: Sizes, terms: Terms) -> str:
             f"{first!r} learnt how many records {other!r} has, how many the union has, and the data columns of persons whom only {other!r} has, "
             f"without identifiers. {other!r} learnt how many records {first!r} has and how many the union has, hence how many are in both. "
         )
+        if len(terms.keys) > 1:
+            learnt += f"Of the records in both {first!r} also learnt by which ways of matching they agree, without knowing which records they are. "
         if sizes.other:
             share = sizes.both / sizes.other
             learnt += f"A given record of {other!r} is shared with a chance of {share:.2f}. "

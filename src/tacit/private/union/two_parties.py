@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tacit.errors import DisclosureRefused, InputError, ProtocolError
+from tacit.errors import DisclosureRefused, InputError, InvalidParameter, ProtocolError
 from tacit.private.parties.randomness import Randomness
 from tacit.private.parties.roles import Receive, Role, Send, agree
 from tacit.private.parties.wire import take
@@ -43,7 +43,13 @@ class Terms:
     group: str
     keys: tuple[tuple[str, ...], ...]
     record_bytes: int
-    protocol: str = "union-1"
+    #: How many rows of nobody a party may add at most.
+    dummies: int = 0
+    protocol: str = "union-2"
+
+    def people(self, rows: int) -> int:
+        """Return how many people a file of so many rows holds at least."""
+        return max(0, rows - self.dummies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as they are compared."""
@@ -53,12 +59,17 @@ class Terms:
             "identifying columns": [list(k) for k in self.keys],
             "rule for identifiers": RULE,
             "bytes of a row": self.record_bytes,
+            "rows of nobody, at most": self.dummies,
         }
 
 
 @dataclass(frozen=True)
 class Consent:
-    """The smallest sizes that a party is ready to reveal; a run that would show less is ended."""
+    """The smallest sizes that a party is ready to reveal; a run that would show less is ended.
+
+    People count, not rows of nobody: of what the other side sends, as many as the terms allow are taken off. What the consent
+    cannot see is a file of made-up people, which is no longer honest.
+    """
 
     only_mine: int = 0
     only_theirs: int = 0
@@ -75,7 +86,8 @@ class Consent:
 
     def require(self, me: str, mine: int, theirs: int, both: int) -> None:
         """End the run when a size is too small."""
-        if mine - both < self.only_mine or theirs - both < self.only_theirs or both < self.both:
+        alone = (max(0, mine - both), max(0, theirs - both))
+        if alone[0] < self.only_mine or alone[1] < self.only_theirs or both < self.both:
             self.refuse(me)
 
     def refuse(self, me: str) -> NoReturn:
@@ -135,7 +147,7 @@ def play_alice(
     ]
     union = merge(group, hers, his, blocks_per_row(group, terms.record_bytes), random)
     sizes = Sizes(len(own), len(his), len(union))
-    (consent or Consent()).require(me, sizes.own, sizes.other, sizes.both)
+    (consent or Consent()).require(me, len(records), terms.people(sizes.other), sizes.both)
     union = random.shuffle(union)
     body = {"tokens": group.pack([e.tokens[0] for e in union]), "rows": pack_blocks(group, union)}
     yield Send(other, "5 union", body)
@@ -162,7 +174,7 @@ def play_bob(
     if len(kept) + len(records) + dummies == 0:
         raise InputError("both files are empty: there is nothing to unite")
     consent = consent or Consent()
-    consent.require_possible(me, len(records) + dummies, len(kept))
+    consent.require_possible(me, len(records), terms.people(len(kept)))
     again = [raise_all(group, e.tokens, hashing) for e in kept]
     tokens = group.pack([t for each in random.shuffle(again) for t in each])
     yield Send(other, "2 tokens again", {"tokens": tokens})
@@ -174,7 +186,7 @@ def play_bob(
     packed = take(message, "rows", bytes, (len(union_tokens) * per_row * group.size,))
     sizes = Sizes(len(own), len(kept), len(union_tokens))
     check_union(other, sizes, union_tokens, one_way=len(terms.keys) == 1)
-    consent.require(me, sizes.own, sizes.other, sizes.both)
+    consent.require(me, len(records), terms.people(sizes.other), sizes.both)
     opened = raise_all(group, group.unpack(packed), group.invert(cipher))
     hers = {tokens[0]: e.blocks for tokens, e in zip(again, kept, strict=True)}
     if len(hers.keys() - set(union_tokens)):
@@ -201,6 +213,10 @@ def make_entries(
     random: Randomness, dummies: int, who: str,
 ) -> list[Entry]:  # fmt: skip
     """Hash the identifiers and encrypt the rows; missing identifiers and rows of nobody get random tokens."""
+    if dummies > terms.dummies:
+        raise InvalidParameter(
+            f"{who!r} adds {dummies} rows of nobody, and {terms.dummies} at most were agreed on"
+        )
     entries = []
     nobody: tuple[str | None, ...] = (None,) * len(terms.keys)
     rows = [*zip(records.identifiers, records.rows, strict=True), *([(nobody, None)] * dummies)]

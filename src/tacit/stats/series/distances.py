@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from tacit.errors import InputError, SdcWarning
+from tacit.numerics.elementary import power
 from tacit.stats.moments import Flags, Floats
 from tacit.stats.series.panel import Panel
 from tacit.stats.series.warping import warping_costs
@@ -132,7 +133,7 @@ def correlation(x: Sequence[float], v: Sequence[float]) -> float:
 def correlation_distance(x: Sequence[float], v: Sequence[float], beta: float = 1.0) -> float:
     """Return ((1 - cc) / (1 + cc))^beta; infinite for cc = -1."""
     cc = correlation(x, v)
-    return float("inf") if cc == -1 else float(((1.0 - cc) / (1.0 + cc)) ** beta)
+    return float("inf") if cc == -1 else float(power((1.0 - cc) / (1.0 + cc), beta))
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ def finish_distances(found: Floats, distance: Distance) -> Floats:
         return found
     half = np.minimum(found**2 / 2.0, 2.0)  # 1 - cc
     with np.errstate(divide="ignore"):
-        return np.asarray((half / (2.0 - half)) ** distance.beta)
+        return np.asarray(power(half / (2.0 - half), distance.beta))
 
 
 def all_distances(a: Panel, b: Panel, distance: Distance) -> Floats:

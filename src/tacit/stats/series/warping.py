@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.stats.moments import Floats, Ints
 
 #: Distances tie when they differ by less than this share.

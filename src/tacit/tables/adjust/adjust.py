@@ -27,6 +27,7 @@ from tacit.tables.adjust.cta import (
     needs,
     safe_values,
 )
+from tacit.tables.adjust.whole import find_decimals, from_steps, in_steps, whole_deviations
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -118,6 +119,11 @@ class Adjust(Method[Table]):
         default=20.0, description="seconds; the best safe table so far is kept, with its gap"
     )
     gap: NotNegative = Field(default=1e-6, description="relative gap at which the search may end")
+    decimals: Literal["table", "any"] = Field(
+        default="table",
+        description="table: no more decimals than the table's own values, since others would mark the cells that were "
+        "changed; any: the nearest table, whatever its decimals",
+    )
 
     techniques: ClassVar[tuple[str, ...]] = ("controlled tabular adjustment",)
 
@@ -142,7 +148,19 @@ class Adjust(Method[Table]):
                 f"no adjustment was found in {self.time_limit:g} s and none is proven impossible: raise "
                 "time_limit, or loosen the quality constraints"
             )
-        published = model.published(table, found.point.z)
+        decimals = find_decimals(table) if self.decimals == "table" else None
+        if decimals is None:
+            z = found.point.z[: len(model.cells)] * model.scale
+        else:
+            z = whole_deviations(
+                model.problem,
+                found.point,
+                float(in_steps(np.array(model.scale), decimals)),
+                len(model.cells),
+                square=self.norm == "l2",
+                clock=clock,
+            )
+        published = model.published(table, z, decimals)
         ctx.note(**self.summary(table, model, found, published))
         return table.with_changed(published)
 
@@ -292,15 +310,29 @@ class Adjust(Method[Table]):
     ) -> dict[str, Any]:
         """Return what goes into the ledger."""
         unit = model.scale**2 if self.norm == "l2" else model.scale
-        distance, bound = found.point.value * unit, max(0.0, found.bound * unit)
         z = published - table.value
+        bound = max(0.0, found.bound * unit)
+        moved = np.append(
+            z[model.cells] / model.scale, np.zeros(model.problem.n - len(model.cells))
+        )
+        decimals = find_decimals(table) if self.decimals == "table" else None
+        # Slacks of ranges cost next to nothing and move nothing that is published.
+        distance = unit * (
+            found.point.value
+            if decimals is None
+            else model.problem.norm(moved, square=self.norm == "l2")
+        )
+        gap = (distance - bound) / distance if distance > 0 else 0.0
+        on_grid = decimals is not None and found.status == "optimal" and gap > max(self.gap, 1e-6)
         return {
-            "status": found.status,
+            # The bound is that of any decimals.
+            "status": "best found with the decimals of the table" if on_grid else found.status,
             "distance": distance,
             "bound": bound,
-            "gap": (distance - bound) / distance if distance > 0 else 0.0,
+            "decimals": "any" if decimals is None else decimals,
+            "gap": gap,
             "unsafe": len(model.problem.unsafe),
-            "raised": int(found.point.up.sum()),
+            "raised": int((z[table.primary] > 0).sum()),
             "changed": int((np.abs(z) > 1e-9 * np.maximum(1.0, np.abs(table.value))).sum()),
             "largest_change": float(np.abs(z).max(initial=0.0)),
             **{k: v * unit if isinstance(v, float) else v for k, v in found.facts.items()},
@@ -315,24 +347,26 @@ class Model:
         self.cells = cells
         self.scale = scale
 
-    def published(self, table: Table, z: Floats) -> Floats:
-        """Return the adjusted cells, with sums that hold to the last digit."""
-        from tacit.data.cells.relations import roll_up
-        from tacit.tables.rounding.model import basis
-
+    def published(self, table: Table, z: Floats, decimals: int | None) -> Floats:
+        """Return the adjusted cells, with sums that hold to the last digit; ``z`` in steps of the decimals."""
         moved = np.zeros(len(table))
-        moved[self.cells] = z[: len(self.cells)] * self.scale
-        if bool((table.value == np.rint(table.value)).all()):
-            near = np.rint(moved)
-            moved = np.where(
-                np.abs(moved - near) <= 1e-7 * np.maximum(1.0, self.scale), near, moved
-            )
-        values = np.clip(table.value + moved, table.lower, table.upper)
-        free, expansion, _ = basis(table)
-        if expansion is not None:
-            return np.asarray(expansion @ values[free])
-        shape = [len(d.leaves) for d in table.dimensions]
-        return roll_up(values[free].reshape(shape), table.dimensions).ravel()
+        moved[self.cells] = z
+        if decimals is None:
+            return sum_up(table, np.clip(table.value + moved, table.lower, table.upper))
+        steps = np.rint(in_steps(table.value, decimals)) + moved
+        return from_steps(np.rint(sum_up(table, steps)), decimals)
+
+
+def sum_up(table: Table, values: Floats) -> Floats:
+    """Return all cells from those that the others are sums of."""
+    from tacit.data.cells.relations import roll_up
+    from tacit.tables.rounding.model import basis
+
+    free, expansion, _ = basis(table)
+    if expansion is not None:
+        return np.asarray(expansion @ values[free])
+    shape = [len(d.leaves) for d in table.dimensions]
+    return roll_up(values[free].reshape(shape), table.dimensions).ravel()
 
 
 def standard_errors(table: Table) -> Floats:

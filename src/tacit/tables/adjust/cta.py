@@ -29,12 +29,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from tacit.claims import Claim
 from tacit.data.table import Table
 from tacit.errors import Infeasible
+from tacit.numerics.algebra import cho_solve, cholesky, dot, lstsq
 from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.problem import tiny_range
 
@@ -104,7 +105,7 @@ def adjusted_claims(result: Table) -> Iterable[Claim]:
     yield Claim("additive", {}, "all published cells", about)
     yield Claim(
         "moved-far-enough",
-        {"unsafe": int(result.primary.sum())},
+        {},
         "all unsafe cells",
         about,
         ("outsiders do not know which cells were moved to which side",),
@@ -255,7 +256,7 @@ class Absolute:
         if found.state != "optimal" or found.x is None or found.duals is None:
             return Point(up.copy(), np.inf, np.zeros(n), np.zeros(n))
         z = found.x[:n] - found.x[n:]
-        return Point(up.copy(), found.value, z, np.asarray(a.matrix.T @ found.duals))
+        return Point(up.copy(), found.value, z, np.asarray(dot(a.matrix.T, found.duals)))
 
 
 class Relaxation:
@@ -424,7 +425,7 @@ def search_nearby_signs(
 ) -> Point:
     """Open the signs around one cell after another and dive again, as long as that helps."""
     own = abs(a.matrix[:, a.unsafe])
-    tie = sparse.csr_array(own.T @ own)
+    tie = sparse.csr_array(dot(own.T, own))
     every = a.open
     relaxation.set_signs(every, best.up)
     tried = np.zeros(len(a.unsafe), dtype=bool)
@@ -451,7 +452,7 @@ def find_nearest_open(tie: sparse.csr_array, centre: int, every: Ints) -> Ints:
     seen[centre] = 1.0
     ranked = np.array([centre])
     while len(ranked) < NEIGHBOURS:
-        reach = np.asarray(tie @ seen)
+        reach = np.asarray(dot(tie, seen))
         new = np.flatnonzero((reach > 0) & (seen == 0))
         if not len(new):
             break
@@ -491,21 +492,21 @@ class Squares:
         """Return bound, deviations, prices and duals when some cells are undecided (on their chords)."""
         answer = self.answer_of(up, decided)
         pi = pi.copy()
-        r = np.asarray(self.columns.T @ pi)
+        r = np.asarray(dot(self.columns.T, pi))
         z, slope, dual = answer(r)
         size = 1e-9 * max(1.0, float(np.abs(z).max(initial=0.0)))
         ridge = 1e-10
         for _ in range(200):
             if dual >= cutoff:
                 return np.inf, z, r, pi
-            gap = np.asarray(self.rows @ z)
+            gap = np.asarray(dot(self.rows, z))
             if float(np.abs(gap).max(initial=0.0)) <= size:
                 return dual, z, r, pi
             step = self.newton(slope, gap, ridge)
             length, done = 1.0, False
-            rise = float(-gap @ step)
+            rise = float(dot(-gap, step))
             for _ in range(40):
-                new = np.asarray(self.columns.T @ (pi + length * step))
+                new = np.asarray(dot(self.columns.T, pi + length * step))
                 trial = answer(new)
                 if trial[2] >= dual + 1e-4 * length * rise - 1e-13 * abs(dual):
                     done = True
@@ -520,7 +521,7 @@ class Squares:
             r = new
             z, slope, dual = trial
             ridge = max(1e-12, ridge / 10)
-        gap = np.asarray(self.rows @ z)
+        gap = np.asarray(dot(self.rows, z))
         loose = 1e-6 * max(1.0, float(np.abs(z).max(initial=0.0)))
         if float(np.abs(gap).max(initial=0.0)) <= loose:
             return dual, z, r, pi
@@ -528,18 +529,17 @@ class Squares:
 
     def newton(self, slope: Floats, gap: Floats, ridge: float) -> Floats:
         """Return the direction of Newton's method."""
-        scaled = self.rows @ sparse.diags_array(slope)
-        matrix = sparse.csr_array(scaled @ self.rows.T)
+        scaled = dot(self.rows, sparse.diags_array(slope))
+        matrix = sparse.csr_array(dot(scaled, self.rows.T))
         tiny = ridge * max(float(matrix.diagonal().mean()) if matrix.nnz else 0.0, 1e-12)
         m = matrix.shape[0]
         if m <= DENSE_ROWS:
             dense = matrix.toarray()
             dense[np.diag_indices(m)] += tiny
             try:
-                factor = linalg.cho_factor(dense, check_finite=False)
-                return np.asarray(linalg.cho_solve(factor, -gap, check_finite=False))
-            except linalg.LinAlgError:
-                return np.asarray(linalg.lstsq(dense, -gap, check_finite=False)[0])
+                return cho_solve(cholesky(dense), -gap)
+            except np.linalg.LinAlgError:
+                return lstsq(dense, -gap)[0]
         eye = sparse.eye_array(m, format="csc") * max(tiny, 1e-14)
         return np.asarray(splu(sparse.csc_array(matrix + eye)).solve(-gap))
 

@@ -27,9 +27,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg
 
-from tacit.kernels import Kernels
+from tacit.numerics.algebra import cho_solve, cholesky, dot, pinvh
+from tacit.numerics.elementary import exp
+from tacit.numerics.kernels import Kernels
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -149,7 +150,7 @@ def fit_totals(
 def newton(fit: Fit, totals: Totals, target: Floats, least: float, tol: float) -> Fit:
     """Finish a slow fit by Newton's method on the dual; where that fails too, return the fit as it is."""
     cells, lam = fit.cells.copy(), fit.lam.copy()
-    dual = float(lam @ target - cells.sum())
+    dual = float(dot(lam, target) - cells.sum())
     for turn in range(NEWTON_STEPS):
         gap = target - totals.sums(cells)
         error = float((np.abs(gap) / np.maximum(target, least)).max(initial=0.0))
@@ -161,9 +162,9 @@ def newton(fit: Fit, totals: Totals, target: Floats, least: float, tol: float) -
         length = 1.0
         for _ in range(30):
             move = np.clip(length * step[:, 0], -LARGEST, LARGEST)
-            scaled = cells * np.exp(np.append(move, 0.0)[totals.labels].sum(axis=0))
-            reached = float((lam + move) @ target - scaled.sum())
-            if reached >= dual + 1e-4 * float(move @ gap) - 1e-14 * abs(dual):
+            scaled = cells * exp(np.append(move, 0.0)[totals.labels].sum(axis=0))
+            reached = float(dot(lam + move, target) - scaled.sum())
+            if reached >= dual + 1e-4 * float(dot(move, gap)) - 1e-14 * abs(dual):
                 break
             length /= 2
         else:
@@ -193,14 +194,13 @@ def steps_of_lam(cells: Floats, totals: Totals, changes: Floats) -> Floats | Non
     if not scale > 0:
         return None
     if totals.count <= EXACT_INVERSE:
-        inverse: Floats = np.asarray(linalg.pinvh(matrix, rtol=1e-10))
-        return np.ascontiguousarray(inverse @ changes)
+        inverse: Floats = pinvh(matrix, rtol=1e-10)
+        return np.ascontiguousarray(dot(inverse, changes))
     matrix[np.diag_indices(len(matrix))] += 1e-9 * scale
     try:
-        factor = linalg.cho_factor(matrix, check_finite=False)
-    except linalg.LinAlgError:
+        return cho_solve(cholesky(matrix), changes)
+    except np.linalg.LinAlgError:
         return None
-    return np.ascontiguousarray(linalg.cho_solve(factor, changes, check_finite=False))
 
 
 # -- kernels -------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.errors import InputError
+from tacit.numerics.algebra import dot
+from tacit.numerics.elementary import exp, log
 from tacit.solve import Highs, LinearModel
 from tacit.tables.adjust.ipf import (
     CONVERGED,
@@ -76,7 +78,7 @@ def discrimination_information(
     used = a > 0
     if (o[used] == 0).any():
         return math.inf
-    return float((a[used] * np.log(a[used] / o[used])).sum())
+    return float((a[used] * log(a[used] / o[used])).sum())
 
 
 def entropy(values: npt.ArrayLike, *, normalised: bool = True) -> float:
@@ -93,7 +95,7 @@ def entropy(values: npt.ArrayLike, *, normalised: bool = True) -> float:
 
 def eta(p: Floats) -> Floats:
     """Return p log p, 0 at 0."""
-    return np.asarray(p * np.log(p, out=np.zeros_like(p), where=p > 0))
+    return np.asarray(p * log(np.where(p > 0, p, 1.0)))
 
 
 def random_search_size(p: float, alpha: float) -> int:
@@ -213,7 +215,7 @@ class Outcome:
 def xlogx(a: Floats, o: Floats) -> Floats:
     """Return a log(a / o), 0 where a is 0."""
     ratio = np.divide(a, o, out=np.ones_like(a), where=(a > 0) & (o > 0))
-    return np.asarray(a * np.log(ratio))
+    return np.asarray(a * log(ratio))
 
 
 # -- slabs ---------------------------------------------------------------------------------------------
@@ -372,7 +374,7 @@ class Search:
         if self.rules.paper_ipf:
             p = found.cells
             return own + float((xlogx(p, self.m.free) - p + self.m.free).sum())
-        return own + float(found.lam @ target - found.cells.sum()) + self.base
+        return own + float(dot(found.lam, target) - found.cells.sum()) + self.base
 
     def flip(self, best: Pattern) -> Pattern:
         """Reverse one cell after the other and keep what lowers K, for as many passes as asked for."""
@@ -452,7 +454,7 @@ class Search:
             return self.fit(up, (best.fit.cells, best.fit.lam))
         change = self.m.safe(up)[s] - self.m.safe(best.up)[s]
         move = np.clip(change * steps[:, s], -LARGEST, LARGEST)
-        scaled = best.fit.cells * np.append(np.exp(move), 1.0)[self.m.totals.labels].prod(axis=0)
+        scaled = best.fit.cells * np.append(exp(move), 1.0)[self.m.totals.labels].prod(axis=0)
         return self.fit(up, (scaled, best.fit.lam + move))
 
     def at_random(self, best: Pattern, rng: np.random.Generator) -> Pattern:
@@ -479,10 +481,10 @@ class Search:
             up[places] = (code >> np.arange(len(places)) & 1).astype(bool)
             values = m.safe(up)
             if steps is not None and math.isfinite(best.information):
-                move = np.clip(steps @ (values - now), -LARGEST, LARGEST)
+                move = np.clip(dot(steps, values - now), -LARGEST, LARGEST)
                 target = best.target - m.groups.sums(values - now)
-                bound = (best.fit.lam + move) @ target + m.price(values).sum() + self.base
-                bound -= shifted(best.fit.cells, m.totals.labels, np.exp(move))
+                bound = dot(best.fit.lam + move, target) + m.price(values).sum() + self.base
+                bound -= shifted(best.fit.cells, m.totals.labels, exp(move))
                 if bound >= best.information - GAIN * max(1.0, best.information):
                     continue
             trial = self.fit(up)
@@ -575,7 +577,7 @@ def feasible_pattern(m: Movement) -> Flags | None:
 def pattern_program(m: Movement, least: float) -> Highs:
     """Return the program: free cells and directions meet the kept totals."""
     a = incidence(m.totals, len(m.free))
-    b = incidence(m.groups, m.n) @ sparse.diags_array(m.high - m.low)
+    b = dot(incidence(m.groups, m.n), sparse.diags_array(m.high - m.low))
     right = m.left(m.low)
     slack = 1e-9 * max(1.0, float(np.abs(m.target).max(initial=0.0)))
     is_bit = np.append(np.zeros(len(m.free), dtype=bool), np.ones(m.n, dtype=bool))
@@ -609,7 +611,7 @@ def blocking(m: Movement) -> Ints:
     program = Highs(
         LinearModel.of(
             np.concatenate([np.zeros(len(m.free) + m.n), np.ones(2 * g)]),
-            sparse.hstack([a, b @ sparse.diags_array(m.high - m.low), eye, -eye], format="csc"),
+            sparse.hstack([a, dot(b, sparse.diags_array(m.high - m.low)), eye, -eye], format="csc"),
             m.left(m.low),
             m.left(m.low),
             np.concatenate(
@@ -650,14 +652,14 @@ def within_bounds(m: Movement, best: Pattern, *, max_iter: int, tol: float) -> F
             inside = np.flatnonzero(row >= 0)
             own = row[inside]
             weight = np.append(lam, 0.0)[labels[:, inside]].sum(axis=0) - lam[own]
-            base = m.free[inside] * np.exp(np.clip(weight, -700, 700))
+            base = m.free[inside] * exp(np.clip(weight, -700, 700))
             low, high = np.full(g, -60.0), np.full(g, 60.0)
             used = np.unique(own)
 
             def sums(
                 at: Floats, base: Floats = base, own: Ints = own, inside: Ints = inside
             ) -> Floats:
-                cells = np.clip(base * np.exp(at[own]), m.lower[inside], m.upper[inside])
+                cells = np.clip(base * exp(at[own]), m.lower[inside], m.upper[inside])
                 return np.asarray(np.bincount(own, cells, g), dtype=np.float64)
 
             gap = np.abs(sums(lam) - best.target)[used] / scale[used]
@@ -669,7 +671,7 @@ def within_bounds(m: Movement, best: Pattern, *, max_iter: int, tol: float) -> F
             lam[used] = ((low + high) / 2)[used]
         if worst <= tol:
             factor = np.append(lam, 0.0)[labels].sum(axis=0)
-            return np.clip(m.free * np.exp(factor), m.lower, m.upper)
+            return np.clip(m.free * exp(factor), m.lower, m.upper)
     return None
 
 

@@ -11,10 +11,12 @@ import numpy.typing as npt
 from pydantic import Field, field_validator
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import describe_outsiders
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InvalidParameter, LimitReached, SdcError
+from tacit.numerics.elementary import ten_to
 from tacit.registry import lookup, register
 from tacit.spec import Method
 from tacit.tables.agencies.coordinate import Agencies, suppression_of
@@ -270,7 +272,8 @@ class MixedStrategy(Agencies):
             "all unsafe cells",
             result.names,
             (
-                "outsiders know no more of a cell than its published interval and external bounds",
+                *describe_outsiders(result),
+                "outsiders know that a cell lies in its published interval",
                 "where the truth lies in a published interval cannot be told from its ends",
             ),
         )
@@ -476,7 +479,7 @@ def federal_cells_at(table: Table, regions: Regions, cells: Ints) -> Flags:
 
 def rounding_base(gap: Floats) -> Floats:
     """Return the power of ten at or below each distance."""
-    return np.asarray(10.0 ** np.floor(np.log10(gap) + 1e-12))
+    return np.asarray(ten_to(np.floor(np.log10(gap) + 1e-12)))
 
 
 def down_to(value: Floats, base: Floats) -> Floats:

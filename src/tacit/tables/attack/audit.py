@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import narwhals.stable.v2 as nw
@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from tacit.claims.gate import FREQUENCY, LEAST
+from tacit.claims.outsiders import describe_outsiders, has_whole_counts
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
@@ -31,6 +33,7 @@ from tacit.tables.attack.knowledge import (
 )
 from tacit.tables.attack.reach import Tick
 from tacit.tables.attack.standards import standards
+from tacit.tables.attack.whole import find_whole_shortfalls, narrow_to_whole_numbers
 
 if TYPE_CHECKING:
     from tacit.plot.chart import Chart
@@ -154,6 +157,12 @@ class Audit(Measure[Table]):
         tick = ticker(ctx, "auditing the table")
         wanted = known.problem.primary if self.cells == "unsafe" else None
         found = self._intervals(known, wanted, tick, until)
+        if has_whole_counts(known.problem.table):
+            # Each subtable by itself is attacked by linear programs alone.
+            attacked = (
+                known.problem if self.scope == "full" else replace(known.problem, whole=False)
+            )
+            found = narrow_to_whole_numbers(attacked, known.hidden, found, tick)
         pairs = np.zeros((0, 2), dtype=np.int64)
         if self.singletons and time.monotonic() < until:
             pairs = respondent_pairs(known, tick, self.processes)
@@ -193,7 +202,8 @@ def respondent_pairs(known: Knowledge, tick: Tick, workers: int | None = None) -
     """
     p = known.problem
     attacker = make_informed_attacker(p, known.hidden, tick, workers=workers)
-    found = [(s.known, s.cell) for s in singletons(attacker, tick)]
+    short = [*singletons(attacker, tick), *find_whole_shortfalls(p, known.hidden, tick)]
+    found = [(s.known, s.cell) for s in short if s.known >= 0]
     near = np.array(found, dtype=np.int64).reshape(-1, 2)
     far = deducing_pairs(p.table, known.hidden)
     return np.asarray(np.unique(np.concatenate([near, far]), axis=0), dtype=np.int64)
@@ -225,6 +235,7 @@ def audit_result(
         "narrowest interval": (
             float((high - low)[unsafe].min(initial=np.inf)) if unsafe.any() else None
         ),
+        **count_small_cells(table, cells, high),
         **({"undecided at the time limit": len(unclear)} if len(unclear) else {}),
         **kept,
     }
@@ -248,6 +259,18 @@ def audit_result(
         shape=tuple((d.name, d.codes) for d in table.dimensions),
         shortfall="What an attacker can conclude: unsafe cells are exposed" if len(bad) else "",
     )
+
+
+def count_small_cells(table: Table, cells: Ints, high: Floats) -> dict[str, Any]:
+    """Return of how many unsafe counts outsiders are sure that they lie below the n of a frequency rule.
+
+    The levels keep a count from being known closely, and not that it is small.
+    """
+    least = [int(a.parameters.get("n", LEAST)) for a in table.history if a.kind == FREQUENCY]
+    if not least or not has_whole_counts(table):
+        return {}
+    small = table.primary[cells] & (table.value[cells] > 0) & (high < max(least))
+    return {"known to be below n": int(small.sum())}
 
 
 def explain_exposure(cell: int, hidden: Ints, exact: Ints) -> str:
@@ -300,6 +323,8 @@ def explain_audit(unsafe: int, bad: int, pairs: int, unclear: int, table: Table)
         text = f"{bad:,} of {unsafe:,} unsafe cells can be estimated too closely."
     if pairs:
         text += f" {pairs:,} times a respondent can work out the cell of somebody else."
+    if unsafe and table.changed is None and has_whole_counts(table):
+        text += "".join(f" {known[0].upper()}{known[1:]}." for known in describe_outsiders(table))
     if table.changed is not None:
         text += " Published values were changed: intervals are of the true values behind them."
     return text

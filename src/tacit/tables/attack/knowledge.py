@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.claims.outsiders import outsider_bounds
 from tacit.data.cells.relations import TOLERANCE, product_equations
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
@@ -17,7 +18,7 @@ from tacit.tables.attack.attacker import Attacker
 from tacit.tables.attack.public import PublicRange, public_range
 from tacit.tables.attack.reach import Tick, Wants, answer_wants
 from tacit.tables.attack.systems import System
-from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.problem import Problem, in_whole_units, problem_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -68,7 +69,7 @@ def knowledge_of(
     InputError
         When the truth lies outside what the attacker is said to know.
     """
-    low, high = np.array(table.lower), np.array(table.upper)
+    low, high = map(np.array, outsider_bounds(table))
     if nonnegative:
         low = np.maximum(low, 0.0)
     hidden = table.hidden.copy()
@@ -81,6 +82,10 @@ def knowledge_of(
     if table.interval is not None:
         low = np.fmax(low, table.interval[:, 0])
         high = np.fmin(high, table.interval[:, 1])
+        # Beside intervals, a cell without one is published as it is.
+        exact = np.isnan(table.interval[:, 0]) & ~table.hidden & is_unchanged(table)
+        hidden &= ~exact
+        low, high = np.where(exact, table.value, low), np.where(exact, table.value, high)
     refuse_outside(table, low, high)
     problem = state_problem(table, low, high, singletons=singletons)
     return Knowledge(anywhere_in_range(problem, told), hidden)
@@ -93,6 +98,11 @@ def anywhere_in_range(problem: Problem, told: PublicRange | None) -> Problem:
     none = np.zeros_like(problem.need_width)
     width = np.maximum(problem.need_down + problem.need_up, problem.need_width)
     return replace(problem, need_down=none, need_up=none, need_width=width)
+
+
+def is_unchanged(table: Table) -> Flags:
+    """Return which cells are published as they are, but for rounding errors."""
+    return np.asarray(np.abs(table.published - table.value) <= 1e-9 * np.abs(table.value))
 
 
 def narrow_bounds(
@@ -132,13 +142,16 @@ def state_problem(table: Table, low: Floats, high: Floats, *, singletons: bool) 
     room = np.maximum(table.upper - table.value, 0.0)
     # Upper levels beyond the bounds cannot be met; here that is a finding, not an error.
     problem = problem_of(
-        table.with_(upper_level=np.minimum(table.upper_level, room)), singletons=singletons
+        table.with_(upper_level=np.minimum(table.upper_level, room)),
+        singletons=singletons,
+        published=True,
     )
+    upper_level = in_whole_units(table.upper_level) if problem.whole else table.upper_level
     return replace(
         problem,
         down=np.maximum(table.value - low, 0.0),
         up=np.maximum(high - table.value, 0.0),
-        need_up=np.where(problem.primary, table.upper_level, 0.0),
+        need_up=np.where(problem.primary, upper_level, 0.0),
     )
 
 

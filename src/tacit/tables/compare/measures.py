@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.stats.small_cells import sample_risk, small_cell_risk
 from tacit.tables.compare import association, distances, ranks, variance
 from tacit.tables.compare.blocks import Flags, Floats
 from tacit.tables.compare.distributions import Distributions
 from tacit.tables.compare.impute import Rule, fill_suppressed
 from tacit.tables.compare.layout import Pick
 from tacit.tables.compare.loglinear import Model, deviance
-from tacit.tables.compare.small_cell_risk import sample_risk, small_cell_risk
 from tacit.tables.compare.summary import summary, suppression
 from tacit.tables.compare.tests_of_bias import binomial_test, sign_test, signed_rank_test
 

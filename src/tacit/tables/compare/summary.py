@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.stats.small_cells import is_small
 from tacit.tables.compare.blocks import Floats
 from tacit.tables.compare.distributions import Distributions
-from tacit.tables.compare.small_cell_risk import is_small
 
 
 @dataclass(frozen=True)

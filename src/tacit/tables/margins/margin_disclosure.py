@@ -319,10 +319,17 @@ def linear_bounds(
     table: Table, cells: Ints, ctx: Context, *, known_zeros: bool
 ) -> tuple[Floats, Floats]:
     """Return the attacker's bounds of ground cells when everything else is published."""
+    from tacit.claims.outsiders import WHOLE_TABLE_HIDES_ZEROS
     from tacit.tables.attack.attacker import Attacker
     from tacit.tables.suppress.problem import problem_of
 
-    bare = table.with_(status=np.ones(len(table), dtype=np.int8), changed=None, interval=None)
+    # Nobody has hidden a cell here: one that is not published may be 0.
+    bare = table.with_(
+        status=np.ones(len(table), dtype=np.int8),
+        changed=None,
+        interval=None,
+        extra={**table.extra, WHOLE_TABLE_HIDES_ZEROS: True},
+    )
     problem = problem_of(bare, singletons=False)
     hidden = np.zeros(len(table), dtype=bool)
     hidden[cells] = True

@@ -186,19 +186,85 @@ def classify_cells_directly(
 def smallest_base(
     margins: Margins, kind: Kind, threshold: float, *, most: int = 1000
 ) -> int | None:
-    """Return the smallest base to which rounding all totals leaves no cell disclosed.
+    """Return the smallest base such that no cell is disclosed however the totals are rounded to it.
 
-    Rounded totals are known to within less than one base either way, so each bound loosens: lower
-    bounds fall by up to three bases (two totals up, the grand total down), upper bounds rise by one.
+    Each total is published as the multiple of the base below or above it, so that it is known to within less than one
+    base of what is published. The bounds that follow for a cell are those of a flow with limits on rows, columns and the
+    grand total (Hoffman's circulation theorem); each is taken at the worst rounding for it. For "approximation" the two
+    bounds of a cell are taken at the worst rounding of each, which no single rounding may reach: a smaller base can do.
     """
     for base in range(1, most + 1):
-        slack_low, slack_high = (3.0 * (base - 1), 1.0 * (base - 1))
+        lower, upper = worst_bounds(margins, base)
         if kind in ("existence", "upward"):
-            free = not len(raised(margins, (threshold if kind == "upward" else 0.0) + slack_low))
+            limit = (threshold if kind == "upward" else 0.0) + margins.tolerance
+            free = all(term.largest() <= limit for term in lower)
         elif kind == "downward":
-            free = not len(capped(margins, threshold - slack_high))
+            free = all(term.smallest() >= threshold - margins.tolerance for term in upper)
         else:
-            free = not len(narrow(margins, threshold - slack_low - slack_high))
+            widths = (u.minus(low) for u in upper for low in lower)
+            free = all(w.smallest() >= threshold - margins.tolerance for w in widths)
         if free:
             return base
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One bound of every cell, as a number of its row plus a number of its column."""
+
+    row: Floats
+    column: Floats
+
+    def largest(self) -> float:
+        """Return its largest value over all cells."""
+        return float(self.row.max() + self.column.max())
+
+    def smallest(self) -> float:
+        """Return its smallest value over all cells."""
+        return float(self.row.min() + self.column.min())
+
+    def minus(self, other: Term) -> Term:
+        """Return the difference, cell by cell."""
+        return Term(self.row - other.row, self.column - other.column)
+
+
+def worst_bounds(margins: Margins, base: int) -> tuple[list[Term], list[Term]]:
+    """Return the lower bounds of a cell, of which the largest counts, and the upper ones, of which the smallest does.
+
+    A set of nodes of the network rows -> columns with source and sink gives a bound for the cell (i, j) when no other cell
+    enters it: all rows but i and the column j for lower bounds; the row i alone, or all columns but j, for upper ones. Source
+    and sink may be in it or not.
+    """
+    # Whole totals are at most base - 1 away from what is published.
+    away = base - 1 if not margins.tolerance else float(base)
+
+    def at_least(x: Floats | float) -> Floats:
+        return np.maximum(np.ceil(np.asarray(x) / base) * base - away, 0.0)
+
+    def at_most(x: Floats | float) -> Floats:
+        return np.asarray(np.floor(np.asarray(x) / base) * base + away)
+
+    r_low, r_high = at_least(margins.rows), at_most(margins.rows)
+    c_low, c_high = at_least(margins.columns), at_most(margins.columns)
+    t_low, t_high = float(at_least(margins.total)), float(at_most(margins.total))
+    no_row, no_column = np.zeros(len(r_low)), np.zeros(len(c_low))
+    rows, columns = float(r_high.sum()), float(c_high.sum())
+    lower = [
+        Term(no_row, no_column),
+        Term(r_low, c_high - columns),
+        Term(r_high - rows, c_low),
+        Term(r_low, c_low - t_high),
+        Term(r_high - rows, c_high - columns + t_low),
+    ]
+    others_r, others_c = r_low.sum() - r_low, c_low.sum() - c_low
+    upper = [
+        Term(r_high, no_column),
+        Term(no_row, c_high),
+        Term(t_high - others_r, no_column),
+        Term(no_row, t_high - others_c),
+        Term(columns - others_r, no_column),
+        Term(no_row, rows - others_c),
+        Term(r_high + columns - t_low, no_column),
+        Term(no_row, c_high + rows - t_low),
+    ]
+    return lower, upper

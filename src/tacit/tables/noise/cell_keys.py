@@ -40,7 +40,7 @@ def with_cell_keys(table: Table, data: Microdata, record_key: str) -> Table:
     data
         The records; the dimensions of the table are columns of theirs.
     record_key
-        The column of record keys in [0, 1), as :class:`~tacit.protect.identifiers.record_keys.RecordKeys` makes it.
+        The column of record keys in [0, 1), as :class:`~tacit.records.identifiers.record_keys.RecordKeys` makes it.
 
     Returns
     -------

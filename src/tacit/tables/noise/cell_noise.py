@@ -20,6 +20,7 @@ import numpy.typing as npt
 from tacit.data.table import Table
 from tacit.errors import InputError
 from tacit.io.p_tables import PTable
+from tacit.numerics.elementary import power
 from tacit.tables.noise.cell_keys import rotate_digits
 from tacit.tables.noise.ptable import moments
 
@@ -53,7 +54,7 @@ class Scaling:
             return np.full(x.shape, self.sigma1)
         beyond = np.maximum(x, self.xstar)
         slope = (self.sigma1 * beyond - self.sigma0 * self.xstar) / (self.sigma0 * self.xstar)
-        fade = (2 * self.xstar / (self.xstar + beyond)) ** self.q
+        fade = power(2 * self.xstar / (self.xstar + beyond), self.q)
         return self.sigma0 * (1 + slope * fade)
 
     def separation(self, main: PTable, small: PTable) -> float:

@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import Infeasible
+from tacit.numerics.algebra import dot, lstsq
+from tacit.numerics.elementary import exp, log
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -136,7 +138,7 @@ def extreme(v: Floats, least: Floats, sign: float) -> tuple[float, Floats]:
         raise Infeasible(
             f"no monotone distribution on the changes {v[0]:g} to {v[-1]:g} has mean 0"
         )
-    return float(v * v @ found.x), np.asarray(found.x)
+    return float(dot(v * v, found.x)), np.asarray(found.x)
 
 
 def two_points(v: Floats, below: float, above: float) -> Floats:
@@ -160,7 +162,7 @@ def minimise_dual(rows: Floats, free: int) -> Floats | None:
     x = np.zeros(len(rows))
     value, p = dual(rows, x)
     for _ in range(STEPS):
-        gradient = rows @ p
+        gradient = dot(rows, p)
         if remainder(gradient, x, bounded) < EXACT:
             return p
         held = bounded & (x <= 0) & (gradient > -EXACT)
@@ -169,7 +171,7 @@ def minimise_dual(rows: Floats, free: int) -> Floats | None:
         if moved is None:
             break
         x, value, p = moved
-    return p if remainder(rows @ p, x, bounded) < ENOUGH else None
+    return p if remainder(dot(rows, p), x, bounded) < ENOUGH else None
 
 
 def remainder(gradient: Floats, x: Floats, bounded: Flags) -> float:
@@ -180,9 +182,9 @@ def remainder(gradient: Floats, x: Floats, bounded: Flags) -> float:
 
 def newton_step(rows: Floats, p: Floats, gradient: Floats, held: Flags) -> Floats:
     """Return Newton's step of the multipliers that are not held at 0."""
-    hessian = (rows * p) @ rows.T - np.outer(gradient, gradient)
+    hessian = dot(rows * p, rows.T) - np.outer(gradient, gradient)
     step = np.zeros(len(held))
-    step[~held] = np.linalg.lstsq(hessian, -gradient, rcond=1e-14)[0]
+    step[~held] = lstsq(hessian, -gradient, rcond=1e-14)[0]
     return step
 
 
@@ -201,8 +203,8 @@ def take_step(
         following = x + length * step
         following[bounded] = np.maximum(following[bounded], 0.0)
         new, q = dual(rows, following)
-        gain = float(gradient[~held] @ (following - x)[~held])
-        if new <= value + 1e-4 * gain or remainder(rows @ q, following, bounded) < EXACT:
+        gain = float(dot(gradient[~held], (following - x)[~held]))
+        if new <= value + 1e-4 * gain or remainder(dot(rows, q), following, bounded) < EXACT:
             return following, new, q
         length /= 2
     return None
@@ -210,8 +212,8 @@ def take_step(
 
 def dual(rows: Floats, x: Floats) -> tuple[float, Floats]:
     """Return the dual's value and the distribution that belongs to it."""
-    power = x @ rows
+    power = dot(x, rows)
     top = float(power.max())
-    mass = np.exp(power - top)
+    mass = exp(power - top)
     total = float(mass.sum())
-    return top + float(np.log(total)), mass / total
+    return top + float(log(total)), mass / total

@@ -22,7 +22,7 @@ from tacit.engine.codes import group_ids
 from tacit.errors import InputError, InvalidParameter
 from tacit.plot.chart import Chart
 from tacit.plot.families import bars
-from tacit.protect.noise.split_noise import SplitNoise, multipliers, random_directions
+from tacit.records.noise.split_noise import SplitNoise, multipliers, random_directions
 from tacit.result import Result
 
 Floats = npt.NDArray[np.float64]

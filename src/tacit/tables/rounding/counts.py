@@ -99,7 +99,7 @@ def expected_number(block: Ints, residual: Ints, base: int, rng: np.random.Gener
     if not len(block):
         return np.zeros(0, dtype=bool)
     group = block * base + residual
-    order = np.argsort(group + rng.random(len(group)))
+    order = np.argsort(group + rng.random(len(group)), kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
     sizes = np.diff(np.r_[starts, len(group)])
     of_block, s = np.divmod(group[order][starts], base)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import Model, Network
 
 Ints = npt.NDArray[np.int64]

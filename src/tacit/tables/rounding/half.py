@@ -12,7 +12,8 @@ from scipy import sparse
 from tacit.context import Context
 from tacit.data.table import Table
 from tacit.errors import Infeasible, InputError
-from tacit.kernels import Kernels
+from tacit.numerics.algebra import eigh, lstsq
+from tacit.numerics.kernels import Kernels
 from tacit.solve import Highs, LinearModel
 
 Floats = npt.NDArray[np.float64]
@@ -68,11 +69,10 @@ def steps(t: Floats, direction: Floats, low: Floats, high: Floats) -> float:
 def kernel_vector(matrix: sparse.csc_array) -> Floats | None:
     """Return a vector of the kernel with few entries, or None when there is none."""
     dense = matrix.toarray()
-    _, singular, right = np.linalg.svd(dense, full_matrices=True)
-    rank = int((singular > 1e-9 * max(1.0, singular.max(initial=0.0))).sum())
-    if rank == dense.shape[1]:
+    values, vectors = eigh(dense.T @ dense)  # entries are whole numbers: the product is exact
+    if not values.size or values[0] > 1e-9 * max(1.0, values[-1]):
         return None
-    return np.asarray(right[-1], dtype=np.float64)
+    return vectors[:, 0]
 
 
 def is_two_way(table: Table) -> bool:
@@ -333,5 +333,5 @@ def fill_up_totals(table: Table, y: Floats, m: sparse.csr_array) -> Floats | Non
         free = np.flatnonzero(np.isnan(full))
         if len(free):
             known = np.where(np.isnan(full), 0.0, full)
-            full[free] = np.linalg.lstsq(m[:, free].toarray(), -(m @ known), rcond=None)[0]
+            full[free] = lstsq(m[:, free].toarray(), -(m @ known))[0]
     return full if (np.abs(m @ full) < 1e-6).all() else None

@@ -479,7 +479,7 @@ def layout_of(model: Model) -> Layout:
     sizes = np.r_[np.diff(m.indptr), 2**31 - 1]
     q = min(rows.shape[1], max(1, len(model.table.dimensions)))
     size = np.where(sizes[rows] > 1, sizes[rows], 2**31 - 1)
-    order = np.argpartition(size, q - 1, axis=1)[:, :q] if rows.shape[1] > q else None
+    order = np.argsort(size, axis=1, kind="stable")[:, :q] if rows.shape[1] > q else None
     near = rows if order is None else np.take_along_axis(rows, order, axis=1)
     members = m.indices.astype(np.int32)
     return Layout(

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.kernels import Kernels
+from tacit.numerics.elementary import power
+from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import Layout, Model, layout_of
 
 Ints = npt.NDArray[np.int64]
@@ -99,7 +100,7 @@ class Search:
             out = np.maximum(np.maximum(-slack - steps, steps - width - slack), 0).astype(
                 np.float64
             )
-            parts.append(np.minimum(out, 1e5) ** 3 * (HARD if hard else 1))
+            parts.append(power(np.minimum(out, 1e5), 3) * (HARD if hard else 1))
         parts.append(np.zeros(self.span))
         return np.concatenate(parts).astype(np.int64)
 

@@ -25,7 +25,8 @@ from scipy import sparse
 
 from tacit.data.table import Table
 from tacit.errors import InputError
-from tacit.kernels import Kernels
+from tacit.numerics import elementary
+from tacit.numerics.kernels import Kernels
 from tacit.tables.rounding.model import basis, roll_up_ground
 
 Ints = npt.NDArray[np.int64]
@@ -246,7 +247,7 @@ def solve(
 
 def energy(d: Ints, power: int) -> float:
     """Return the sum of powers of deviations."""
-    return float((d.astype(np.float64) ** power).sum())
+    return float(elementary.power(d, power).sum())
 
 
 # -- the kernel ----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from tacit.data.table import Table
 from tacit.errors import InputError, SdcError
 from tacit.registry import register
 from tacit.tables.rules.concentration import Level, missing_cells
+from tacit.tables.rules.nesting import free_empty_cells
 from tacit.tables.rules.rule import Floats, Rule, Verdict
 
 
@@ -23,7 +24,8 @@ class MinimumFrequency(Rule):
 
     A cell is unsafe when 0 < contributors < n. Its protection levels are a percentage of its value,
     and at least the smallest unit of a table of counts. In a weighted table a record of weight w counts
-    as w contributors.
+    as w contributors. The levels keep outsiders from knowing a count closely, not from knowing that it is small: an
+    interval of 1 to 2 is enough for a 1 with n = 3, unless ``could_be_safe`` is set.
 
     References
     ----------
@@ -61,6 +63,17 @@ class MinimumFrequency(Rule):
         "unsafe parts of a total does not follow where it has fewer than n contributors",
     )
 
+    zeros: bool = Field(
+        default=False,
+        description="empty cells may be hidden, so that a hidden count may be 0; else outsiders know that every hidden "
+        "count is at least 1, and suppression methods protect from that",
+    )
+    could_be_safe: bool = Field(
+        default=False,
+        description="outsiders must think that an unsafe count could be n or more, so that nobody is sure that it is "
+        "small; tables of counts only",
+    )
+
     mark: ClassVar[Status] = Status.UNSAFE_FREQUENCY
 
     def faults(self, data: object) -> list[SdcError]:
@@ -71,7 +84,16 @@ class MinimumFrequency(Rule):
                 found.append(InputError(f"{self.kind}: the table knows of no holdings"))
             elif data.holdings is None and not data.frequency and (data.count < 0).all():
                 found.append(InputError(f"{self.kind} needs the contributors of each cell"))
+            if self.could_be_safe and not data.frequency:
+                found.append(
+                    InputError(
+                        f"{self.kind}: could_be_safe is about counts, and this is a table of magnitudes"
+                    )
+                )
         return found
+
+    def _apply(self, table: Table, ctx: Context) -> Table:
+        return super()._apply(free_empty_cells(table) if self.zeros else table, ctx)
 
     def _judge(self, table: Table, ctx: Context) -> Verdict:
         del ctx
@@ -85,7 +107,8 @@ class MinimumFrequency(Rule):
             unsafe &= ~missing_cells(table)
         if self.keep_levels:
             level = np.where(table.primary, 0.0, level)
-        return Verdict(unsafe, level, level)
+        upper = np.maximum(level, self.n - table.value) if self.could_be_safe else level
+        return Verdict(unsafe, level, upper)
 
 
 def contributors_of(table: Table, level: Level, weighted: bool) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 
 Ints = npt.NDArray[np.int64]
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import describe_outsiders, outsider_bounds
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
@@ -18,6 +19,7 @@ from tacit.tables.rules.k_disclosure import KDisclosure
 from tacit.tables.rules.nesting import Nested, find_nearly_whole_parts
 from tacit.tables.suppress.problem import Problem
 from tacit.tables.suppress.repair import suppress
+from tacit.tables.suppress.whole_numbers import protect_whole_numbers
 
 Floats = npt.NDArray[np.float64]
 
@@ -61,7 +63,8 @@ def protect_differences(table: Table, problem: Problem, pattern: Flags, ctx: Con
         wide = with_differences(table, problem, pattern, found, rule.k)
         require_possible(table, wide, found, ctx)
         before = pattern
-        pattern = suppress(wide, ctx, tries=TRIES)[0][: len(table)]
+        open_to_all = suppress(wide, ctx, tries=TRIES)[0]
+        pattern = protect_whole_numbers(wide, open_to_all, ctx)[: len(table)]
         ctx.note(for_differences=int((pattern & ~before).sum()))
         if (pattern & ~before).any() and ctx.details.get("answer") == "optimal":
             ctx.note(answer="optimal before cells were hidden for differences")
@@ -87,6 +90,7 @@ def with_differences(
     def longer(given: Floats, added: npt.ArrayLike) -> Floats:
         return np.concatenate([given, np.broadcast_to(np.asarray(added, dtype=float), (more,))])
 
+    low, high = outsider_bounds(table)
     nothing = np.zeros(n)
     need = longer(nothing, k + 1 - found.rest)
     virtual = np.arange(n + more) >= n
@@ -95,8 +99,8 @@ def with_differences(
         value=longer(table.value, found.rest),
         count=np.full(n + more, -1, dtype=np.int64),
         status=np.ones(n + more, dtype=np.int8),
-        lower=longer(table.lower, 0.0),
-        upper=longer(table.upper, np.inf),
+        lower=longer(low, 0.0),
+        upper=longer(high, np.inf),
         lower_level=np.zeros(n + more),
         upper_level=need,
         sliding_level=np.zeros(n + more),
@@ -106,8 +110,8 @@ def with_differences(
     return Problem(
         table=bare,
         equations=equations,
-        down=longer(np.maximum(table.value - table.lower, 0.0), found.rest),
-        up=longer(np.maximum(table.upper - table.value, 0.0), np.inf),
+        down=longer(np.maximum(table.value - low, 0.0), found.rest),
+        up=longer(np.maximum(high - table.value, 0.0), np.inf),
         need_down=np.zeros(n + more),
         need_up=need,
         need_width=np.zeros(n + more),
@@ -116,6 +120,7 @@ def with_differences(
         forced=np.concatenate([pattern, np.zeros(more, dtype=bool)]),
         fixed=np.concatenate([problem.fixed & ~pattern, np.zeros(more, dtype=bool)]),
         pairs=np.zeros((0, 2), dtype=np.int64),
+        whole=problem.whole,
     )
 
 
@@ -142,7 +147,7 @@ def claim_differences(table: Table, result: Table) -> Iterator[Claim]:
             "all totals and their parts",
             result.names or ("equations",),
             (
-                "outsiders know no more of hidden cells than the stated external bounds",
+                *describe_outsiders(result),
                 "members of a coalition know where they are themselves, and nothing of others",
             ),
         )

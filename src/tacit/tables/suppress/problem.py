@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.claims.outsiders import has_whole_counts, outsider_bounds
 from tacit.data.cells.status import Flags, is_fixed, is_secondary
 from tacit.data.table import Table
 from tacit.errors import Infeasible
@@ -18,6 +19,8 @@ Ints = npt.NDArray[np.int64]
 
 #: An unsafe cell without levels must still not be deducible: it needs this share of its value.
 SMALLEST_SHARE = 1e-3
+#: Levels this near to a whole number are meant to be one.
+WHOLE = 1e-6
 #: Bounds farther than this many times the largest value or level are drawn nearer.
 FAR = 100.0
 
@@ -65,6 +68,8 @@ class Problem:
     guards_singletons: bool = False
     #: Unsafe cells that need not be; None: no such cells.
     spared: Flags | None = None
+    #: Whether all values are counts, which attackers know to be whole numbers.
+    whole: bool = False
 
     @property
     def n(self) -> int:
@@ -102,27 +107,32 @@ def problem_of(
     power: float = 1.0,
     singletons: bool = True,
     spared: Flags | None = None,
+    published: bool = False,
 ) -> Problem:
     """State the suppression problem of a table; ``spared`` are no targets of single respondents.
+
+    Changed values and intervals are not looked at, since a pattern takes their place; with ``published`` they are.
 
     Raises
     ------
     Infeasible
         When an unsafe cell's levels reach beyond what outsiders know already, naming the cells.
     """
+    table = table if published else table.with_(changed=None, interval=None)
     primary = table.primary
     every = np.arange(len(table))
     least = np.where(primary, tiny_range(table, every), 0.0)
-    down = np.maximum(table.value - table.lower, 0.0)
-    up = np.maximum(table.upper - table.value, 0.0)
+    low, high = outsider_bounds(table)
+    down, up = np.maximum(table.value - low, 0.0), np.maximum(high - table.value, 0.0)
+    whole = table.changed is None and has_whole_counts(table)
+    levels = [table.lower_level, table.upper_level, table.sliding_level]
+    lower_level, upper_level, sliding_level = map(in_whole_units, levels) if whole else levels
     # Nobody can be made to think that a cell lies below what all know to be its least.
-    need_down = np.where(primary, np.minimum(table.lower_level, down), 0.0)
-    need_up = np.where(primary, table.upper_level, 0.0)
+    need_down = np.where(primary, np.minimum(lower_level, down), 0.0)
+    need_up = np.where(primary, upper_level, 0.0)
     # A cell whose levels ask for nothing, or for nothing that is possible, must still not be deducible.
-    nothing = (need_down == 0) & (need_up == 0) & (table.sliding_level == 0)
-    need_width = np.where(
-        primary, np.maximum(table.sliding_level, np.where(nothing, least, 0.0)), 0.0
-    )
+    nothing = (need_down == 0) & (need_up == 0) & (sliding_level == 0)
+    need_width = np.where(primary, np.maximum(sliding_level, np.where(nothing, least, 0.0)), 0.0)
     short = np.flatnonzero(primary & (need_up > up * (1 + 1e-9)))
     if len(short):
         listed = "; ".join(table.describe_cell(int(c)) for c in short[:10])
@@ -148,7 +158,13 @@ def problem_of(
         else np.zeros((0, 2), dtype=np.int64),
         guards_singletons=singletons,
         spared=spared,
+        whole=whole,
     )
+
+
+def in_whole_units(levels: Floats) -> Floats:
+    """Return the levels of counts: one of 1.2 asks for a movement of 2."""
+    return np.ceil(np.asarray(levels, dtype=np.float64) - WHOLE)
 
 
 def draw_near(room: Floats, far: float) -> Floats:
@@ -169,13 +185,13 @@ def leave_out_targets(pairs: Ints, spared: Flags | None) -> Ints:
 
 
 def singleton_pairs(table: Table) -> Ints:
-    """Return (known, target) for unsafe cells that share a relation, where known is a singleton.
+    """Return (known, target) for cells that share a relation, where known is a singleton and target is unsafe.
 
     The respondent of ``known`` must not learn a ``target`` of somebody else. Only cells of one
-    respondent can be known exactly by somebody, so only they act as ``known``; every unsafe cell of
-    one other respondent, or of several, can be a target.
+    respondent can be known exactly by somebody, so only they act as ``known``, unsafe or hidden for others; every
+    unsafe cell of one other respondent, or of several, can be a target. A ``known`` that is published rests anyway.
     """
-    lone = table.primary & table.singleton
+    lone = table.singleton & (table.primary | ~is_fixed(table.status))
     if not lone.any():
         return np.zeros((0, 2), dtype=np.int64)
     m = table.equations

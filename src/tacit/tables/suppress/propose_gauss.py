@@ -29,7 +29,7 @@ from scipy import sparse
 
 from tacit.context import Context
 from tacit.data.cells.status import Flags
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Ints = npt.NDArray[np.int64]
@@ -57,13 +57,17 @@ class Choice:
         How many candidates were combinations of unsafe cells.
     lost
         Unsafe cells that are deducible from cells that must be published, whatever is hidden; by
-        anybody, or by the only respondent of another cell.
+        anybody, or by the only respondent of another unsafe cell.
+    tied
+        Unsafe cells that the only respondent of a cell that is not unsafe deduces with this pattern,
+        and perhaps not with a larger one.
     """
 
     hidden: Flags
     unknowns: int
     mixed: int
     lost: Ints
+    tied: Ints
 
 
 def choose_hidden_cells(problem: Problem, ctx: Context) -> Choice:
@@ -78,7 +82,7 @@ def choose_hidden_cells(problem: Problem, ctx: Context) -> Choice:
     for cell in np.flatnonzero(mixed & ~problem.start & ~problem.suppressible).tolist():
         state.publish(state.reduced(row_of(by_cell, cell)))
     lost = {q for q, vector in state.vectors.items() if not vector}
-    lost |= state.watch_pairs(problem.pairs, by_cell)
+    bound, tied = state.watch_pairs(problem.pairs, by_cell)
     hidden = problem.start.copy()
     candidates = order[::-1][(mixed & problem.suppressible)[order[::-1]]].tolist()
     for i, cell in enumerate(candidates):
@@ -89,7 +93,8 @@ def choose_hidden_cells(problem: Problem, ctx: Context) -> Choice:
             hidden[cell] = True
         else:
             state.publish(vector)
-    return Choice(hidden, len(free), len(candidates), np.array(sorted(lost), dtype=np.int64))
+    told = (np.array(sorted(q), dtype=np.int64) for q in (lost | bound, tied))
+    return Choice(hidden, len(free), len(candidates), *told)
 
 
 def candidate_order(problem: Problem) -> Ints:
@@ -210,13 +215,15 @@ class Elimination:
             sum(two[i] * x for i, x in vector.items()) % PRIME,
         )
 
-    def watch_pairs(self, pairs: Ints, by_cell: sparse.csr_array) -> set[int]:
+    def watch_pairs(self, pairs: Ints, by_cell: sparse.csr_array) -> tuple[set[int], set[int]]:
         """Look after pairs from now on; return the targets that are bound to their partner already.
 
-        The known cell of a pair need not be unsafe itself; it is then followed, and not protected. A
-        target bound to such a cell may still be saved by hiding more, which is left to the repair.
+        The known cell of a pair need not be unsafe itself; it is then followed, and not protected. Targets
+        bound to such a cell are returned apart: the cells outside N, which count as published here, may
+        save them when they are hidden too.
         """
-        bound = set()
+        bound: set[int] = set()
+        tied: set[int] = set()
         for known, target in pairs.tolist():
             if known not in self.vectors:
                 self.follow(known, row_of(by_cell, known))
@@ -224,11 +231,11 @@ class Elimination:
             if not own and known not in self.unsafe:
                 continue
             if is_multiple(own, self.vectors[target]):
-                bound.add(target)
+                (bound if known in self.unsafe else tied).add(target)
             else:
                 self.partners.setdefault(known, set()).add(target)
                 self.partners.setdefault(target, set()).add(known)
-        return bound
+        return bound, tied
 
     def follow(self, cell: int, row: Vector) -> None:
         """Keep the vector of a cell that is not unsafe."""

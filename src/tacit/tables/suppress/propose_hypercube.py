@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Flags
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]

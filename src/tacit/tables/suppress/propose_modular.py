@@ -168,7 +168,7 @@ def listed_blocks(table: Table) -> list[Block]:
     """Return the subtables of listed cells, with what is there of them."""
     sizes = [len(d) for d in table.dimensions]
     ids = np.ravel_multi_index(tuple(table.places.T.astype(np.int64)), sizes)
-    order = np.argsort(ids)
+    order = np.argsort(ids, kind="stable")
     lengths = np.diff(table.equations.indptr)
     by_cell = sparse.csc_array(table.equations)
     found = []
@@ -413,7 +413,7 @@ class Modular:
         rows = np.concatenate(
             [np.arange(self.pair_start[c], self.pair_start[c + 1]) for c in cells[counts > 0]]
         )
-        order = np.argsort(cells)
+        order = np.argsort(cells, kind="stable")
         pairs = self.problem.pairs[rows]
         at = np.searchsorted(cells[order], pairs).clip(max=len(cells) - 1)
         local = order[at]

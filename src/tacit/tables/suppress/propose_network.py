@@ -22,7 +22,7 @@ from tacit.context import Context
 from tacit.data.cells.dimension import Dimension
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]

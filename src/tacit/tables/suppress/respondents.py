@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import describe_outsiders, outsider_bounds
 from tacit.context import Context
 from tacit.data.cells.status import Flags, Status
 from tacit.data.table import Table
@@ -20,6 +21,7 @@ from tacit.tables.rules.minimum_frequency import MinimumFrequency, contributors_
 from tacit.tables.suppress.clean_up import clean
 from tacit.tables.suppress.problem import Problem, tiny_range
 from tacit.tables.suppress.repair import repair, suppress
+from tacit.tables.suppress.whole_numbers import protect_whole_numbers
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -152,7 +154,10 @@ def protect_sums(table: Table, problem: Problem, pattern: Flags, ctx: Context) -
         before = pattern
         if shortfalls(wide, wide.start, ctx):
             require_possible(table, wide, sums, ctx)
-            pattern = suppress(wide, ctx, tries=TRIES)[0][: len(table)]
+            open_to_all = suppress(wide, ctx, tries=TRIES)[0]
+        else:
+            open_to_all = wide.start
+        pattern = protect_whole_numbers(wide, open_to_all, ctx)[: len(table)]
         ctx.note(small_sums=len(sums), for_sums=int((pattern & ~before).sum()))
         if (pattern & ~before).any() and ctx.details.get("answer") == "optimal":
             ctx.note(answer="optimal before cells were hidden for sums")
@@ -168,6 +173,7 @@ def with_sums(table: Table, problem: Problem, pattern: Flags, sums: Sums) -> Pro
         sparse.vstack([sparse.hstack([table.equations, blank]), own], format="csr")
     )
     value = np.concatenate([table.value, sums.parts @ table.value])
+    low, high = outsider_bounds(table)
     zero, none = np.zeros(n + more), np.zeros(more)
     endless = np.full(more, np.inf)
     bare = Table(
@@ -175,8 +181,8 @@ def with_sums(table: Table, problem: Problem, pattern: Flags, sums: Sums) -> Pro
         value=value,
         count=np.full(n + more, -1, dtype=np.int64),
         status=np.ones(n + more, dtype=np.int8),
-        lower=np.concatenate([table.lower, -endless]),
-        upper=np.concatenate([table.upper, endless]),
+        lower=np.concatenate([low, -endless]),
+        upper=np.concatenate([high, endless]),
         lower_level=zero,
         upper_level=zero,
         sliding_level=zero,
@@ -188,8 +194,8 @@ def with_sums(table: Table, problem: Problem, pattern: Flags, sums: Sums) -> Pro
     return Problem(
         table=bare,
         equations=equations,
-        down=np.concatenate([np.maximum(table.value - table.lower, 0.0), endless]),
-        up=np.concatenate([np.maximum(table.upper - table.value, 0.0), endless]),
+        down=np.concatenate([np.maximum(table.value - low, 0.0), endless]),
+        up=np.concatenate([np.maximum(high - table.value, 0.0), endless]),
         need_down=zero,
         need_up=zero,
         need_width=np.where(virtual, least, 0.0),
@@ -198,6 +204,7 @@ def with_sums(table: Table, problem: Problem, pattern: Flags, sums: Sums) -> Pro
         forced=np.concatenate([pattern, none > 0]),
         fixed=np.concatenate([problem.fixed & ~pattern, none > 0]),
         pairs=np.zeros((0, 2), dtype=np.int64),
+        whole=problem.whole,
     )
 
 
@@ -223,5 +230,5 @@ def claim_sums(table: Table, result: Table) -> Iterator[Claim]:
                 {"n": rule.n, "level": rule.level, "weighted": rule.weighted},
                 "all totals and their unsafe parts",
                 result.names or ("equations",),
-                ("outsiders know no more of hidden cells than the stated external bounds",),
+                describe_outsiders(result),
             )

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import describe_outsiders, has_whole_counts
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
@@ -18,6 +19,7 @@ from tacit.tables.suppress.differences import claim_differences, protect_differe
 from tacit.tables.suppress.problem import Problem, problem_of
 from tacit.tables.suppress.propose_gauss import Choice, choose_hidden_cells
 from tacit.tables.suppress.propose_modular import repair_proposal
+from tacit.tables.suppress.repair import repair
 from tacit.tables.suppress.respondents import (
     claim_sums,
     claimed_guard,
@@ -81,7 +83,10 @@ class SuppressGauss(Suppression):
         )
         choice = self._choose(problem, ctx)
         refuse_lost(table, choice)
-        problem, pattern = protect_from_respondents(problem, choice.hidden, ctx)
+        # A count at its least cannot fall: what the relations leave free, the bounds may still tie.
+        tied = problem.whole or len(choice.tied)
+        pattern = repair(problem, choice.hidden, ctx) if tied else choice.hidden
+        problem, pattern = protect_from_respondents(problem, pattern, ctx)
         note_price(
             problem, pattern, ctx, lambda bare, quiet: choose_hidden_cells(bare, quiet).hidden
         )
@@ -106,16 +111,18 @@ class SuppressGauss(Suppression):
             claimed_guard(table, singletons=self.singletons),
             "all unsafe cells",
             result.names or ("equations",),
-            ("an attacker who can place a hidden value in a narrow interval learns nothing by it",),
+            (
+                *describe_outsiders(result),
+                "an attacker who can place a hidden value in a narrow interval learns nothing by it",
+            ),
         )
 
 
 def without_levels(table: Table) -> Table:
-    """Return a table whose levels ask for nothing and whose cells have no bounds: only sums count."""
+    """Return a table whose levels ask for nothing; without bounds either, unless it counts: a count may lie at its least."""
     zero, endless = np.zeros(len(table)), np.full(len(table), np.inf)
-    return table.with_(
-        lower_level=zero, upper_level=zero, sliding_level=zero, lower=-endless, upper=endless
-    )
+    bare = table.with_(lower_level=zero, upper_level=zero, sliding_level=zero)
+    return bare if has_whole_counts(table) else bare.with_(lower=-endless, upper=endless)
 
 
 def refuse_lost(table: Table, choice: Choice) -> None:

@@ -13,6 +13,13 @@ from pydantic import Field
 from scipy import sparse
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import (
+    WHOLE_TABLE_HIDES_ZEROS,
+    describe_outsiders,
+    has_whole_counts,
+    hides_zeros,
+    outsider_bounds,
+)
 from tacit.context import Context
 from tacit.data.cells.dimension import Dimension, Sum
 from tacit.data.cells.relations import roll_up
@@ -35,6 +42,7 @@ from tacit.tables.suppress.suppression import (
     hide_for_differences,
     protect_from_respondents,
 )
+from tacit.tables.suppress.whole_numbers import protect_whole_numbers
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -231,9 +239,7 @@ class SuppressHypercube(Suppression):
         if self.apriori is not None:
             parameters["apriori"] = self.apriori
         about = "all unsafe cells" if scope == "full" else "all unsafe cells, subtable by subtable"
-        assumptions = [
-            "outsiders know no more of hidden cells than the stated external bounds",
-        ]
+        assumptions = [*describe_outsiders(result)]
         if scope != "full":
             assumptions.append("attackers use the relations of one subtable at a time")
         yield Claim(
@@ -262,6 +268,9 @@ def not_for_cubes(table: Table) -> str:
 
 def narrow_apriori_bounds(table: Table, apriori: float | None) -> Table:
     """Return the table with bounds no wider than a percentage of each value."""
+    if has_whole_counts(table):
+        low, high = outsider_bounds(table.with_(changed=None, interval=None))
+        table = table.with_(lower=low, upper=high)
     if apriori is None:
         return table
     around = apriori / 100 * np.abs(table.value)
@@ -360,7 +369,7 @@ def part_of(table: Table, grid: cubes.Grid, subtable: int, hidden: Flags) -> tup
         changed=None,
         interval=None,
         history=(),
-        extra={},
+        extra={WHOLE_TABLE_HIDES_ZEROS: hides_zeros(table)},
     )
     return part.with_hidden(np.flatnonzero(hidden[at] & ~part.primary)), at
 
@@ -370,7 +379,7 @@ def repair_part(
 ) -> Flags:
     """Return the cells of a subtable to hide, by linear programs on its own relations."""
     problem = set_asked_levels(problem_of(part, singletons=singletons), intervals=intervals)
-    return repair(problem, hidden, ctx)
+    return protect_whole_numbers(problem, repair(problem, hidden, ctx), ctx)
 
 
 def mark_subtables(grid: cubes.Grid, state: cubes.State, cells: Ints) -> None:

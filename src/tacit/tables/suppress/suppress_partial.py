@@ -14,16 +14,19 @@ from pydantic import Field
 from scipy import sparse
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import describe_outsiders, outsider_bounds
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
 from tacit.errors import Approximate, SolverError
+from tacit.numerics.elementary import ten_to
 from tacit.registry import register
 from tacit.solve import Highs, LinearModel
 from tacit.spec import Method, Where
-from tacit.tables.suppress.problem import Problem, problem_of
+from tacit.tables.suppress.problem import WHOLE, Problem, problem_of
 from tacit.tables.suppress.propose_exact import SIGNS, Mover, Need, is_need_met, needs_of
 from tacit.tables.suppress.repair import repair
+from tacit.tables.suppress.whole_numbers import widen_in_whole_numbers
 
 Floats = npt.NDArray[np.float64]
 #: A loss this near to its bound, as a share of it, is the least: intervals are widened by less.
@@ -76,6 +79,8 @@ class SuppressPartial(Method[Table]):
         problem = problem_of(table, cost=self.cost, power=self.power, singletons=self.singletons)
         found = find_narrowest_intervals(problem, ctx, time_limit=self.time_limit)
         interval = make_interval_ends(table, found.down, found.up, rounded=self.rounded)
+        if problem.whole:
+            interval = widen_to_whole_numbers(problem, interval, ctx)
         hidden = ~np.isnan(interval[:, 0])
         # Rounding the ends outwards costs something as well: loss and gap are of what is published.
         width = np.where(hidden, interval[:, 1] - interval[:, 0], 0.0)
@@ -107,7 +112,8 @@ class SuppressPartial(Method[Table]):
             "all unsafe cells",
             result.names or ("equations",),
             (
-                "outsiders know no more of a cell than its published interval and external bounds",
+                *describe_outsiders(result),
+                "outsiders know that a cell lies in its published interval",
                 "the ends of intervals carry no information beyond that",
             ),
         )
@@ -290,12 +296,25 @@ def make_interval_ends(table: Table, down: Floats, up: Floats, *, rounded: bool)
     low = table.value - down * (1 + 10 * SLACK)
     high = table.value + up * (1 + 10 * SLACK)
     if rounded:
-        base = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-9)))
+        base = ten_to(np.floor(np.log10(np.maximum(high - low, 1e-9))))
         low, high = np.floor(low / base) * base, np.ceil(high / base) * base
         # An end that is the value itself would be the best guess of an attacker.
         low = np.where(low >= table.value, low - base, low)
         high = np.where(high <= table.value, high + base, high)
-    low, high = np.maximum(low, table.lower), np.minimum(high, table.upper)
+    least, most = outsider_bounds(table)
+    low, high = np.maximum(low, least), np.minimum(high, most)
     interval = np.stack([low, high], axis=1)
     interval[~wide] = np.nan
     return interval
+
+
+def widen_to_whole_numbers(problem: Problem, interval: Floats, ctx: Context) -> Floats:
+    """Return intervals of counts with whole ends that protect from whoever knows that counts are whole."""
+    value = problem.table.value
+    low, high = np.floor(interval[:, 0] + WHOLE), np.ceil(interval[:, 1] - WHOLE)
+    shown = np.isnan(low)
+    down, up = np.where(shown, 0.0, value - low), np.where(shown, 0.0, high - value)
+    down, up = widen_in_whole_numbers(problem, down, up, ctx)
+    ends = np.stack([value - down, value + up], axis=1)
+    ends[(down + up == 0) & shown] = np.nan
+    return ends

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from tacit.claims import Claim
+from tacit.claims.outsiders import describe_outsiders
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.data.table import Table
@@ -25,6 +26,7 @@ from tacit.tables.suppress.respondents import (
     protect_sums,
     spared_cells,
 )
+from tacit.tables.suppress.whole_numbers import protect_whole_numbers
 
 #: How often a pattern is mended for respondents who can deduce a cell through several relations.
 ROUNDS = 10
@@ -102,11 +104,11 @@ class Suppression(Method[Table]):
             "all unsafe cells",
             result.names or ("equations",),
             (
-                "outsiders know no more of hidden cells than the stated external bounds",
+                *describe_outsiders(result),
                 "a respondent who is alone in several hidden cells does not combine them",
             )
             if guard["singletons"]
-            else ("outsiders know no more of hidden cells than the stated external bounds",),
+            else describe_outsiders(result),
         )
 
 
@@ -142,11 +144,11 @@ def with_far_pairs(problem: Problem, pattern: Flags) -> Problem:
 def protect_from_respondents(
     problem: Problem, pattern: Flags, ctx: Context
 ) -> tuple[Problem, Flags]:
-    """Repair a pattern until no single respondent can deduce the cell of another."""
+    """Repair a pattern until no single respondent can deduce the cell of another, nor anybody in whole numbers."""
     for _ in range(ROUNDS):
         wider = with_far_pairs(problem, pattern)
         if wider is problem:
             break
         problem = wider
         pattern = repair(problem, pattern, ctx)
-    return problem, pattern
+    return problem, protect_whole_numbers(problem, pattern, ctx)

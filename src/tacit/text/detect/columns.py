@@ -7,12 +7,12 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tacit.text import marks as m
 from tacit.text.detect.header_field import is_ordinary, turned_end
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_name
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 #: Headings of columns that hold people, and words that make them something else: patient no, drug name.
 PEOPLE = words(

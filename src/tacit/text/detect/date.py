@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tacit.text import marks as m
 from tacit.text.dates import (
     COMPACT,
     Written,
@@ -19,8 +18,9 @@ from tacit.text.dates import (
     read_short,
 )
 from tacit.text.detect.registry import Candidate, detector
-from tacit.text.page import Page
-from tacit.text.words import strip_marks, words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import strip_marks, words
 
 #: Words before a day and month without a year: on 3/14.
 SHORT_CUES = words(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.date import closes
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.detect.spoken import ORDINALS
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 ORDINAL = m.mark("ordinal")
 #: Words before the ordinal of a day: by the 14th.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, detector
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 BEFORE = re.compile(r"[\w.+%'-]{1,64}$")
 AFTER = re.compile(r"[\w-]{1,63}(?:\.[\w-]{1,63}){0,6}")

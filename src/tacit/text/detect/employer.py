@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper, is_specific
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 #: Words that only firms carry.
 STRONG = words("corp corporation inc incorporated co ltd limited llc llp plc gmbh ag kg ohg")

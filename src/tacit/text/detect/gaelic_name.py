@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 BEGIN = words("mac nic mhic ó ní uí nig")
 ARTICLES = words("an na giolla")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.named_body import BODY, CARE, FIRM, NO_NAMES, told
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import Page
 from tacit.text.proper import INNER, SMALL, forward_proper
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 #: Last words that name a body only where it stands by itself.
 PLAN, INSURER = m.mark("plan"), m.mark("insurer")

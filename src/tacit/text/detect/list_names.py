@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.header_field import initials
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.medicine import PEOPLE
 from tacit.text.names import BARRED, could_be_name, is_initial, take_name, word_end
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 
 @detector("list name", m.NAMED)

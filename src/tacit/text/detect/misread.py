@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.lexicon import Word
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Word
+from tacit.text.reading.page import Page
 
 #: Letters for which a digit stands.
 LETTERS = {"0": "o", "1": "li", "3": "e", "5": "s", "8": "b"}

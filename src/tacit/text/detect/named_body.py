@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.hospital import MEASURES
 from tacit.text.detect.organisation import with_age_group
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import REACH, Page
 from tacit.text.proper import GENERIC, SMALL, back_proper, forward_proper, is_plain, stops
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.words import words
 
 CARE, FIRM, BODY, JOINS = (m.mark(name) for name in ("care", "firm", "body", "joins"))
 PREFIX, HOLY, FIELD = (m.mark(name) for name in ("body prefix", "holy", "body field"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, detector
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 SSN = re.compile(r"\d{3}([- ])\d{2}\1\d{4}(?![\d-])")
 NHS = re.compile(r"(\d{3})([- ]?)(\d{3})\2(\d{4})(?!\d)")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name, take_name
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 CLOSE = {"(": ")", '"': '"', "“": "”", "'": "'", "‘": "’"}
 LINKS = {"known": "as", "goes": "by", "likes": "to", "went": "by", "answers": "to"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.dates import NUMERIC
 from tacit.text.detect.registry import Candidate, detector
-from tacit.text.page import REACH, Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.words import words
 
 #: x3 after a number may count calls, unless nothing lies between.
 EXTENSION = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, could_be_name
-from tacit.text.page import Page
 from tacit.text.proper import back_proper, forward_proper
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 ZIP = re.compile(r"\d{5}(?:-\d{4})?(?![\d-])")
 

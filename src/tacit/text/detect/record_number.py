@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 CODE = re.compile(
     r"(?:[A-Za-z]{1,5}[ -]?)?\d{1,16}+(?:[-/ .]?(?:[A-Za-z]{0,3}\d{1,12}+[A-Za-z]{0,3}|(?<! )[A-Za-z]{1,3}(?![A-Za-z])"

@@ -15,8 +15,8 @@ from importlib.metadata import entry_points
 from typing import NamedTuple
 
 from tacit.data.corpus import SPAN_KINDS
-from tacit.text import marks as m
-from tacit.text.page import Page
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
 
 
 class Candidate(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.nickname import CLOSE, quote_end
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_back, take_name
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 SKIPPED = words(", ( ; : - – —")
 

@@ -6,12 +6,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.header_field import is_ordinary
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED, take_name
-from tacit.text.page import Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 #: What stands before the name in a row: 3., Bed 12, S/R 2 –
 LABELS = words(

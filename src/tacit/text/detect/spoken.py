@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import REACH, Page
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.words import words
 
 DIGITS = words("zero oh one two three four five six seven eight nine double triple nought")
 #: Digits in words that make a telephone number.

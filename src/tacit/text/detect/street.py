@@ -6,11 +6,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
-from tacit.text.page import REACH, Page
 from tacit.text.proper import SMALL, forward_proper, is_plain
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import REACH, Page
+from tacit.text.reading.words import words
 
 #: Street words that are ordinary words too, or titles: they need a number and a capital.
 WEAK = words(

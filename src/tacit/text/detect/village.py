@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tacit.text import marks as m
 from tacit.text.detect.registry import Candidate, cut, detector
 from tacit.text.names import BARRED
-from tacit.text.page import Page
 from tacit.text.proper import JOINTS, back_proper, forward_proper, is_plain
-from tacit.text.words import words
+from tacit.text.reading import marks as m
+from tacit.text.reading.page import Page
+from tacit.text.reading.words import words
 
 TERRAIN = m.mark("terrain")
 HITHER = m.mark("hither")

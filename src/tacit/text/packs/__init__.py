@@ -21,7 +21,7 @@ class Pack:
     """The words of one language."""
 
     language: str
-    #: Words in lower case by the name of their mark (see ``tacit.text.marks``), separated by spaces.
+    #: Words in lower case by the name of their mark (see ``tacit.text.reading.marks``), separated by spaces.
     cues: Mapping[str, str]
     #: Months by word, 1 to 12.
     months: Mapping[str, int]

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.data.corpus import Span
-from tacit.text.lexicon import load_lexicon
+from tacit.text.reading.lexicon import load_lexicon
+from tacit.text.reading.tokens import TOKEN
+from tacit.text.replace.calendar import calendar_spans, holiday, move_word
 from tacit.text.replace.days import shift, to_month
 from tacit.text.replace.invent import Inventor
 from tacit.text.replace.people import People
 from tacit.text.replace.places import replace_address, replace_thing
-from tacit.text.tokens import TOKEN
 
 if TYPE_CHECKING:
     from tacit.text.engine import Settings
@@ -35,7 +36,7 @@ def pieces_of(
     at = 0
     if settings.mode != "list" and spans:
         writer = Writer(text, spans, settings, key)
-        for span in sorted(spans):
+        for span in sorted([*spans, *writer.calendar]):
             if span.start >= at:
                 yield text[at : span.start], ""
                 # The stop after a month may end the sentence.
@@ -53,6 +54,7 @@ class Writer:
         self.settings = settings
         self.lexicon = load_lexicon(settings.language, settings.lists)
         self.numbers: dict[str, dict[str, int]] = {}
+        self.calendar: list[Span] = []
         if settings.mode != "substitute":
             return
         present = frozenset(
@@ -63,6 +65,9 @@ class Writer:
         digest = self.inventor.digest("days")
         days = int.from_bytes(digest[:4]) % FURTHEST + 1
         self.days = days if digest[4] % 2 else -days
+        self.calendar = calendar_spans(
+            text, spans, self.lexicon.knowledge.pack, shifted=settings.dates == "shift"
+        )
 
     def write(self, span: Span) -> str:
         """Return what stands for one span."""
@@ -72,7 +77,9 @@ class Writer:
         if self.settings.mode == "tag":
             return self.tag(span, original)
         made = self.substitute(span.kind, original)
-        return made if made != original else ""
+        # A month or a season may move to itself: then it tells nothing.
+        moved = span.kind == "date" and move_word(original, 0, self.lexicon.knowledge.pack)
+        return made if made != original or moved else ""
 
     def tag(self, span: Span, original: str) -> str:
         """Return the kind and a number that the same person or thing keeps: [NAME 1]."""
@@ -87,11 +94,9 @@ class Writer:
             return self.people.replace(original)
         if kind == "date":
             pack = self.lexicon.knowledge.pack
-            return (
-                to_month(original, pack)
-                if self.settings.dates == "month"
-                else shift(original, self.days, pack)
-            )
+            if self.settings.dates == "month":
+                return holiday(original, pack) or to_month(original, pack)
+            return move_word(original, self.days, pack) or shift(original, self.days, pack)
         if kind == "address":
             return replace_address(original, self.lexicon, self.inventor)
         if kind in ("hospital", "employer", "organisation"):

@@ -6,8 +6,8 @@ import hmac
 import re
 from collections.abc import Iterator
 
-from tacit.text.lexicon import Knowledge
-from tacit.text.words import listed
+from tacit.text.reading.lexicon import Knowledge
+from tacit.text.reading.words import listed
 
 ONSETS = listed(
     "b bl br c ch cl cr d dr f fl fr g gl gr h j k kl l m n p pl pr r s sh sl st t th tr v w z"

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from tacit.data.corpus import Span
 from tacit.text.board import NAMES
-from tacit.text.lexicon import Lexicon
 from tacit.text.memory import name_parts, related_forms
+from tacit.text.reading.lexicon import Lexicon
+from tacit.text.reading.tokens import TOKEN
 from tacit.text.replace.invent import Inventor, like_case
-from tacit.text.tokens import TOKEN
 
 
 class People:

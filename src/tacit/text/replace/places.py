@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from tacit.text import marks as m
-from tacit.text.lexicon import Lexicon
 from tacit.text.proper import SMALL
+from tacit.text.reading import marks as m
+from tacit.text.reading.lexicon import Lexicon
+from tacit.text.reading.tokens import tokenise
+from tacit.text.reading.words import words
 from tacit.text.replace.invent import Inventor, like_case
-from tacit.text.tokens import tokenise
-from tacit.text.words import words
 
 #: Three-digit ZIP areas of at most 20,000 people (Census 2000), which Safe Harbor makes 000.
 RESTRICTED = words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.tables.suppress.problem import Problem
 
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.data.cells.status import Flags
-from tacit.kernels import Kernels
+from tacit.numerics.kernels import Kernels
 from tacit.solve import Highs, LinearModel
 from tacit.tables.suppress.moves.grids import Grids
 from tacit.tables.suppress.problem import Problem

@@ -17,6 +17,7 @@ from scipy import sparse
 from tacit.context import Context
 from tacit.data.cells.status import Flags
 from tacit.errors import SolverError
+from tacit.numerics.elementary import exp
 from tacit.tables.attack.attacker import Attacker
 from tacit.tables.suppress.moves.caps import Caps
 from tacit.tables.suppress.moves.flows import NOISE, Flows, Movement
@@ -345,7 +346,7 @@ class Routes:
         price, mark = self.total, len(self.journal)
         for n in needs:
             self.assign(n, ())
-        self.set_tariff(self.cost * np.exp(ASTRAY * rng.standard_normal(len(self.cost))))
+        self.set_tariff(self.cost * exp(ASTRAY * rng.standard_normal(len(self.cost))))
         done = all(self.meet(n) and self.total < price * (1 - NOISE) for n in needs)
         if not done:
             self.undo(mark)

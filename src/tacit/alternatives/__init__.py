@@ -1,0 +1,1 @@
+"""Choosing between plans: comparisons, risk-utility maps, products for different users, recommendations."""

@@ -1,0 +1,239 @@
+"""Running many evaluations: stored as they finish, in this process or in several, until told to stop."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tacit.alternatives.rumap.candidates import Candidate
+from tacit.alternatives.rumap.evaluate import Bench, Payload, Stop, Values
+from tacit.context import Progress
+from tacit.errors import Cancelled, InputError
+from tacit.solve.processes import POLL, bare_main
+
+#: Serial work of this many seconds pays for starting further processes (measured: about 2.5 s each).
+WORTH_STARTING = 8.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One evaluation to be done."""
+
+    candidate: int
+    replicate: int
+    seed: int
+    key: str
+
+
+class Store:
+    """Finished evaluations in a folder, one small JSON file each; without a folder, in memory."""
+
+    def __init__(self, folder: str | Path | None) -> None:
+        self.folder = None if folder is None else Path(folder)
+        if self.folder is not None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as error:
+                raise InputError(
+                    f"cannot keep evaluations in {str(folder)!r}: {error.strerror}"
+                ) from None
+
+    def get(self, key: str) -> Values | None:
+        """Return a finished evaluation; None when there is none, or the file was cut short."""
+        if self.folder is None:
+            return None
+        try:
+            found = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
+            return Values(
+                tuple(found["risk"]),
+                tuple(found["utility"]),
+                found["seconds"],
+                found["reason"],
+                tuple(found["warnings"]),
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, values: Values) -> None:
+        """Keep an evaluation; the file appears whole or not at all."""
+        if self.folder is None:
+            return
+        draft = self.folder / f".{key}.{os.getpid()}"
+        draft.write_text(json.dumps(asdict(values)), encoding="utf-8")
+        draft.replace(self.folder / f"{key}.json")
+
+
+def run_jobs(
+    bench: Bench,
+    candidates: Sequence[Candidate],
+    jobs: Sequence[Job],
+    store: Store,
+    *,
+    workers: int | None,
+    progress: Progress,
+    should_stop: Stop,
+) -> dict[Job, Values]:
+    """Return the values of every job; those in the store are not computed again.
+
+    The values do not depend on the number of workers or on the order in which jobs finish.
+    """
+    done: dict[Job, Values] = {}
+    for job in jobs:
+        if (kept := store.get(job.key)) is not None:
+            done[job] = kept
+    todo = [job for job in jobs if job not in done]
+
+    def finish(job: Job, values: Values) -> None:
+        store.put(job.key, values)
+        done[job] = values
+        progress(candidates[job.candidate].name, len(done) / len(jobs))
+
+    try:
+        left = serial(
+            bench, candidates, todo, finish, should_stop, decide_when_to_fork(bench, workers, todo)
+        )
+        if left:
+            packed = pickle_for_workers(bench, candidates)
+            if packed is not None:
+                n = workers or os.cpu_count() or 1
+                left = parallel(packed, left, finish, should_stop, min(n, len(left)))
+            serial(bench, candidates, left, finish, should_stop, lambda _done, _seconds: False)
+    except (Cancelled, KeyboardInterrupt) as error:
+        kept_words = (
+            f"{len(done)} of {len(jobs)} evaluations are kept, and the same call goes on from there"
+            if store.folder is not None
+            else "give a resume folder to keep finished evaluations"
+        )
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise Cancelled(f"the map was cancelled; {kept_words}") from None
+    return done
+
+
+def decide_when_to_fork(
+    bench: Bench, workers: int | None, todo: Sequence[Job]
+) -> Callable[[int, float], bool]:
+    """Return when serial work should give way to several processes: told (jobs done, seconds)."""
+    several = (workers or os.cpu_count() or 1) > 1 and engine_of(bench.data) in ("duckdb", "none")
+    if not several or len(todo) < 2:
+        return lambda _done, _seconds: False
+    if workers is not None:
+        return lambda _done, _seconds: True
+    # The first few evaluations tell how long the rest would take.
+    return lambda done, seconds: done >= 2 and seconds / done * (len(todo) - done) > WORTH_STARTING
+
+
+def serial(
+    bench: Bench,
+    candidates: Sequence[Candidate],
+    jobs: Sequence[Job],
+    finish: Callable[[Job, Values], None],
+    should_stop: Stop,
+    give_way: Callable[[int, float], bool],
+) -> list[Job]:
+    """Evaluate in this process; return what is left when others should take over."""
+    seconds = 0.0
+    for i, job in enumerate(jobs):
+        if give_way(i, seconds):
+            return list(jobs[i:])
+        stop_if(should_stop)
+        values = bench.evaluate(candidates[job.candidate], job.seed, should_stop)
+        seconds += values.seconds
+        finish(job, values)
+    return []
+
+
+def stop_if(should_stop: Stop) -> None:
+    """Raise Cancelled when the user wants to stop."""
+    if should_stop():
+        raise Cancelled("the map was cancelled")
+
+
+# -- several processes -----------------------------------------------------------------------------------
+
+
+def pickle_for_workers(bench: Bench, candidates: Sequence[Candidate]) -> bytes | None:
+    """Return bench and candidates for other processes; None when they hold what only this one knows."""
+    try:
+        with bare_main():
+            return Payload.pack(bench, candidates)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+
+
+def parallel(
+    packed: bytes,
+    jobs: Sequence[Job],
+    finish: Callable[[Job, Values], None],
+    should_stop: Stop,
+    workers: int,
+) -> list[Job]:
+    """Evaluate in several processes, each with an engine of its own; return what could not be done."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    stop_if(should_stop)
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    left = dict.fromkeys(jobs)
+    pool = ProcessPoolExecutor(
+        workers, mp_context=context, initializer=begin_worker, initargs=(packed, stop)
+    )
+    try:
+        with bare_main():
+            started = [pool.submit(is_worker_ready) for _ in range(workers)]
+        first, _ = wait(started, return_when=FIRST_COMPLETED)
+        if not all(future.result() for future in first):
+            return list(left)
+        running: dict[Future[Values], Job] = {
+            pool.submit(evaluate_job, job.candidate, job.seed): job for job in jobs
+        }
+        while running:
+            finished, _ = wait(running, timeout=POLL, return_when=FIRST_COMPLETED)
+            for future in finished:
+                job = running.pop(future)
+                finish(job, future.result())
+                del left[job]
+            stop_if(should_stop)
+    except BrokenProcessPool:
+        return list(left)
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return []
+
+
+_worker: dict[str, Any] = {}
+
+
+def begin_worker(packed: bytes, stop: Any) -> None:
+    """Unpack the bench in a new process."""
+    try:
+        bench, candidates = Payload.unpack(packed)
+    except (ImportError, AttributeError):  # made of code that cannot be imported here
+        return
+    _worker.update(bench=bench, candidates=candidates, stop=stop)
+
+
+def is_worker_ready() -> bool:
+    """Return True when this process can work; asking for it starts one."""
+    return bool(_worker)
+
+
+def evaluate_job(candidate: int, seed: int) -> Values:
+    """Evaluate one job in a process of the pool."""
+    bench: Bench = _worker["bench"]
+    return bench.evaluate(_worker["candidates"][candidate], seed, _worker["stop"].is_set)
+
+
+def engine_of(data: Any) -> str:
+    """Return the engine on which data live; ``none`` for what lives in memory."""
+    return str(getattr(getattr(data, "engine", None), "name", "none"))

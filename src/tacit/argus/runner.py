@@ -1,0 +1,693 @@
+"""Runs tau-ARGUS batch files with our own methods."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from tacit.argus.arb import Command, parse_batch
+from tacit.argus.outputs import CONFIDENTIAL, Choices, format_name, write_argus
+from tacit.argus.records import (
+    REQUEST_COLUMN,
+    find_lower_bound,
+    find_smallest_value,
+    prepare_records,
+    read_records,
+    span,
+)
+from tacit.argus.work import (
+    Work,
+    cost_of,
+    numbered_choices,
+    outcome,
+    rules_of,
+    seconds,
+    whole_or,
+)
+from tacit.context import Context, Progress, ignore_progress
+from tacit.data.cells.linked import link, split
+from tacit.data.cells.status import Status
+from tacit.data.cells.tabulation import tabulate
+from tacit.data.hierarchies.argus import assign, read_recode
+from tacit.data.microdata import Microdata
+from tacit.data.table import Table
+from tacit.errors import (
+    Cancelled,
+    DisclosureRefused,
+    Infeasible,
+    InputError,
+    LimitReached,
+    SdcError,
+    UnreadableFile,
+)
+from tacit.io.hst import apply_hst
+from tacit.io.lines import file_beside, iterate_numbered, write_lines
+from tacit.io.p_tables import read_ptable
+from tacit.io.rda import Variable, read_rda
+from tacit.io.tab import read_tab
+from tacit.registry import lookup
+from tacit.spec import Method
+from tacit.tables.noise.cell_keys import with_cell_keys
+
+#: Method of ours for each of SUPPRESS'.
+METHODS = {
+    "GH": "suppress_hypercube",
+    "MOD": "suppress_modular",
+    "OPT": "suppress_exact",
+    "NET": "suppress_network",
+    "RND": "controlled_rounding",
+    "CTA": "adjust",
+    "CKM": "cell_key",
+}
+#: Methods that can take linked tables (table number 0).
+LINKED = {"GH", "MOD"}
+#: Rules that judge cells, in the order in which they are tried.
+JUDGES = ("NK", "P", "REQ", "FREQ", "ZERO")
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What a batch file led to.
+
+    Attributes
+    ----------
+    tables
+        Every table, in its last state, in the order of SPECIFYTABLE.
+    log
+        What was done, line by line; aggregates only.
+    files
+        The files that were written.
+    commands
+        The commands that were run.
+    """
+
+    tables: tuple[Table, ...]
+    log: tuple[str, ...]
+    files: tuple[Path, ...]
+    commands: tuple[Command, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"BatchResult: {len(self.commands)} commands, {len(self.tables)} tables, "
+            f"{len(self.files)} files written"
+        )
+
+
+def run_batch(
+    path: str | Path,
+    *,
+    folder: str | Path | None = None,
+    confidential: bool = False,
+    seed: int | None = None,
+    progress: Progress = ignore_progress,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> BatchResult:
+    """Run a tau-ARGUS batch file with our own methods.
+
+    Files are looked up beside the batch file, whatever folder it names them in, and written there.
+    Nothing is written unless the whole batch succeeds.
+
+    Parameters
+    ----------
+    path
+        The ``.arb`` file.
+    folder
+        Where to write, and where else to look for files; by default the batch file's own folder.
+    confidential
+        Write the formats 3, 4 and 7 as tau-ARGUS does, with the true values of hidden cells beside
+        their status. By default hidden values are written as ``x``. The formats 5 and 6 always hold
+        true values: they are made to be read by other programs inside.
+    seed
+        Seed of the random numbers.
+    progress, should_stop
+        Called with a message and a share; asked whether to stop.
+
+    Returns
+    -------
+    BatchResult
+        The tables, the log and the files.
+
+    Raises
+    ------
+    InputError, Infeasible, LimitReached
+        Naming the line and the command that failed; no file is left.
+
+    Notes
+    -----
+    SOLVER is noted and has no effect: HiGHS solves. GOINTERACTIVE ends the batch. Every SUPPRESS starts
+    from the judged table, so that methods can be compared in one batch. Where a ready table gives the
+    status of cells and rules are given as well, a cell is unsafe when either says so.
+    """
+    file = Path(path)
+    commands = parse_batch(file)
+    job = Job(file, Path(folder) if folder is not None else file.parent, confidential)
+    job.context = lambda: Context.start(seed, progress=progress, should_stop=should_stop)
+    done = []
+    try:
+        for i, command in enumerate(commands):
+            progress(f"<{command.name}>", i / len(commands))
+            if should_stop():
+                raise Cancelled("the batch was stopped; nothing was written")
+            done.append(command)
+            with named(command, file.name):
+                if not job.run(command):
+                    break
+        files = job.finish()
+    finally:
+        shutil.rmtree(job.room, ignore_errors=True)
+    progress("done", 1.0)
+    tables = tuple(t for w in (*job.closed, *job.work) if (t := w.current) is not None)
+    return BatchResult(tables, tuple(job.log), tuple(files), tuple(done))
+
+
+class named:  # noqa: N801
+    """Gives errors the line and command where they happened."""
+
+    def __init__(self, command: Command, name: str) -> None:
+        self.where = f"{name!r}, line {command.line}, <{command.name}>"
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, SdcError) or isinstance(error, Cancelled):
+            return
+        classes = (Infeasible, LimitReached, DisclosureRefused, UnreadableFile, InputError)
+        made = next((c for c in classes if type(error) is c), InputError)
+        raise made(f"{self.where}: {error}") from error
+
+
+#: The letter of <CKM> to what the noise of a magnitude is measured by.
+CKM_LETTERS = {"T": "top", "M": "mean", "D": "range", "V": "value"}
+
+
+def magnitude_noise(variable: Variable) -> dict[str, Any]:
+    """Return the parameters of cell-key noise that stand under a response in the description."""
+    given: dict[str, Any] = {}
+    letter, *numbers = parse_call(variable, "CKM")
+    if letter == "N":
+        raise InputError(f"the description excludes {variable.name!r} from the cell-key method (N)")
+    if letter in CKM_LETTERS:
+        given["scale_by"] = CKM_LETTERS[letter]
+        if letter == "T" and numbers:
+            given["top"] = int(float(numbers[0]))
+    for keyword, name in (
+        ("INCLUDEZEROS", "zeros"),
+        ("PARITY", "parity"),
+        ("SEPARATION", "separation"),
+    ):
+        if variable.word(keyword) is not None:
+            given[name] = str(variable.word(keyword)).upper().startswith("Y")
+    form, *amounts = parse_call(variable, "SCALING")
+    values = [float(a) for a in amounts]
+    if form == "F" and len(values) >= 4:
+        given |= {
+            "scaling": "flex",
+            "sigma0": values[0],
+            "sigma1": values[1],
+            "xstar": values[2],
+            "q": values[3],
+        }
+        given |= {"epsilon": tuple(values[4:])} if values[4:] else {}
+    elif form == "N" and values:
+        given |= {"scaling": "simple", "sigma1": values[0]}
+        given |= {"epsilon": tuple(values[1:])} if values[1:] else {}
+    return given
+
+
+def parse_call(variable: Variable, keyword: str) -> list[str]:
+    """Return ``T(3)`` or ``F(0.1, 0.2)`` as a letter and its numbers; one empty text when absent."""
+    text = "".join(variable.keywords.get(keyword, ()))
+    return [part for part in re.split(r"[(),\s]+", text) if part] or [""]
+
+
+class Job:
+    """The state of a batch that runs."""
+
+    def __init__(self, file: Path, folder: Path, confidential: bool) -> None:
+        if not folder.is_dir():
+            raise InputError(f"there is no folder {str(folder)!r}")
+        self.file, self.folder, self.confidential = file, folder, confidential
+        self.room = folder / f".{file.stem}-{secrets.token_hex(4)}.partial"
+        self.context: Callable[[], Context] = Context.start
+        self.log: list[str] = []
+        self.work: list[Work] = []
+        self.closed: list[Work] = []
+        self.outputs: dict[Path, Path] = {}
+        self.writes = 0
+        self.inputs: set[Path] = {file.resolve()}
+        self.logbook: Path | None = None
+        self.data: Path | None = None
+        self.tabular = False
+        self.metadata: Path | None = None
+        self.read = False
+        self.records: dict[tuple[Path, Path], Microdata] = {}
+
+    def run(self, command: Command) -> bool:
+        """Run one command; False ends the batch."""
+        name = command.name.lower()
+        handler = getattr(self, f"do_{name}")
+        return handler(command) is not False
+
+    def say(self, command: Command, text: str) -> None:
+        """Add a line to the log."""
+        self.log.append(f"line {command.line}: {text}")
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def find(self, name: str, *beside: Path) -> Path:
+        """Return a file that the batch names: as named, or beside the batch, or in the folder."""
+        named = Path(name)
+        if named.is_absolute() and named.is_file():
+            return named
+        relative = self.file.parent / re.sub(r"\\", "/", name)
+        if relative.is_file():
+            return relative
+        for folder in (self.file.parent, self.folder, *beside):
+            found = file_beside(folder, name)
+            if found is not None:
+                return found
+        raise UnreadableFile(f"no file {name!r} beside the batch file or in {str(self.folder)!r}")
+
+    def source(self, name: str, *beside: Path) -> Path:
+        """Return an input file, which no output may replace."""
+        found = self.find(name, *beside)
+        self.inputs.add(found.resolve())
+        return found
+
+    def target(self, name: str) -> Path:
+        """Return the place where a file is to appear; folders of other machines are left out."""
+        plain = Path(name)
+        if re.match(r"[A-Za-z]:|\\\\", name):
+            plain = Path(re.split(r"[\\/]", name)[-1])
+        final = plain if plain.is_absolute() else self.folder / re.sub(r"\\", "/", str(plain))
+        if not final.parent.is_dir():
+            raise InputError(f"there is no folder {str(final.parent)!r} to write {final.name!r} in")
+        if final.resolve() in self.inputs:
+            raise InputError(f"{final.name!r} is read by this batch and cannot be written by it")
+        return final
+
+    def stage_file(self, final: Path) -> Path:
+        """Return where to write a file until the batch has succeeded."""
+        self.room.mkdir(mode=0o700, exist_ok=True)
+        self.writes += 1
+        inner = self.room / str(self.writes)
+        inner.mkdir()
+        return inner / final.name
+
+    def finish(self) -> list[Path]:
+        """Move what was written into place."""
+        if self.logbook is not None:
+            place = self.stage_file(self.logbook)
+            write_lines(place, self.log)
+            self.outputs[self.logbook] = place
+        for final, place in self.outputs.items():
+            place.replace(final)
+        return list(self.outputs)
+
+    # -- commands -------------------------------------------------------------------------------
+
+    def do_silent(self, command: Command) -> None:
+        """Nothing opens a window."""
+
+    def do_logbook(self, command: Command) -> None:
+        """Remember where the log goes."""
+        self.logbook = self.target(command.arguments[0])
+
+    def do_openmicrodata(self, command: Command) -> None:
+        """Name the records."""
+        self.data, self.tabular = self.source(command.arguments[0]), False
+        self.say(command, f"records {self.data.name!r}")
+
+    def do_opentabledata(self, command: Command) -> None:
+        """Name a ready table."""
+        self.data, self.tabular = self.source(command.arguments[0]), True
+        self.say(command, f"table {self.data.name!r}")
+
+    def do_openmetadata(self, command: Command) -> None:
+        """Name the description."""
+        if self.data is None:
+            raise InputError("OPENMICRODATA or OPENTABLEDATA must come before")
+        self.metadata = self.source(command.arguments[0], self.data.parent)
+        read_rda(self.metadata, tabular=self.tabular)
+        self.say(command, f"description {self.metadata.name!r}")
+
+    def do_specifytable(self, command: Command) -> None:
+        """Specify a table."""
+        if self.data is None or self.metadata is None:
+            raise InputError("the data and OPENMETADATA must come before")
+        if self.read:
+            raise InputError("tables are specified before the data are read")
+        given = command.arguments
+        work = Work(
+            command.line,
+            given["explanatory"],
+            given["response"],
+            given["shadow"],
+            given["cost"],
+            float(given.get("lambda", 1.0)),
+            self.data,
+            self.metadata,
+        )
+        described = read_rda(self.metadata, tabular=self.tabular)
+        for name in work.explanatory:
+            if not described.variable(name).spans:
+                raise InputError(f"{name!r} is not described as a spanning variable (<RECODEABLE>)")
+        self.work.append(work)
+
+    def do_safetyrule(self, command: Command) -> None:
+        """Give the last table its rules."""
+        if not self.work:
+            raise InputError("SPECIFYTABLE must come before")
+        if self.read:
+            raise InputError("rules are given before the data are read")
+        self.work[-1].rules = command.arguments
+
+    def do_readmicrodata(self, command: Command) -> None:
+        """Tabulate the records for every table, and judge the cells."""
+        self.require_ready(tabular=False)
+        for number, work in enumerate(self.work, 1):
+            work.base = self.tabulate_records(work, command)
+            self.judge(work, number, command)
+        self.read = True
+
+    def do_readtable(self, command: Command) -> None:
+        """Read the ready tables, and judge the cells."""
+        self.require_ready(tabular=True)
+        given = list(command.arguments)
+        additivity = int(given[0]) if given and given[0] != "T" and given[0] != "F" else 0
+        trust = "T" in given
+        for number, work in enumerate(self.work, 1):
+            described = read_rda(work.metadata, tabular=True)
+            cost = work.cost if work.cost and not work.cost.startswith("-") else None
+            work.base = read_tab(
+                work.data,
+                described,
+                dimensions=work.explanatory,
+                response=work.response,
+                additivity=additivity,
+                trust_totals=trust,
+                manual_range=work.manual_range,
+                cost=cost if cost != work.response else None,
+                shadow=work.shadow,
+                lower=find_lower_bound(work, described),
+            )
+            changed = work.base.extra.get("recomputed", 0)
+            if changed:
+                self.say(
+                    command,
+                    f"table {number}: {changed} listed totals did not add up and were recomputed",
+                )
+            self.judge(work, number, command)
+        self.read = True
+
+    def require_ready(self, *, tabular: bool) -> None:
+        """Raise when there is nothing to read, or not of this kind."""
+        if not self.work:
+            raise InputError("SPECIFYTABLE must come before")
+        if self.tabular != tabular:
+            kind = "a ready table: use READTABLE" if self.tabular else "records: use READMICRODATA"
+            raise InputError(f"the data are {kind}")
+        if self.read:
+            raise InputError("the data have been read already")
+
+    def tabulate_records(self, work: Work, command: Command) -> Table:
+        """Return the table of the records."""
+        key = (work.data, work.metadata)
+        described = read_rda(work.metadata, tabular=False)
+        if key not in self.records:
+            self.records[key] = read_records(work.data, described)
+        data, notes = prepare_records(self.records[key], work, described)
+        for note in notes:
+            self.say(command, note)
+        spanning = [described.variable(n) for n in work.explanatory]
+        dimensions = {v.name: span(data, v, work.metadata.parent) for v in spanning}
+        weight = described.first("WEIGHT") if work.single("WGT", 0) else None
+        holding = described.first("HOLDING") if work.uses_holdings else None
+        if work.uses_holdings and holding is None:
+            raise InputError("rules at holding level need a variable with <HOLDING>")
+        value = None if work.is_count else described.variable(str(work.response)).name
+        priced = work.cost if work.cost and not work.cost.startswith("-") else None
+        shadow = described.variable(work.shadow).name if work.shadow else None
+        table = tabulate(
+            data,
+            dimensions,
+            value,
+            holding=None if holding is None else holding.name,
+            weight=None if weight is None else weight.name,
+            request=REQUEST_COLUMN if work.numbers("REQ") else None,
+            cost=described.variable(priced).name if priced and priced != work.response else None,
+            shadow=shadow if shadow != value else None,
+            top=work.top,
+            lower=-np.inf if value and find_smallest_value(data, value) < 0 else None,
+        )
+        extra: dict[str, Any] = {"missing": {v.name: v.missing for v in spanning if v.missing}}
+        if value is not None:
+            extra["decimals"] = described.variable(value).decimals
+        table = table.with_(extra={**table.extra, **extra})
+        keys = described.first("RECORDKEY")
+        return table if keys is None else with_cell_keys(table, data, keys.name)
+
+    def judge(self, work: Work, number: int, command: Command) -> None:
+        """Apply recodes and rules to a table as it was read."""
+        table = cast(Table, work.base)
+        for variable, given in work.recodes.items():
+            table = self.apply("recode_table", table, dimension=variable, **given)
+        if any(name in JUDGES and any(n) for name, n in work.rules):
+            status = np.where(table.status == Status.SAFE_MANUAL, Status.SAFE, table.status)
+            if command.name != "READTABLE" or "T" not in command.arguments:
+                table = table.with_(status=status.astype(np.int8))
+        for kind, given in rules_of(work):
+            table = self.apply(kind, table, **given)
+        work.judged = work.current = table
+        unsafe = int(table.primary.sum())
+        self.say(command, f"table {number}: {len(table):,} cells, {unsafe:,} of them unsafe")
+
+    def apply(self, kind: str, table: Table, **given: Any) -> Table:
+        """Apply a method of ours; its warnings go to the log."""
+        spec = cast(Method[Table], lookup(kind)(**given))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = spec.apply(table, context=self.context())
+        self.log += [f"{kind}: {w.message}" for w in caught if issubclass(w.category, UserWarning)]
+        return result
+
+    def do_recode(self, command: Command) -> None:
+        """Make a dimension of a table coarser, always from its original codes."""
+        number, variable, how = command.arguments
+        work = self.table(number)
+        base = cast(Table, work.base)
+        name = next((n for n in base.names if n.casefold() == variable.casefold()), None)
+        if name is None:
+            raise InputError(f"table {number} has no dimension {variable!r}; it has {base.names}")
+        work.recodes[name] = self.recoding(base, name, how, work)
+        self.judge(work, number, command)
+
+    def recoding(self, table: Table, name: str, how: str | int, work: Work) -> dict[str, Any]:
+        """Return a recode as our method takes it: a depth, branches to close, or groups."""
+        if isinstance(how, int):
+            return {"depth": how}
+        file = self.source(str(how), work.data.parent)
+        dimension = table.dimensions[table.names.index(name)]
+        lines = [line.strip() for _, line in iterate_numbered(file)]
+        if lines and lines[0].upper() == "<TREERECODE>":
+            codes = tuple(line for line in lines[1:] if not line.startswith("//"))
+            return {"collapse": codes}
+        if not dimension.is_flat:
+            raise InputError(f"{name!r} is hierarchical: recode it by <TREERECODE> or by a level")
+        recode = read_recode(file, False, "utf-8")
+        ground = [dimension.codes[i] for i in dimension.leaves]
+        missing = table.extra.get("missing", {}).get(name, ())
+        chosen = assign(recode, ground)
+        groups: dict[str, list[str]] = {}
+        for code, at in zip(ground, chosen, strict=True):
+            if at >= 0 and code not in (*recode.missing, *missing):
+                groups.setdefault(recode.spans[at].new, []).append(code)
+        left = [c for c, at in zip(ground, chosen, strict=True) if at < 0 and c not in missing]
+        if left:
+            self.log.append(
+                f"{file.name!r}: {len(left)} codes of {name!r} are not named and stay as they are"
+            )
+        return {"groups": {new: tuple(old) for new, old in groups.items()}}
+
+    def do_apriori(self, command: Command) -> None:
+        """Apply an a-priori file."""
+        name, number, separator, *switches = command.arguments
+        work = self.table(int(number))
+        file = self.source(str(name), work.data.parent)
+        ignore, expand = (*(bool(s) for s in switches), False, False)[:2]
+        table = apply_hst(
+            cast(Table, work.judged),
+            file,
+            str(separator),
+            manual_range=work.manual_range,
+            ignore_errors=ignore,
+            expand_trivial=expand,
+        )
+        work.judged = work.current = table
+        facts = table.extra["apriori"]
+        self.say(
+            command,
+            f"table {number}: {facts['applied']} a-priori lines applied, {len(facts['skipped'])} passed over",
+        )
+
+    def do_solver(self, command: Command) -> None:
+        """Note the solver; HiGHS solves."""
+        self.say(command, f"solver {command.arguments[0]} noted; HiGHS is used")
+
+    def do_suppress(self, command: Command) -> None:
+        """Protect a table, or all tables as linked ones."""
+        method, numbers, *rest = command.arguments
+        number = int(numbers[0])
+        words = rest[0] if rest else []
+        if number == 0:
+            if method not in LINKED:
+                raise InputError(f"{method} does not take linked tables (table 0); GH and MOD do")
+            self.linked(method, numbers, command)
+            return
+        work = self.table(number)
+        table = cast(Table, work.judged)
+        if method != "CKM" and table.extra.get("additive") is False:
+            raise InputError(
+                f"table {number} was read without its sums (READTABLE 2) and cannot be protected by "
+                f"{method}; read it with 0 or 1"
+            )
+        given = self.parameters(method, numbers, words, work)
+        work.current = self.protect(method, table, given, command)
+        self.say(command, f"table {number}: {outcome(work.current)}")
+
+    def protect(self, method: str, table: Table, given: dict[str, Any], command: Command) -> Table:
+        """Apply a method; a-priori bounds so narrow that nothing protects are widened, and noted."""
+        try:
+            return self.apply(METHODS[method], table, **given)
+        except Infeasible:
+            if not given.get("apriori"):
+                raise
+        self.say(
+            command,
+            f"within the a-priori bounds of {given['apriori']:g} % some cells cannot be protected; the "
+            "table's own bounds are taken",
+        )
+        return self.apply(METHODS[method], table, **{**given, "apriori": None})
+
+    def linked(self, method: str, numbers: Sequence[float], command: Command) -> None:
+        """Protect all tables together."""
+        if len(self.work) < 2:
+            raise InputError("linked tables (table 0) need at least two tables")
+        tables = [cast(Table, self.table(i + 1).judged) for i in range(len(self.work))]
+        joined = link(*tables)
+        given = self.parameters(method, numbers, [], self.work[0])
+        safe = self.protect(method, joined, given, command)
+        for work, table in zip(self.work, split(safe, tables), strict=True):
+            work.current = table
+        self.say(command, f"{len(tables)} linked tables: {outcome(safe)}")
+
+    def parameters(
+        self, method: str, numbers: Sequence[float], words: Sequence[Any], work: Work
+    ) -> dict[str, Any]:
+        """Return the numbers of SUPPRESS as parameters of our method."""
+        rest = [*numbers[1:]]
+
+        def at(i: int, blank: float) -> float:
+            return float(rest[i]) if i < len(rest) else blank
+
+        if method == "RND":
+            limit = seconds(at(2, 10), "time_limit")
+            return {"base": whole_or(at(0, 5)), "max_shift": int(at(1, 0)) + 1, **limit}
+        if method == "CTA":
+            return {"norm": "l1"}
+        if method == "CKM":
+            return self.ptables(words, work)
+        priced = cost_of(work, distances=method == "MOD")
+        if method == "GH":
+            weights = priced if work.cost else {**priced, "cost": "log"}
+            return {**weights, "apriori": at(0, 100) or None, "singletons": bool(at(2, 1))}
+        if method == "MOD":
+            alone = bool(at(1, 1)) or bool(at(2, 1))
+            least = max((int(n[0]) for n in work.numbers("FREQ")), default=0)
+            together = {"together": least if at(3, 1) else 0}
+            return {
+                **priced,
+                "singletons": alone,
+                **together,
+                **seconds(at(0, 10), "exact_seconds"),
+            }
+        if method == "OPT":
+            return {**priced, **seconds(at(0, 10), "time_limit")}
+        return priced
+
+    def ptables(self, words: Sequence[Any], work: Work) -> dict[str, Any]:
+        """Return the perturbation tables: of the command, else of the description."""
+        keys = read_rda(work.metadata, tabular=False).first("RECORDKEY")
+        if keys is None:
+            raise InputError("the cell-key method needs a variable with <RECORDKEY>")
+        named = [w for w in words if isinstance(w, str) and w]
+        wanted = "PFILE_FREQ" if work.is_count else "PFILE_CONT"
+        name = named[0] if named else keys.word(wanted)
+        if name is None:
+            raise InputError(
+                f"no perturbation table: name one, or give <{wanted}> in the description"
+            )
+        given: dict[str, Any] = {"ptable": str(self.source(name, work.data.parent))}
+        read_ptable(given["ptable"])
+        small = named[1] if len(named) > 1 else keys.word("PFILE_SEP")
+        if small and not work.is_count:
+            given["small_ptable"] = str(self.source(small, work.data.parent))
+        if work.is_count:
+            return given
+        extra = next(
+            (w for w in words if isinstance(w, int | float) and not isinstance(w, bool)), None
+        )
+        described = read_rda(work.metadata, tabular=False).variable(work.response or "")
+        return {**given, **magnitude_noise(described), **({} if extra is None else {"mu_c": extra})}
+
+    def do_writetable(self, command: Command) -> None:
+        """Write a table."""
+        number, kind, options, name = command.arguments
+        table = cast(Table, self.table(int(number)).current)
+        chosen = Choices.parse(options) if isinstance(options, str) else numbered_choices(options)
+        form = format_name(kind)
+        final = self.target(str(name))
+        place = self.stage_file(final)
+        inside = self.confidential or form in CONFIDENTIAL
+        written = write_argus(table, place, form, chosen, confidential=inside)
+        for one in written:
+            self.outputs[final.with_name(one.name)] = one
+        note = " (true values: keep it inside)" if inside else ""
+        self.say(command, f"table {number} written as {form} to {final.name!r}{note}")
+
+    def do_versioninfo(self, command: Command) -> None:
+        """Write which version runs."""
+        from importlib.metadata import version
+
+        final = self.target(command.arguments[0])
+        place = self.stage_file(final)
+        write_lines(place, [f"tacit {version('tacit')}"])
+        self.outputs[final] = place
+
+    def do_clear(self, command: Command) -> None:
+        """Start over; tables are numbered from 1 again."""
+        self.closed += self.work
+        self.work, self.data, self.metadata, self.read = [], None, None, False
+        self.say(command, "cleared")
+
+    def do_gointeractive(self, command: Command) -> bool:
+        """End the batch; there is no window to hand over to."""
+        self.say(command, "GOINTERACTIVE noted; the batch ends here")
+        return False
+
+    def table(self, number: int) -> Work:
+        """Return a table by its number."""
+        if not self.read:
+            raise InputError("READMICRODATA or READTABLE must come before")
+        if not 1 <= number <= len(self.work):
+            raise InputError(f"there is no table {number}; there are {len(self.work)}")
+        return self.work[number - 1]

@@ -1,0 +1,1 @@
+"""Profiles of files, and the plans to start from."""

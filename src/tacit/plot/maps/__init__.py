@@ -1,0 +1,1 @@
+"""Risk-utility maps as charts."""

@@ -1,0 +1,347 @@
+"""Systematic samples of whole households, as census offices draw them for researchers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from tacit.claims import Claim
+from tacit.context import Context
+from tacit.data.in_blocks import Change, change_records
+from tacit.data.microdata import Microdata
+from tacit.data.roles import Column
+from tacit.data.values import Ints, not_numeric
+from tacit.engine.base import ROW
+from tacit.engine.names import aggregate
+from tacit.engine.relational import N
+from tacit.errors import InputError, RoleMissing, SdcError, SdcWarning
+from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Secret
+from tacit.records.census.household_runs import (
+    FIRST,
+    Runs,
+    check_one_place,
+    count_households,
+    scan_households,
+)
+from tacit.registry import register
+from tacit.spec import Method
+from tacit.stats.systematic import PseudoStrata, Systematic, as_interval
+from tacit.treatment import OnHousehold
+
+FACTOR, GROUP = "__factor__", "__group__"
+
+
+@register
+class SampleHouseholds(Method):
+    r"""Release every n-th household, with all its members, in geographic order.
+
+    Households are listed in file order, stable-sorted by the columns of ``sort_by`` from coarse to fine. With a start u
+    drawn from (0, interval] the households numbered
+
+    .. math:: \lceil u + j \cdot interval \rceil, \quad j = 0, 1, 2, \ldots
+
+    are taken. The sample is spread over the country as the list is (implicit stratification), and every household
+    has the same weight, the interval. With ``restart`` the count begins anew in each unit of ``sort_by``, and
+    the weight is the unit's households over those taken. With ``households`` exactly that many are taken: the interval
+    and weight are all households over these.
+
+    Two columns are added: the weight, and pseudo-strata, which are groups of ``group`` consecutive sampled households
+    within a unit (a single one joins its neighbours), numbered at random. They serve variance estimation: see
+    design_effect.
+
+    References
+    ----------
+    McCaa, Ruggles, Davern, Swenson, Palipudi (2006), IPUMS-International high precision population census microdata samples:
+    balancing the privacy-quality tradeoff by means of restricted access extracts, PSD 2006, LNCS 4302, 375-382, section 3.
+    Kish (1965), Survey Sampling, Wiley, section 4.1.
+    """
+
+    kind: Literal["sample_households"] = "sample_households"
+    interval: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="every how many households one is taken, 1 or more, not necessarily whole; or give fraction or households",
+    )
+    fraction: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None, description="share of the households to take, the inverse of the interval"
+    )
+    households: PositiveInt | None = Field(
+        default=None,
+        description="how many households to take, exactly; the interval is all households over these",
+    )
+    sort_by: tuple[ColumnName, ...] = Field(
+        default=(), description="geographic columns, coarse to fine; by default file order alone"
+    )
+    start: PositiveFloat | None = Secret(
+        None, description="the start, above 0 and up to the interval; by default it is drawn"
+    )
+    restart: bool = Field(default=False, description="begin the count anew in each unit of sort_by")
+    weight: ColumnName = Field(
+        default="sample_weight",
+        description="the column with the weight, where the data declare none",
+    )
+    group: Annotated[int, Field(ge=2, le=10)] | None = Field(
+        default=2, description="sampled households in a pseudo-stratum; null for no such column"
+    )
+    pseudo_stratum: ColumnName = Field(
+        default="pseudo_stratum", description="the column with the pseudo-strata"
+    )
+    household: ColumnName | None = Field(
+        default=None,
+        description="the household of each record; by default the data's household column",
+    )
+
+    on_household = "units"
+    on_weight = "changed"
+    on_stratum = "kept"
+    on_links = "records"
+    random: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "engine"
+    techniques: ClassVar[tuple[str, ...]] = ("sampling",)
+    example: ClassVar[Mapping[str, Any]] = {
+        "household": "id",
+        "interval": 2.5,
+        "sort_by": ["zip"],
+    }
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SampleHouseholds:
+        if [self.interval, self.fraction, self.households].count(None) != 2:
+            raise ValueError("give either interval, or fraction, or households")
+        if self.start is not None and self.households is None and self.start > float(self.step):
+            raise ValueError("start must lie above 0 and not beyond the interval")
+        if self.restart and self.households is not None:
+            raise ValueError("restart does not go with households; give interval or fraction")
+        if self.restart and not self.sort_by:
+            raise ValueError("restart needs sort_by, the units in which the count begins anew")
+        if self.weight == self.pseudo_stratum:
+            raise ValueError("weight and pseudo_stratum must be two columns")
+        return self
+
+    @property
+    def step(self) -> Fraction:
+        """Return the interval as an exact fraction, where the parameters give it."""
+        if self.interval is not None:
+            return as_interval(self.interval)
+        return 1 / as_interval(self.fraction or 1.0)
+
+    def step_in(self, total: int) -> Fraction:
+        """Return the interval among so many households."""
+        return self.step if self.households is None else Fraction(total, self.households)
+
+    @property
+    def uses_chance(self) -> bool:
+        """Return True unless start and numbering leave nothing to chance."""
+        return self.start is None or self.group is not None
+
+    def treats_household(self, data: Microdata) -> OnHousehold:
+        """Return that the declared households are the units, unless others are named."""
+        return "units" if self.household in (None, data.household) else "records"
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return every column that the parameters name and that must be there."""
+        return (*self.sort_by, *(() if self.household is None else (self.household,)))
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the weight, which is raised."""
+        return data.with_role("weight")
+
+    def adds(self, data: Microdata) -> tuple[str, ...]:
+        """Return the weight, where none is declared, and the pseudo-strata."""
+        weight = (self.weight,) if data.weight is None else ()
+        return (*weight, *(() if self.group is None else (self.pseudo_stratum,)))
+
+    def made_from(self, data: Microdata) -> Mapping[str, tuple[str, ...]]:
+        """Return that weights which differ by unit tell the unit; the numbers of pseudo-strata are drawn."""
+        return {data.weight or self.weight: self.sort_by} if self.restart else {}
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: no households, columns that exist already."""
+        found = super().faults(data)
+        if not isinstance(data, Microdata):
+            return found
+        if self.household is None and data.household is None:
+            found.append(
+                RoleMissing(
+                    "sample_households needs a household, and the data declare none. Declare it with "
+                    "tacit.read(..., household=...), or name the column."
+                )
+            )
+        found += [
+            InputError(
+                f"sample_households: column {c!r} exists. Name another with weight= or pseudo_stratum=, or "
+                "declare it as the weight."
+            )
+            for c in self.adds(data)
+            if c in data.columns
+        ]
+        weights = [] if data.weight is None else [data.weight]
+        return [*found, *not_numeric(data, weights, self.kind)]
+
+    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        home = self.household or data.household
+        assert home is not None
+        runs = scan_households(data, home, self.sort_by, self.kind, ctx)
+        if runs is None:
+            return self.sample_scattered(data, home, ctx)
+        draw = self.draw(runs, ctx)
+        taken, _ = change_records(data, draw.change(home), ctx)
+        return self.finish(data, taken.frame, draw, ctx)
+
+    def sample_scattered(self, data: Microdata, home: str, ctx: Context) -> Microdata:
+        """Sample where members of a household do not stand together: by their first records."""
+        check_one_place(data, home, self.sort_by, self.kind)
+        marked = data.engine.materialise(
+            data.frame.with_columns(nw.col(ROW).min().over(home).alias(FIRST))
+        )
+        names = list(dict.fromkeys([home, *self.sort_by]))
+        heads = data.with_frame(marked.filter(nw.col(ROW) == nw.col(FIRST)).select(*names, ROW))
+        runs = scan_households(heads, home, self.sort_by, self.kind, ctx)
+        assert runs is not None
+        draw = self.draw(runs, ctx)
+        taken, _ = change_records(heads, draw.change(home), ctx)
+        chosen = taken.frame.select(nw.col(ROW).alias(FIRST), FACTOR, GROUP)
+        return self.finish(data, marked.join(chosen, on=FIRST, how="inner"), draw, ctx)
+
+    def draw(self, runs: Runs, ctx: Context) -> Draw:
+        """Draw the start, or one for each unit, and the numbers of the pseudo-strata."""
+        households = runs.households
+        if self.households is not None and self.households > households:
+            raise InputError(
+                "sample_households: there are fewer households than are to be taken. Take fewer."
+            )
+        step = self.step_in(households)
+        if self.start is not None and self.start > float(step):
+            raise InputError(
+                "sample_households: start lies beyond the interval. Choose a smaller one."
+            )
+        if step > households:
+            raise InputError(
+                "sample_households: the interval is larger than the number of households, so that a sample "
+                "might hold none. Choose a smaller one."
+            )
+        units = len(runs.sizes)
+        if self.restart:
+            drawn: Any = ctx.rng.integers(1, step.numerator + 1, units)
+        else:
+            drawn = int(ctx.rng.integers(1, step.numerator + 1))
+        if self.start is not None:
+            fixed = Systematic.of(step, Fraction(self.start)).start
+            drawn = np.full(units, fixed) if self.restart else fixed
+        found = Draw.of(runs, Systematic(step.numerator, step.denominator, drawn), self, ctx)
+        empty = int(((found.sampled == 0) & (runs.sizes > 0)).sum())
+        if self.restart and empty:
+            warnings.warn(
+                "sample_households: some units have fewer households than the interval and none was taken in them, "
+                "so that weighted totals leave them out; sample without restart, or sort by larger units",
+                SdcWarning,
+                stacklevel=4,
+            )
+        return found
+
+    def finish(
+        self, data: Microdata, frame: nw.LazyFrame[Any], draw: Draw, ctx: Context
+    ) -> Microdata:
+        """Return the sample with weight and pseudo-strata, and say what was done."""
+        weight = data.weight or self.weight
+        raised = nw.col(FACTOR) if data.weight is None else nw.col(weight) * nw.col(FACTOR)
+        own = [n for n in data.columns if n != weight or data.weight is None]
+        new = [raised.alias(weight)]
+        if self.group is not None:
+            new.append(nw.col(GROUP).alias(self.pseudo_stratum))
+        order = list(dict.fromkeys([*data.columns, weight]))
+        order += [] if self.group is None else [self.pseudo_stratum]
+        result = data.with_frame(frame.select(*own, *new, ROW).select(*order, ROW)).materialise()
+        ctx.note(
+            households=int(draw.sampled.sum()),
+            interval=draw.sample.interval,
+            sampling_fraction=1 / draw.sample.interval,
+            sorted_by=list(self.sort_by),
+            weight=("" if data.weight is None else "multiplied by ")
+            + ("households of a unit over those taken" if self.restart else "the interval"),
+            pseudo_strata=0 if self.group is None else draw.strata.total,
+            drawn_labels=[] if self.group is None else [self.pseudo_stratum],
+        )
+        described = {} if data.weight else {weight: Column(weight, frozenset({"weight"}))}
+        if self.group is not None and data.stratum is None:
+            described[self.pseudo_stratum] = Column(self.pseudo_stratum, frozenset({"stratum"}))
+        return result.with_columns_described(described)
+
+    def _claims(self, data: Microdata, result: Microdata) -> Iterable[Claim]:
+        home = self.household or data.household
+        assert home is not None
+        chosen = aggregate(result.frame.select(home), [home], nw.len().alias(N)).select(home)
+        whole = data.frame.select(home).join(chosen, on=home, how="semi")
+        yield Claim(
+            "whole-households",
+            {"sizes": sizes_of(whole, home)},
+            "households",
+            (home,),
+            ("Records of one household carry the same value of the household column.",),
+        )
+        if data.weight is None and not self.restart:
+            total = 0 if self.households is None else count_households(data, home)
+            weight = float(self.step_in(total))
+            yield Claim("constant-value", {"value": weight}, "weight", (self.weight,))
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which households are taken: by class and number within the class."""
+
+    runs: Runs
+    sample: Systematic
+    origin: Ints
+    sampled: Ints
+    factor: Any
+    strata: PseudoStrata
+    names: Ints
+
+    @classmethod
+    def of(cls, runs: Runs, sample: Systematic, spec: SampleHouseholds, ctx: Context) -> Draw:
+        """Count what is taken in each class, and number the pseudo-strata at random."""
+        before = np.cumsum(runs.sizes) - runs.sizes
+        origin = np.zeros_like(before) if spec.restart else before
+        sampled = sample.counted(origin + runs.sizes) - sample.counted(origin)
+        factor = (
+            runs.sizes / np.maximum(sampled, 1)
+            if spec.restart
+            else np.full(len(sampled), sample.interval)
+        )
+        strata = PseudoStrata.of(sampled, spec.group or 2)
+        names = ctx.rng.permutation(strata.total) + 1
+        return cls(runs, sample, origin, sampled, factor, strata, names)
+
+    def change(self, home: str) -> Any:
+        """Return the function that keeps the households of a block that are taken."""
+        runs, sample, origin, whole = self.runs, self.sample, self.origin, isinstance(self.sample.start, int)  # fmt: skip
+        factor, strata, names = self.factor, self.strata, self.names
+        start = sample.start
+
+        def keep(block: int, table: pa.Table) -> Change:
+            classes, number = runs.number(home, block, table)
+            own = start if whole else np.asarray(start)[classes]
+            place = origin[classes] + number
+            taken = sample.takes(place, own)
+            rank = sample.counted(place, own) - sample.counted(origin[classes], own) - 1
+            group = names[strata.place(classes, np.maximum(rank, 0))]
+            columns = {FACTOR: pa.array(factor[classes]), GROUP: pa.array(group.astype(np.int64))}
+            return Change(columns, taken)
+
+        return keep
+
+
+def sizes_of(frame: nw.LazyFrame[Any], home: str) -> list[list[int]]:
+    """Return how many households there are of each size."""
+    homes = aggregate(frame, [home], nw.len().cast(nw.Int64).alias(N))
+    told = aggregate(homes.select(N), [N], nw.len().cast(nw.Int64).alias("__homes__"))
+    return sorted(
+        [int(a), int(b)] for a, b in told.select(N, "__homes__").collect("pyarrow").rows()
+    )

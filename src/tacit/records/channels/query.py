@@ -1,0 +1,159 @@
+"""Queries on a channel-expanded release: a superset of the true answer, always.
+
+A query asks for the subjects who meet a condition on the related columns. On the release it returns
+everybody whose output channel has a member that meets it, so that nobody is missed (recall 1); the rest
+of those returned are spurious. That is why the release is called inclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+
+from tacit.data.microdata import Microdata
+from tacit.data.where import where
+from tacit.errors import InputError
+from tacit.result import Summary
+
+if TYPE_CHECKING:
+    from tacit.records.channels.study import StudyAnswer
+
+#: The protection model of the claim that carries the composition of a release.
+MODEL = "channel-safety"
+PLACE = "__place__"
+
+
+@dataclass(frozen=True, repr=False)
+class QueryResult:
+    """What a query on the release brings.
+
+    Attributes
+    ----------
+    returned
+        Subjects returned.
+    true
+        Subjects who meet the condition in the data; known to the data holder alone.
+    found
+        Of the true ones, those returned.
+    channels
+        The output channels returned, numbered from 1.
+    """
+
+    returned: float
+    true: float
+    found: float
+    channels: tuple[int, ...]
+
+    @property
+    def spurious(self) -> float:
+        """Return the subjects returned who do not meet the condition."""
+        return self.returned - self.found
+
+    @property
+    def recall(self) -> float:
+        """Return the share of true subjects that are returned: always 1."""
+        return self.found / self.true if self.true else 1.0
+
+    @property
+    def precision(self) -> float:
+        """Return the share of returned subjects that are true."""
+        return self.found / self.returned if self.returned else 1.0
+
+    def summary(self) -> Summary:
+        """Return the numbers of the query."""
+        return Summary(
+            {
+                "returned": self.returned,
+                "true": self.true,
+                "spurious": self.spurious,
+                "recall": self.recall,
+                "precision": self.precision,
+            }
+        )
+
+    def __repr__(self) -> str:
+        return str(self.summary())
+
+
+def evaluate_query(
+    answer: StudyAnswer, rule: str | None = None, *, channels: Sequence[int] = ()
+) -> QueryResult:
+    """Return what a query would bring on the release of an answer.
+
+    Parameters
+    ----------
+    answer
+        The assignment.
+    rule
+        A condition on the related columns, as in ``"CRP == 'H' and Glucose == 'V'"``.
+    channels
+        Or input channels, numbered from 1.
+    """
+    wanted = find_wanted_channels(answer.table.combinations, rule, channels)
+    hit = [w for w, members in enumerate(answer.sets) if wanted.intersection(members)]
+    inside = answer.x[:, hit]
+    rows = sorted(wanted)
+    return QueryResult(
+        returned=tidy_count(inside.sum()),
+        true=tidy_count(answer.table.m[rows].sum()),
+        found=tidy_count(inside[rows].sum() if rows and hit else 0),
+        channels=tuple(w + 1 for w in hit),
+    )
+
+
+def query(
+    released: Microdata, rule: str | None = None, *, channels: Sequence[int] = ()
+) -> Microdata:
+    """Return the released records that a query brings: a superset of those who meet it.
+
+    It needs nothing but the release: the composition stands in its claim. The parameters are those of
+    :func:`evaluate_query`; a rule speaks of the related columns as they were before.
+    """
+    parameters, column = composition_of(released)
+    combinations = pa.table(dict(parameters["combinations"]))
+    wanted = find_wanted_channels(combinations, rule, channels)
+    hit = [
+        int(output["channel"])
+        for output in parameters["outputs"]
+        if wanted.intersection(r - 1 for r in output["members"])
+    ]
+    return released.filter(nw.col(column).is_in(hit or [0]))  # channels are numbered from 1
+
+
+def composition_of(released: Microdata) -> tuple[Mapping[str, Any], str]:
+    """Return the composition that a release carries, and its column of output channels."""
+    for action in reversed(released.history):
+        for claim in action.claims:
+            if claim.model == MODEL and claim.columns[0] in released.columns:
+                return claim.parameters, claim.columns[0]
+    raise InputError("these data are no release by channel expansion: they carry no composition")
+
+
+def find_wanted_channels(
+    combinations: pa.Table, rule: str | None, channels: Sequence[int]
+) -> frozenset[int]:
+    """Return the input channels, from 0, that a query asks for."""
+    if (rule is None) == (not channels):
+        raise InputError("a query needs a rule on the related columns, or channels, and not both")
+    if rule is None:
+        wrong = [r for r in channels if not 1 <= r <= combinations.num_rows]
+        if wrong:
+            raise InputError(
+                f"there is no input channel {wrong[0]}; they are numbered 1 to {combinations.num_rows}"
+            )
+        return frozenset(r - 1 for r in channels)
+    numbered = combinations.append_column(PLACE, pa.array(np.arange(combinations.num_rows)))
+    frame = nw.from_native(numbered, eager_only=True)
+    schema = {n: t for n, t in frame.collect_schema().items() if n != PLACE}
+    return frozenset(frame.filter(where(rule, schema).expr).get_column(PLACE).to_list())
+
+
+def tidy_count(value: Any) -> float:
+    """Return a count: whole when it is, within rounding."""
+    near = round(float(value))
+    return near if abs(float(value) - near) < 1e-6 else float(value)

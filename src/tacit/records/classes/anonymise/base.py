@@ -1,0 +1,281 @@
+"""What the methods on lattices share: models, utility, weights and limits, and the problem they pose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, WithJsonSchema
+
+from tacit.claims import Claim
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, RoleMissing, SdcError
+from tacit.fields import ColumnName, PositiveFloat, PositiveInt, Probability
+from tacit.records.classes.anonymise.class_values import Aggregate, aggregate_classes
+from tacit.records.classes.anonymise.evaluate import Task
+from tacit.records.classes.anonymise.models import register, sampling  # noqa: F401 - they register models
+from tacit.records.classes.anonymise.models.registry import (
+    Setting,
+    claims_of,
+    make_conditions,
+    model_faults,
+    sensitive_columns,
+)
+from tacit.records.classes.anonymise.models.shares import further_groups
+from tacit.records.classes.anonymise.objectives import Entropy, Utility, make_objective
+from tacit.records.classes.anonymise.problem import build_problem
+from tacit.registry import lookup
+from tacit.spec import Measure, Method
+
+Weights = Literal["records", "weighted_k", "weighted"]
+
+
+def read_models(given: Any) -> tuple[Measure[Any], ...]:
+    """Return the models of a plan: measures, or mappings with their kind."""
+    entries = given if isinstance(given, list | tuple) else [given]
+    made = []
+    for entry in entries:
+        if isinstance(entry, Measure):
+            made.append(entry)
+            continue
+        named = {"kind": entry} if isinstance(entry, str) else entry
+        if not isinstance(named, Mapping) or not isinstance(named.get("kind"), str):
+            raise ValueError("each model has a kind, e.g. {kind: k_anonymity, k: 5}")  # noqa: TRY004 - pydantic's protocol
+        values = {str(k): v for k, v in named.items() if k != "kind"}
+        model = lookup(named["kind"], values)(**values)
+        if not isinstance(model, Measure):
+            raise ValueError(f"{model.kind} is not a measure")  # noqa: TRY004 - pydantic's protocol
+        made.append(model)
+    return tuple(made)
+
+
+Models = Annotated[
+    SkipValidation[tuple[Measure[Any], ...]],
+    BeforeValidator(read_models),
+    PlainSerializer(lambda models: [m.to_dict() for m in models]),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "object", "required": ["kind"]},
+        }
+    ),
+]
+
+
+class LatticeMethod(Method):
+    """Base of methods that generalise keys until every model holds."""
+
+    models: Models = Field(
+        description="the protection models that must hold, as measures with their thresholds"
+    )
+    suppression: Probability = Field(
+        default=0.0, description="the largest share of records that may be suppressed"
+    )
+    utility: Utility = Field(default="loss", description="what is made as small as possible")
+    weights: Weights = Field(
+        default="records",
+        description="what counts: records; the sum of weights in k alone; or weights in k, shares, limit and utility",
+    )
+    importance: Mapping[str, PositiveFloat] = Field(
+        default_factory=dict,
+        description="how much the loss of each key counts, beside the others (default 1)",
+    )
+    balance: Probability = Field(
+        default=0.5,
+        description="0.5 counts generalisation and suppression in full; towards 0 suppression counts less, towards 1 generalisation does",
+    )
+    levels: Mapping[str, tuple[int, int]] = Field(
+        default_factory=dict, description="lowest and highest level allowed, by key"
+    )
+    microaggregate: Mapping[str, Aggregate] = Field(
+        default_factory=dict,
+        description="numeric keys that are not generalised but get the mean, median or interval of their class",
+    )
+    target: ColumnName | None = Field(
+        default=None, description="utility 'classification' only: the column to be predicted"
+    )
+    identifiers: Literal["drop", "keep"] = Field(
+        default="drop",
+        description="drop the identifier columns first, or keep them for a later step that substitutes them",
+    )
+    effort: PositiveInt = Field(
+        default=300,
+        description="how much work the search may do before it ends with a gap, in millions of merged rows",
+    )
+    seconds: PositiveFloat | None = Field(
+        default=None,
+        description="end the search after this time instead; the answer may then differ from run to run",
+    )
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return the columns of importances and limits, and the target."""
+        named = [*self.importance, *self.levels, *self.microaggregate]
+        named += [self.target] if self.target else []
+        return tuple(dict.fromkeys(named))
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: models that cannot be aimed at, keys without hierarchy, limits that are no levels."""
+        found = super().faults(data)
+        if not isinstance(data, Microdata):
+            return found
+        found += [
+            InputError(f"{self.kind}: {clause}.") for clause in model_faults(self.models, self.kind)
+        ]
+        if not self.models:
+            found.append(InputError(f"{self.kind}: give at least one model, e.g. KAnonymity(k=5)."))
+        for model in self.models:
+            found += model.faults(data)
+        found += [
+            RoleMissing(
+                f"{self.kind}: key {key!r} has no hierarchy. Give one, or tacit.hierarchy.flat() to allow suppression only."
+            )
+            for key in self.generalised(data)
+            if key not in data.hierarchies
+        ]
+        found += [InputError(f"{self.kind}: {clause}.") for clause in self.aggregate_faults(data)]
+        for key, (low, high) in self.levels.items():
+            if key in data.hierarchies and not 0 <= low <= high <= data.hierarchy(key).height:
+                found.append(
+                    InputError(
+                        f"{self.kind}: levels of {key!r} must lie between 0 and {data.hierarchy(key).height}, "
+                        f"the lower first (got {low}, {high})."
+                    )
+                )
+        if self.weights != "records" and data.weight is None:
+            found.append(
+                RoleMissing(
+                    f"{self.kind}: weights={self.weights!r} needs a column with the weight role."
+                )
+            )
+        if (self.utility == "classification") != (self.target is not None):
+            found.append(
+                InputError(f"{self.kind}: utility 'classification' and target= go together.")
+            )
+        if self.utility == "squared_error" and not self.numbers(data):
+            found.append(InputError(f"{self.kind}: utility 'squared_error' needs a numeric key."))
+        return found
+
+    def generalised(self, data: Microdata) -> tuple[str, ...]:
+        """Return the keys that are generalised: all but those that get one value a class."""
+        return tuple(k for k in data.keys if k not in self.microaggregate)
+
+    def numbers(self, data: Microdata) -> tuple[str, ...]:
+        """Return the generalised keys that hold numbers."""
+        schema = data.frame.collect_schema()
+        return tuple(k for k in self.generalised(data) if schema[k].is_numeric())
+
+    def aggregate_faults(self, data: Microdata) -> list[str]:
+        """Return a clause for each key that cannot get one value a class."""
+        schema = data.frame.collect_schema()
+        named = [c for c in self.microaggregate if c in data.columns]
+        found = [f"microaggregate={c!r} is no key" for c in named if c not in data.keys]
+        found += [
+            f"key {c!r} is not numeric, so that a class has no mean, median or interval of it"
+            for c in named
+            if c in data.keys and not schema[c].is_numeric()
+        ]
+        found += [
+            f"key {c!r} is microaggregated and takes no importance or levels"
+            for c in named
+            if c in self.importance or c in self.levels
+        ]
+        homes = {c: [g for g in data.quasi.values() if c in g] for c in named}
+        found += [
+            f"key {c!r} is microaggregated and may stand in one quasi-identifier only"
+            for c in named
+            if len(homes[c]) > 1
+        ]
+        if any(all(c in self.microaggregate for c in group) for group in data.quasi.values()):
+            found.append("at least one key of a quasi-identifier must be left to form classes")
+        if self.microaggregate and any(m.kind == "lkc" for m in self.models):
+            found.append(
+                "lkc asks for sets of keys, whose classes have no one value; leave out microaggregate="
+            )
+        if self.microaggregate and self.asks_register:
+            found.append(
+                "the people of a register are found by hierarchies; leave out microaggregate="
+            )
+        return found
+
+    def aggregate(self, data: Microdata) -> Microdata:
+        """Return generalised data with one value a class of the keys that are microaggregated."""
+        weight = data.weight if self.weights == "weighted" else None
+        for group in data.quasi.values():
+            how = {c: h for c, h in self.microaggregate.items() if c in group}
+            keys = [c for c in group if c not in how]
+            data = aggregate_classes(data, keys, how, weight)
+        return data
+
+    def checked_register(self, people: Microdata | None) -> Microdata | None:
+        """Return the register where a model asks for one, or say that there is none."""
+        if not self.asks_register:
+            return None
+        if people is None:
+            names = [m.kind for m in self.models if m.kind in register.KINDS]
+            raise InputError(
+                f"{self.kind}: {' and '.join(names)} counts the people of a population register: pass register=, or name "
+                "the file in the plan's register section."
+            )
+        self.check_type(people, " with register=")
+        return people
+
+    @property
+    def asks_register(self) -> bool:
+        """Return True when a model counts the people of a register."""
+        return any(m.kind in register.KINDS for m in self.models)
+
+    def pose(self, data: Microdata, people: Microdata | None = None) -> Task:
+        """Return the search problem of some data, with a population register where a model asks for one."""
+        people = self.checked_register(people)
+        keys = self.generalised(data)
+        quasi = {name: [c for c in group if c in keys] for name, group in data.quasi.items()}
+        extra = [
+            c for m in self.models if hasattr(m, "sensitive") for c in sensitive_columns(m, data)
+        ]
+        if self.target:
+            extra.append(self.target)
+        groups = {**quasi, **further_groups(self.models, data)}
+        problem = build_problem(
+            data,
+            list(groups.values()),
+            tuple(dict.fromkeys(extra)),
+            self.levels,
+            self.numbers(data) if self.utility == "squared_error" else (),
+            people,
+        )
+        weighted = self.weights == "weighted"
+        setting = Setting(
+            data,
+            weighted_k=self.weights != "records",
+            weighted=weighted,
+            values={c: problem.cells.keys[c].values for c in problem.sizes},
+        )
+        conditions = tuple(make_conditions(self.models, setting))
+        names = list(groups)
+        everything = tuple(range(len(quasi)))
+        scopes = tuple(
+            everything if c.quasi is None else (names.index(c.quasi),) for c in conditions
+        )
+        objective = make_objective(
+            self.utility,
+            problem,
+            weighted=weighted,
+            importance=self.importance,
+            balance=self.balance,
+            target=self.target,
+        )
+        if isinstance(objective, Entropy):
+            problem = objective.placed_in(problem)
+        return Task(problem, conditions, objective, self.suppression, weighted, scopes)
+
+    def _claims_with(self, data: Microdata, result: Microdata, ctx: Context) -> Iterable[Claim]:
+        return claims_of(
+            self.models,
+            self.weights,
+            data,
+            result,
+            ctx.register if self.asks_register else None,
+            ctx.details.get("levels"),
+        )

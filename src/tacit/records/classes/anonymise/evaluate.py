@@ -1,0 +1,337 @@
+"""One node: which classes can be kept, what is suppressed, and what the node costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tacit.records.classes.anonymise.fewest import choose_cheapest, choose_fewest
+from tacit.records.classes.anonymise.grouping import Floats, Ints, merge_classes
+from tacit.records.classes.anonymise.models.registry import TOLERANCE, Condition, View
+from tacit.records.classes.anonymise.objectives import Objective
+from tacit.records.classes.anonymise.problem import Flags, Levels, Problem, State
+
+#: Prices closer than this are the same.
+NEARLY = 1e-9
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node of the lattice.
+
+    Attributes
+    ----------
+    levels
+        The level of each key.
+    safe
+        True when every model holds once at most the allowed records are suppressed.
+    value
+        What the node costs in the objective; lower is better.
+    suppressed
+        Records that must be suppressed there.
+    share
+        Their share, of records or of weights.
+    classes
+        Classes that are kept.
+    exact
+        False when other classes might be suppressed instead and be fewer records.
+    least
+        A value that no suppression undercuts there; what it costs where ``exact``.
+    """
+
+    levels: Levels
+    safe: bool
+    value: float
+    suppressed: int
+    share: float
+    classes: int
+    exact: bool = True
+    least: float = -math.inf
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The classes that are kept, and whether no others could be kept with fewer records suppressed.
+
+    ``passing`` are those that pass by themselves: whatever is suppressed, no others can be kept.
+    """
+
+    alive: Flags
+    exact: bool
+    passing: Flags
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem with what makes it safe, what it costs, and how much may be suppressed."""
+
+    problem: Problem
+    conditions: tuple[Condition, ...]
+    objective: Objective
+    suppression: float
+    #: Sums of weights count for the suppression limit.
+    weighted: bool
+    #: For each condition: the quasi-identifiers, by position, that it is about.
+    scopes: tuple[tuple[int, ...], ...]
+    names: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def limit(self) -> float:
+        """Return how many records, or how much weight, may be suppressed."""
+        total = self.problem.total(self.weighted)
+        return self.suppression * total + TOLERANCE * total
+
+    @property
+    def keeping(self) -> tuple[tuple[Condition, tuple[int, ...]], ...]:
+        """Return the conditions by which records that pass stay passing as keys climb."""
+        return tuple((c, s) for c, s in self.scoped() if c.keeps)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Return True when all nodes above a safe one are safe."""
+        if all(c.keeps for c in self.conditions):
+            return True
+        nothing = self.limit < 1 if not self.weighted else self.suppression == 0
+        return nothing and all(c.merges for c in self.conditions)
+
+    def scoped(self) -> list[tuple[Condition, tuple[int, ...]]]:
+        """Return each condition with the quasi-identifiers that it is about."""
+        return list(zip(self.conditions, self.scopes, strict=True))
+
+    def survivors(
+        self, state: State, *, keeping: bool = False, among: Flags | None = None
+    ) -> Flags:
+        """Return the classes that can be kept; ``keeping`` asks only conditions that climbing preserves.
+
+        ``among`` names the classes that are kept so far, by default all.
+        """
+        return self.keep(state, keeping=keeping, among=among).alive
+
+    def keep(self, state: State, *, keeping: bool = False, among: Flags | None = None) -> Kept:
+        """Return the classes that can be kept, and whether they are known to be the most.
+
+        Suppressing a class for one quasi-identifier, or for a model that compares with the whole, can push
+        another class out, so the rules are applied until nothing changes.
+        """
+        asked = list(self.keeping) if keeping else self.scoped()
+        overall = [(c, s) for c, s in asked if c.overall]
+        local = [(c, s) for c, s in asked if not c.overall]
+        start = np.ones(len(state), dtype=bool) if among is None else among
+        passing, sure = self.passing(state, start, local)
+        alive = self.settle(state, start, local)
+        exact = sure and bool((alive == passing).all())
+        while True:
+            kept, proven = self.meet_overall(state, alive, overall)
+            if bool((kept == alive).all()):
+                break
+            alive = self.settle(state, kept, local)
+            exact = exact and proven and bool((alive == kept).all())
+        # Where no class goes, or not even one may, it does not matter which others would.
+        nothing = bool((alive == start).all())
+        too_many = float(state.amounts(self.weighted).min(initial=math.inf)) > self.limit
+        return Kept(alive, exact or nothing or too_many, passing)
+
+    def passing(
+        self, state: State, start: Flags, local: Sequence[tuple[Condition, tuple[int, ...]]]
+    ) -> tuple[Flags, bool]:
+        """Return classes of which no others can be kept, and whether all of them can.
+
+        A class that fails by itself is out. Where quasi-identifiers overlap, classes of one are parts of several classes of
+        another, and a condition must be one that more records never break.
+        """
+        alone = [(c, s) for c, s in local if not c.relative]
+        if len(self.problem.groups) > 1:
+            safe = [(c, s) for c, s in alone if c.keeps]
+            return self.settle(state, start, safe), len(safe) == len(alone)
+        return self.settle(state, start, alone), True
+
+    def settle(
+        self, state: State, alive: Flags, local: Sequence[tuple[Condition, tuple[int, ...]]]
+    ) -> Flags:
+        """Suppress classes that fail by themselves until none does."""
+        once = len(self.problem.groups) == 1 and not any(c.relative for c, _ in local)
+        while True:
+            keep = alive.copy()
+            for group in range(len(self.problem.groups)):
+                mine = [c for c, s in local if group in s]
+                if mine:
+                    view, ids = self.view(state, group, keep)
+                    for condition in mine:
+                        passes = condition.passes(view)
+                        keep &= passes if ids is None else passes[ids]
+            settled = once or bool((keep == alive).all())
+            alive = keep
+            if settled:
+                return alive
+
+    def meet_overall(
+        self, state: State, alive: Flags, overall: Sequence[tuple[Condition, tuple[int, ...]]]
+    ) -> tuple[Flags, bool]:
+        """Suppress classes until the conditions on the whole hold; say whether these are known to be the fewest records."""
+        pairs = [(c, group) for c, scope in overall for group in scope]
+        wrong = [c for c, g in pairs if not c.holds(self.view(state, g, alive)[0])]
+        if not wrong or not alive.any():
+            return alive, True
+        if not all(c.helped for c in wrong):
+            return np.zeros_like(alive), True
+        if all(len(self.problem.groups[g]) == len(self.problem.keys) for _, g in pairs):
+            view, _ = self.view(state, pairs[0][1], alive)
+            loads = [c.loads(view) for c, _ in pairs if c.helped]
+            if all(load is not None for load in loads):
+                chosen, proven = self.drop_fewest(state, alive, np.stack(loads))  # type: ignore[arg-type]
+                if not chosen.any() or self.hold(state, chosen, pairs):
+                    return chosen, proven
+        return self.drop_smallest(state, alive, pairs), False
+
+    def hold(self, state: State, alive: Flags, overall: Sequence[tuple[Condition, int]]) -> bool:
+        """Return whether the conditions on the whole hold for some classes."""
+        return all(c.holds(self.view(state, group, alive)[0]) for c, group in overall)
+
+    def drop_fewest(self, state: State, alive: Flags, loads: Floats) -> tuple[Flags, bool]:
+        """Suppress the fewest records so that no sum of loads is above 0; of as many records those that lose most."""
+        at = np.flatnonzero(alive)
+        amounts, loads = state.amounts(self.weighted)[at], loads[:, at]
+        priced = self.objective.compute_prices(self.problem, state)
+        price = np.zeros(len(at)) if priced is None else priced[at]
+        gone, proven = pick_classes(amounts, loads, price)
+        if proven and price[gone].sum() > bound_price(amounts, price, amounts[gone].sum()) + NEARLY:
+            # Other classes of as many records might lose more: of those, the cheapest to suppress are chosen.
+            gone, proven = pick_cheapest(amounts, loads, price, gone)
+        kept = alive.copy()
+        kept[at[gone]] = False
+        return kept, proven
+
+    def drop_smallest(
+        self, state: State, alive: Flags, overall: Sequence[tuple[Condition, int]]
+    ) -> Flags:
+        """Suppress the smallest classes, size by size, until the conditions on the whole hold; of the last size a part."""
+        before, sizes = alive, np.zeros(len(alive), dtype=np.int64)
+        while alive.any():
+            wrong = [g for c, g in overall if not c.holds(self.view(state, g, alive)[0])]
+            if not wrong:
+                break
+            view, ids = self.view(state, wrong[0], alive)
+            sizes = view.n if ids is None else view.n[ids]
+            before, alive = alive, alive & (sizes > sizes[alive].min())
+        last = np.flatnonzero(before & ~alive)
+        few, many = 0, len(last)
+        while few < many:
+            middle = (few + many) // 2
+            some = before.copy()
+            some[last[:middle]] = False
+            if some.any() and self.hold(state, some, overall):
+                alive, many = some, middle
+            else:
+                few = middle + 1
+        return alive
+
+    def view(self, state: State, group: int, alive: Flags) -> tuple[View, Ints | None]:
+        """Return the released classes of a quasi-identifier, and the class there of each class here."""
+        places = self.problem.groups[group]
+        n = np.where(alive, state.n, 0)
+        weight = None if state.weight is None else np.where(alive, state.weight, 0.0)
+        values = {c: v.within(alive[v.of_class]) for c, v in state.values.items()}
+        if len(places) == len(self.problem.keys):
+            return View(n, weight, values, self.problem.people(state, places, state.codes)), None
+        codes = np.ascontiguousarray(state.codes[:, places])
+        sizes = self.problem.code_sizes(state.levels)
+        merged = merge_classes(codes, [sizes[j] for j in places], n, weight)
+        values = {
+            c: v.merged(merged.ids, len(merged.n), self.problem.sizes[c]) for c, v in values.items()
+        }
+        people = self.problem.people(state, places, merged.codes)
+        return View(merged.n, merged.weight, values, people), merged.ids
+
+    def judge(self, state: State) -> Node:
+        """Return what a node is worth."""
+        kept = self.keep(state)
+        alive = kept.alive
+        gone = ~alive
+        records = int(state.n[gone].sum())
+        amount = float(state.amounts(self.weighted)[gone].sum())
+        total = self.problem.total(self.weighted)
+        value = self.objective.value(self.problem, state, alive)
+        least = value
+        if not kept.exact:
+            least = self.least_value(state, kept.passing)
+        return Node(
+            levels=state.levels,
+            safe=amount <= self.limit and (bool(alive.any()) or self.nothing_is_safe(state)),
+            value=value,
+            suppressed=records,
+            share=amount / total if total else 0.0,
+            classes=int(alive.sum()),
+            exact=kept.exact,
+            least=least,
+        )
+
+    def least_value(self, state: State, passing: Flags) -> float:
+        """Return a value that no suppression undercuts, whatever is suppressed besides the classes that fail."""
+        if float(state.amounts(self.weighted)[~passing].sum()) > self.limit:
+            return math.inf
+        if not self.objective.by_record:
+            return -math.inf
+        return self.objective.bound(self.problem, state, state.levels, passing)
+
+    def nothing_is_safe(self, state: State) -> bool:
+        """Return whether a release of no records meets the conditions on the whole."""
+        nobody = np.zeros(len(state), dtype=bool)
+        return all(
+            c.holds(self.view(state, group, nobody)[0])
+            for c, scope in self.scoped()
+            if c.overall
+            for group in scope
+        )
+
+
+def pick_classes(amounts: Floats, loads: Floats, price: Floats) -> tuple[Flags, bool]:
+    """Return the classes that go so that no sum of loads is above 0, and whether no others have fewer records.
+
+    Of classes that are equal in this, those with the least price go.
+    """
+    kinds, of, count = np.unique(
+        np.vstack([amounts, loads]), axis=1, return_inverse=True, return_counts=True
+    )
+    of = of.ravel()
+    found = choose_fewest(kinds[0], kinds[1:], count)
+    return take_from_kinds(found.number, of, count, price), found.proven
+
+
+def pick_cheapest(amounts: Floats, loads: Floats, price: Floats, gone: Flags) -> tuple[Flags, bool]:
+    """Return the classes of least price among those with as many records as some, and whether they are the cheapest."""
+    kinds, of, count = np.unique(
+        np.vstack([amounts, price, loads]), axis=1, return_inverse=True, return_counts=True
+    )
+    of = of.ravel()
+    # No more records may go than did: one more limit on the whole.
+    records = amounts[gone].sum() * (1 + TOLERANCE)
+    excess = np.append(kinds[2:] @ count, -records)
+    found = choose_cheapest(kinds[1], np.vstack([kinds[2:], -kinds[0]]), count, excess)
+    if found is None:
+        return gone, False
+    cheapest = take_from_kinds(found, of, count, price)
+    if price[cheapest].sum() >= price[gone].sum():
+        return gone, True
+    holds = (loads[:, ~cheapest].sum(axis=1) <= NEARLY).all()
+    return (cheapest, True) if holds and amounts[cheapest].sum() <= records else (gone, False)
+
+
+def take_from_kinds(number: Ints, of: Ints, count: Ints, price: Floats) -> Flags:
+    """Return which classes go when some of each kind do: those with the least price."""
+    order = np.lexsort([np.arange(len(of)), price, of])
+    begins = np.cumsum(count) - count
+    place = np.arange(len(of)) - begins[of[order]]
+    gone = np.zeros(len(of), dtype=bool)
+    gone[order[place < number[of[order]]]] = True
+    return gone
+
+
+def bound_price(amounts: Floats, price: Floats, records: float) -> float:
+    """Return what suppressing so many records costs at least, were parts of classes suppressed."""
+    order = np.argsort(price / np.maximum(amounts, 1e-300), kind="stable")
+    before = np.cumsum(amounts[order]) - amounts[order]
+    part = np.clip((records - before) / np.maximum(amounts[order], 1e-300), 0.0, 1.0)
+    return float(part @ price[order])

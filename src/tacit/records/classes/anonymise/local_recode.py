@@ -1,0 +1,424 @@
+"""LocalRecode: generalise record by record, after the best generalisation of whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.hierarchies.rules import flat
+from tacit.data.microdata import Microdata
+from tacit.engine.codes import Cells, encode
+from tacit.errors import Infeasible, InputError
+from tacit.records.classes.anonymise.base import LatticeMethod
+from tacit.records.classes.anonymise.evaluate import Task
+from tacit.records.classes.anonymise.grouping import Codes, Ints, merge_classes
+from tacit.records.classes.anonymise.iterate import part_of, run_rounds
+from tacit.records.classes.anonymise.mixed import (
+    Release,
+    Words,
+    climb_words,
+    judge_release,
+    least_value,
+    list_words,
+)
+from tacit.records.classes.anonymise.mondrian import has_intervals, partition
+from tacit.records.classes.anonymise.objectives import COUNTED, WORDS, Entropy
+from tacit.records.classes.anonymise.problem import Flags, Problem, State, Values, sum_moments
+from tacit.records.classes.anonymise.search.boxes import Limits
+from tacit.records.classes.anonymise.search.choose import search_lattice
+from tacit.records.classes.anonymise.search.local import gap_of
+from tacit.records.classes.anonymise.specialise import Specialiser
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Role
+
+Way = Literal["iterative", "top_down", "mondrian", "mondrian_relaxed"]
+#: What a lattice run pays for a record that it leaves to the next; each makes one series of runs.
+PRICES = (1.0, 0.25, 0.1)
+#: The share of the effort that one of the later runs may take, and the nodes that it may judge in any case.
+SHARE, NODES = 0.004, 30
+
+
+@dataclass(frozen=True, repr=False)
+class Recoding(Result):
+    """What a search for a release of mixed levels found: one row a key in ``frame``.
+
+    Attributes
+    ----------
+    release
+        The best release: for each row the labels, and whether it is kept.
+    global_value
+        What the best generalisation of whole columns costs, beside ``value``.
+    chosen
+        How it was made: the method asked for, or ``global`` where that found nothing better.
+    bound
+        A value below which no release of hierarchy labels lies; 0 where none is known.
+    proven
+        Whether the generalisation of whole columns was proven to be the best.
+    task
+        What was searched; the rows of its base state are distinct combinations of key values, or records.
+    """
+
+    release: Release = None  # type: ignore[assignment]
+    global_value: float = 0.0
+    chosen: str = "global"
+    bound: float = 0.0
+    proven: bool = False
+    task: Task = None  # type: ignore[assignment]
+
+
+@register
+class LocalRecode(LatticeMethod):
+    """Generalise each record only as far as its own class needs while every model holds.
+
+    The best generalisation of whole columns is found first, as by Anonymise; then each record may stand at a
+    level of its own, and the better of both is released, so that the utility is never worse. ``iterative`` runs the
+    lattice again on the records that a run suppressed, until nothing more can be released, and specialises
+    the classes further where they allow it. ``top_down`` begins with one class of all records and specialises
+    class by class. ``mondrian`` cuts numeric keys at their medians, releases the intervals, and
+    specialises the other keys along their hierarchies; ``mondrian_relaxed`` lets records with the median value
+    go to either side, and records that cannot be specialised stay behind. All are heuristics; the value comes
+    with a bound where one is known. Models are tested on classes of equal released labels.
+
+    References
+    ----------
+    LeFevre, DeWitt, Ramakrishnan (2006), Mondrian multidimensional k-anonymity, ICDE, 25.
+    Prasser, Bild, Eicher, Spengler, Kohlmayer, Kuhn (2016), Lightning: utility-driven anonymization of
+    high-dimensional data, Transactions on Data Privacy 9, 161-185.
+    Fung, Wang, Yu (2005), Top-down specialization for information and privacy preservation, ICDE, 205-216.
+    """
+
+    kind: Literal["local_recode"] = "local_recode"
+    method: Way = Field(
+        default="iterative",
+        description="lattice runs on what was suppressed; specialising from the top; or cuts at medians",
+    )
+
+    on_household = "apart"
+    on_weight = "option"
+    on_stratum = "kept"
+    on_links = "warned"
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {
+        "models": [{"kind": "k_anonymity", "k": 2}],
+        "suppression": 0.2,
+    }
+    techniques: ClassVar[tuple[str, ...]] = ("generalise values (cell)", "suppression (tuple)")
+
+    def prepare(self, data: Microdata) -> Microdata:
+        """Return the data; numeric keys that Mondrian cuts need no hierarchy."""
+        if not self.method.startswith("mondrian"):
+            return data
+        bare = [k for k in self.numbers(data) if k not in data.hierarchies]
+        values = {k: data.codes(k).values for k in bare}
+        made = {k: flat().build(v.to_pylist()).bind(v, k) for k, v in values.items()}
+        return replace(data, hierarchies={**data.hierarchies, **made})
+
+    def faults(self, data: Microdata) -> list[Any]:
+        """Take numeric keys without hierarchy where they are cut."""
+        if isinstance(data, Microdata) and all(k in data.columns for k in data.keys):
+            data = self.prepare(data)
+        found = super().faults(data)
+        if self.asks_register:
+            found.append(
+                InputError(
+                    "local_recode: records of mixed levels share their candidates in a register, so that k_map and "
+                    "delta_presence do not follow from classes. Use anonymise for them."
+                )
+            )
+        return found
+
+    def search(self, data: Microdata, *, context: Context | None = None) -> Recoding:
+        """Find the release without making it.
+
+        Raises
+        ------
+        Infeasible
+            When not even a generalisation of whole columns is safe.
+        """
+        self.check(data)
+        ctx = context or Context.start(None)
+        numeric = self.cut_keys(data)
+        data = self.prepare(data)
+        task = self.pose(data)
+        if not task.problem.records:
+            raise InputError("local_recode: there are no records.")
+
+        def tick(share: float) -> None:
+            ctx.tick("recoding", share)
+
+        limits = Limits(self.effort * 1e6, self.seconds)
+        found = search_lattice(task, limits, 1, tick)
+        best = found.incumbent
+        if best is None:
+            raise Infeasible(
+                f"local_recode: no generalisation of whole columns is safe with suppression = {self.suppression:g}, "
+                "and local recoding starts from one. Allow more suppression, or ask for less."
+            )
+        words = list_words(task, data.hierarchies)
+        state, ids = task.problem.raise_state(task.problem.base, best.levels)
+        kept = task.survivors(state)[ids]
+        if self.method == "mondrian_relaxed":
+            task, row_of = by_record(task, data, self.numbers(data))
+            kept = kept[row_of]
+        rows = task.problem.base
+        every = np.tile(np.array(best.levels, dtype=np.int32), (len(rows), 1))
+        start = judge_release(
+            task, rows, words, climb_words(words, rows.codes, task.problem.low, every), kept
+        )
+        assert start is not None, "a safe node is a safe release"
+        candidates: list[tuple[str, Release | None]] = [("global", start)]
+        if self.method == "iterative":
+            candidates += self.iterate(task, words, kept, every, tick)
+        elif self.method == "top_down":
+            candidates += self.specialise(task, words, kept, every, tick)
+        else:
+            candidates.append((self.method, self.cut(data, task, words, numeric, tick)))
+        able = [(name, r) for name, r in candidates if r is not None]
+        chosen, release = min(able, key=lambda c: c[1].value)
+        hierarchical = not self.method.startswith("mondrian")
+        bound = least_value(task, words, rows) if hierarchical else 0.0
+        return self.report(task, release, start.value, chosen, bound, found.bound == np.inf)
+
+    def report(
+        self,
+        task: Task,
+        release: Release,
+        global_value: float,
+        chosen: str,
+        bound: float,
+        proven: bool,
+    ) -> Recoding:
+        """Return what was found, with its numbers and what they mean."""
+        names = [" ".join(m.kind.split("_")) for m in self.models]
+        return Recoding(
+            kind=self.kind,
+            title=f"Local recoding for {', '.join(names)}",
+            value=release.value,
+            numbers={
+                f"{self.utility} record by record": release.value,
+                f"{self.utility} of whole columns": global_value,
+                "chosen": chosen,
+                "records suppressed": release.suppressed,
+                "share suppressed": release.share,
+                "classes": release.classes,
+            },
+            frame=key_table(task, release),
+            explanation=f"Value: {WORDS[self.utility]}. {COUNTED[self.weights]} The method is a heuristic; "
+            + (f"no release lies below {bound:.3g}." if bound else "no bound is known."),
+            release=release,
+            global_value=global_value,
+            chosen=chosen,
+            bound=bound,
+            proven=proven,
+            task=task,
+        )
+
+    def iterate(
+        self,
+        task: Task,
+        words: tuple[Words, ...],
+        kept: Flags,
+        levels: Codes,
+        tick: Callable[[float], None],
+    ) -> list[tuple[str, Release | None]]:
+        """Return the releases of each series of lattice runs, specialised further."""
+        problem = task.problem
+        work = max(self.effort * 1e6 * SHARE, NODES * len(problem.base))
+        part = Limits(work, None if self.seconds is None else self.seconds * SHARE)
+        made: list[tuple[str, Release | None]] = []
+        for price in PRICES:
+            rounds = run_rounds(task, part, price, tick)
+            if rounds is None:
+                continue
+            codes = climb_words(words, problem.base.codes, problem.low, rounds.levels)
+            made.append(("iterative", judge_release(task, problem.base, words, codes, rounds.kept)))
+            made.append(("iterative", refine(task, words, rounds.kept, rounds.levels, tick)))
+        return made + self.specialise(task, words, kept, levels, tick)
+
+    def specialise(
+        self,
+        task: Task,
+        words: tuple[Words, ...],
+        kept: Flags,
+        levels: Codes,
+        tick: Callable[[float], None],
+    ) -> list[tuple[str, Release | None]]:
+        """Return the releases that specialising leads to, from the top and from the best whole columns."""
+        rows = task.problem.base
+        top = np.tile(np.array(task.problem.high, dtype=np.int32), (len(rows), 1))
+        everything = np.ones(len(rows), dtype=bool)
+        return [
+            ("top_down", refine(task, words, everything, top, tick)),
+            ("top_down", refine(task, words, kept, levels, tick)),
+        ]
+
+    def cut_keys(self, data: Microdata) -> tuple[str, ...]:
+        """Return the keys that Mondrian cuts: numbers without hierarchy, or with one of intervals.
+
+        Numbers whose hierarchy does not keep their order are codes, and a flat one says that they are not to be
+        joined.
+        """
+        return tuple(
+            k
+            for k in self.numbers(data)
+            if k not in self.levels
+            and (k not in data.hierarchies or has_intervals(data.hierarchy(k)))
+        )
+
+    def cut(
+        self,
+        data: Microdata,
+        task: Task,
+        words: tuple[Words, ...],
+        numeric: Sequence[str],
+        tick: Callable[[float], None],
+    ) -> Release | None:
+        """Return the release of Mondrian."""
+        relaxed = self.method == "mondrian_relaxed"
+        by_count = self.utility == "entropy"
+        return partition(
+            task, data.hierarchies, words, numeric, tick, by_count=by_count, relaxed=relaxed
+        )
+
+    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        if self.identifiers == "drop":
+            data = data.drop(data.identifiers)
+        found = self.search(data, context=ctx)
+        release, keys = found.release, found.task.problem.keys
+        table = data.to_arrow(keys)
+        row_of = (
+            np.arange(table.num_rows)
+            if self.method == "mondrian_relaxed"
+            else find_rows(found.task, table)
+        )
+        columns, left = {}, dict(data.hierarchies)
+        for j, key in enumerate(keys):
+            words, codes = release.words[j], release.codes[:, j]
+            if (codes[release.alive] < words.ground).all():
+                continue
+            columns[key] = words.texts.take(pa.array(codes[row_of]))
+            if (codes[release.alive] >= words.known).any():
+                # Intervals that were cut are no labels of the hierarchy.
+                left.pop(key, None)
+        result = replace(data.replace(columns) if columns else data, hierarchies=left)
+        alive = release.alive[row_of]
+        if not alive.all():
+            result = result.take(np.flatnonzero(alive))
+        result = self.aggregate(result)
+        ctx.note(
+            method=self.method,
+            chosen=found.chosen,
+            dropped=release.suppressed,
+            classes=release.classes,
+            value=found.value,
+            global_value=found.global_value,
+            utility=self.utility,
+            weights=self.weights,
+            proven_global=found.proven,
+        )
+        if found.bound:
+            ctx.note(bound=found.bound, gap=gap_of(found.value, found.bound))
+        return result.materialise()
+
+
+def refine(
+    task: Task,
+    words: tuple[Words, ...],
+    kept: Flags,
+    levels: Codes,
+    tick: Callable[[float], None],
+) -> Release | None:
+    """Return a release with every class specialised as far as it can be.
+
+    The rows that were not kept form one more class at the highest levels, where the models allow that.
+    """
+    problem, rows = task.problem, task.problem.base
+    starting = np.where(kept[:, None], levels, np.array(problem.high, dtype=np.int32))
+    for included in (np.ones(len(kept), dtype=bool), kept):
+        places = np.flatnonzero(included)
+        part = part_of(task, places, task.suppression)
+        down = Specialiser(part, words, tick, partial=True)
+        classes = down.start(starting[places], apart=~kept[places])
+        added = np.bincount(classes.group[~kept[places]], minlength=len(classes.levels)) > 0
+        good = down.passes(np.arange(len(places)), classes.group, len(classes.levels))
+        if added.any() and not good[added].all():
+            continue
+        done = down.run(classes)
+        chosen = starting.copy()
+        chosen[places] = done.levels[done.group]
+        codes = climb_words(words, rows.codes, problem.low, chosen)
+        return judge_release(task, rows, words, codes, included)
+    return None
+
+
+def key_table(task: Task, release: Release) -> nw.DataFrame[Any]:
+    """Return for each key the share of released records as they were, and the mean loss of a released cell."""
+    n, alive = task.problem.base.n[release.alive], release.alive
+    total = max(int(n.sum()), 1)
+    untouched, lost = [], []
+    for words, climb, codes in zip(
+        release.words, task.problem.climbs, release.codes[alive].T, strict=True
+    ):
+        untouched.append(float(n[codes < words.ground].sum()) / total)
+        spread = (words.leaves[codes] - 1) / max(climb.domain - 1, 1)
+        lost.append(float((n * spread).sum()) / total)
+    table = {"key": list(task.problem.keys), "as in the data": untouched, "loss": lost}
+    return nw.from_native(pa.table(table), eager_only=True)
+
+
+def find_rows(task: Task, table: pa.Table) -> Ints:
+    """Return the row of the base state to which each record belongs."""
+    base = task.problem.base
+    codes = record_codes(task.problem, table)
+    both = np.concatenate([base.codes, codes])
+    sizes = task.problem.code_sizes(task.problem.low)
+    # The rows of the base state all differ and come first, so that they keep their numbers.
+    merged = merge_classes(both, sizes, np.ones(len(both), dtype=np.int64))
+    return merged.ids[len(base) :]
+
+
+def record_codes(problem: Problem, table: pa.Table) -> Codes:
+    """Return the codes of all records at the lowest levels."""
+    columns = []
+    for j, key in enumerate(problem.keys):
+        ground = problem.ground[j][encode(table.column(key)).codes]
+        columns.append(problem.climbs[j].lift(ground, 0, problem.low[j]))
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def by_record(task: Task, data: Microdata, numbers: Sequence[str]) -> tuple[Task, Ints]:
+    """Return the task with one row per record, in their order, and the row that each had before."""
+    problem = task.problem
+    named = [*problem.keys, *problem.sizes, *([data.weight] if data.weight else [])]
+    table = data.to_arrow(list(dict.fromkeys(named)))
+    count = table.num_rows
+    ones, every = np.ones(count, dtype=np.int64), np.arange(count, dtype=np.int64)
+    weight = None
+    if data.weight is not None:
+        weight = table.column(data.weight).to_numpy(zero_copy_only=False).astype(np.float64)
+    values = {
+        c: Values(every, encode(table.column(c)).codes.astype(np.int64), ones, weight)
+        for c in problem.sizes
+    }
+    moments = None
+    if problem.base.moments is not None:
+        coded = {k: encode(table.column(k)) for k in numbers}
+        moments = sum_moments(Cells(coded, ones), numbers, every, count)
+    ground = None
+    if isinstance(task.objective, Entropy):
+        own = task.objective.ground_of([encode(table.column(k)).codes for k in problem.keys])
+        counted = weight if task.objective.weighted and weight is not None else ones
+        ground = own * counted
+    rows = State(
+        problem.low, record_codes(problem, table), ones, weight, values, moments, None, ground
+    )
+    return replace(task, problem=replace(problem, base=rows)), find_rows(task, table)

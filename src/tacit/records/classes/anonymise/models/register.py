@@ -1,0 +1,193 @@
+"""Models of a population register: k-map and delta-presence.
+
+F is the number of members of the register whose ground values climb to the labels of a class, and f the number of its
+released records. Merging classes adds up both.
+
+* F >= k only gets easier to meet as classes grow: k-map *keeps* and *merges*.
+* f / F <= delta_max holds for a class made of such classes (a mean of shares, weighted by F), so it *merges*; joined by one that
+  fails it may fail, so it does not *keep*.
+* f / F >= delta_min is asked of every member of the register, those in no released class included: of all classes together. It
+  *merges* for the same reason. Suppressing a class only makes it worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from tacit.data.fingerprint import fingerprint
+from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.microdata import Microdata
+from tacit.engine.names import aggregate
+from tacit.errors import InputError
+from tacit.records.classes.anonymise.members import People
+from tacit.records.classes.anonymise.models.registry import (
+    TOLERANCE,
+    Condition,
+    Made,
+    Part,
+    Parts,
+    Setting,
+    View,
+    claim_for,
+    condition_for,
+)
+from tacit.records.classes.anonymise.problem import Flags
+
+#: The kinds of measure that need a register here.
+KINDS = ("k_map", "delta_presence")
+EVERYBODY = "The register holds every person who may be in the release, with the key values that the records have."
+
+
+@dataclass(frozen=True)
+class OfRegister(Condition):
+    """A condition on the members of the register."""
+
+    def people(self, view: View) -> People:
+        """Return the members of each class."""
+        assert view.people is not None, "the problem was built without a register"
+        return view.people
+
+
+@dataclass(frozen=True)
+class ManyCandidates(OfRegister):
+    """k-map: a record could be at least k members of the register."""
+
+    k: int = 2
+    keeps: ClassVar[bool] = True
+    merges: ClassVar[bool] = True
+
+    def passes(self, view: View) -> Flags:
+        """Return which classes have k candidates."""
+        return np.asarray(self.people(view).n >= self.k)
+
+
+@dataclass(frozen=True)
+class PresentAtMost(OfRegister):
+    """No member of the register is present with more than a probability; records that match nobody fail."""
+
+    most: float = 1.0
+    merges: ClassVar[bool] = True
+
+    def passes(self, view: View) -> Flags:
+        """Return which classes tell little about presence."""
+        people = self.people(view).n
+        return np.asarray((view.n <= (self.most + TOLERANCE) * people) & (people > 0))
+
+
+@dataclass(frozen=True)
+class PresentAtLeast(OfRegister):
+    """Every member of the register is present with at least a probability."""
+
+    least: float = 0.0
+    merges: ClassVar[bool] = True
+    overall: ClassVar[bool] = True
+    #: Suppression leaves members of the register with fewer records, or none.
+    helped: ClassVar[bool] = False
+
+    def holds(self, view: View) -> bool:
+        """Return whether nobody can be said to be absent."""
+        people = self.people(view)
+        return people.elsewhere == 0 and bool(
+            (view.n >= (self.least - TOLERANCE) * people.n)[people.n > 0].all()
+        )
+
+
+@condition_for("k_map")
+def from_k_map(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return the condition of k-map."""
+    del setting
+    if model.subject is not None:
+        raise InputError(
+            "anonymise: k_map looks for candidates by the keys alone here; leave out subject=."
+        )
+    return [ManyCandidates(model.quasi, k=model.k)]
+
+
+@condition_for("delta_presence")
+def from_delta_presence(model: Any, setting: Setting) -> Sequence[Condition]:
+    """Return the conditions of the largest presence and, where one was given, of the smallest."""
+    refuse_overlaps(setting.data, model.quasi)
+    made: list[Condition] = [PresentAtMost(model.quasi, most=model.delta_max)]
+    if model.delta_min > 0:
+        made.append(PresentAtLeast(model.quasi, least=model.delta_min))
+    return made
+
+
+def refuse_overlaps(data: Microdata, quasi: str | None) -> None:
+    """Refuse keys of which one released value could stand for another: presence is then no ratio of two counts."""
+    for columns in data.quasi_identifiers(quasi).values():
+        for key in columns:
+            coded = data.codes(key)
+            if (coded.codes == len(coded.values)).any():
+                raise InputError(
+                    f"anonymise: key {key!r} has missing values, which could be anybody, so that delta_presence does not "
+                    "follow from classes. Impute them, or leave these records out first."
+                )
+            ground = data.hierarchy(key).position
+            if any(ground_label(v) not in ground for v in coded.values.to_pylist()):
+                raise InputError(
+                    f"anonymise: key {key!r} is generalised in part already, so that delta_presence does not follow from "
+                    "classes. Take this step first."
+                )
+
+
+@claim_for("k_map")
+def claim_k_map(model: Any, made: Made) -> Parts:
+    """Claim k candidates for every record."""
+    yield Part("k-map", {"k": model.k, "people": count_people(made)}, (EVERYBODY,), ("people",))
+
+
+@claim_for("delta_presence")
+def claim_delta_presence(model: Any, made: Made) -> Parts:
+    """Claim the limits on presence."""
+    told = {"delta_min": model.delta_min, "delta_max": model.delta_max}
+    people = {"people": count_people(made)}
+    yield Part("delta-presence", told | people, (EVERYBODY,), ("people",))
+
+
+def count_people(made: Made) -> dict[str, Any]:
+    """Return the members of the register by released class, counted by labels and apart from the search."""
+    assert made.register is not None, "a register was asked for"
+    keys = list(made.columns)
+    released = {tuple(row) for row in distinct_labels(made.result, keys)[0]}
+    found = dict.fromkeys(released, 0)
+    elsewhere = 0
+    climbs = [
+        climb_labels(made.data.hierarchy(k), made.register.hierarchies.get(k), made.levels[k])
+        for k in keys
+    ]
+    for row, n in zip(*distinct_labels(made.register, keys), strict=True):
+        label = tuple(climb(v) for climb, v in zip(climbs, row, strict=True))
+        if label in found:
+            found[label] += n
+        else:
+            elsewhere += n
+    return {
+        "register": fingerprint(made.register),
+        "classes": [[*labels, n] for labels, n in sorted(found.items(), key=str)],
+        "elsewhere": elsewhere,
+    }
+
+
+def distinct_labels(data: Microdata, keys: Sequence[str]) -> tuple[list[Any], list[int]]:
+    """Return the combinations of key values that occur, as texts, and how often each does."""
+    counted = aggregate(data.frame, keys, nw.len().alias("__n__")).collect("pyarrow").to_native()
+    columns = [
+        [None if v is None else ground_label(v) for v in counted.column(k).to_pylist()]
+        for k in keys
+    ]
+    return list(zip(*columns, strict=True)), counted.column("__n__").to_pylist()
+
+
+def climb_labels(hierarchy: Hierarchy, other: Hierarchy | None, level: int) -> Any:
+    """Return a function from a value's text to its label at a level; a missing one is itself below the top."""
+    if level == hierarchy.height:
+        return lambda _: hierarchy.top
+    known = {**(other.at(level) if other is not None and other.height == hierarchy.height else {})}
+    known |= hierarchy.at(level)
+    return lambda text: None if text is None else known[text]

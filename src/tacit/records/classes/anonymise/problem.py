@@ -1,0 +1,332 @@
+"""The lattice problem: coded cells, how codes climb, and the state of the cells at a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tacit.data.hierarchy import Hierarchy, ground_label
+from tacit.data.microdata import Microdata
+from tacit.engine.codes import Cells, cells
+from tacit.records.classes.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.records.classes.anonymise.members import Members, People, count_members, place_values
+
+Flags = npt.NDArray[np.bool_]
+Levels = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Climb:
+    """How the codes of one key climb its hierarchy.
+
+    Attributes
+    ----------
+    parents
+        For each level below the top: the code, one level up, of each code.
+    leaves
+        For each level: how many ground values of the hierarchy stand below each code.
+    domain
+        The number of ground values of the hierarchy.
+    """
+
+    parents: tuple[Codes, ...]
+    leaves: tuple[Ints, ...]
+    domain: int
+
+    @property
+    def height(self) -> int:
+        """Return the number of levels above the ground."""
+        return len(self.parents)
+
+    def lift(self, codes: Codes, low: int, high: int) -> Codes:
+        """Return codes of one level at a higher one."""
+        for parent in self.parents[low:high]:
+            codes = parent[codes]
+        return codes
+
+
+@dataclass(frozen=True)
+class Values:
+    """How often each value of a column occurs in each class: one row per class and value, in any order."""
+
+    of_class: Ints
+    value: Ints
+    n: Ints
+    weight: Floats | None
+
+    def merged(self, classes: Ints, n_classes: int, size: int) -> Values:
+        """Return the rows after classes were merged; ``size`` bounds the values."""
+        rows = np.stack([classes[self.of_class], self.value], axis=1).astype(np.int32)
+        found = merge_classes(rows, (n_classes, size), self.n, self.weight)
+        codes = found.codes.astype(np.int64)
+        return Values(codes[:, 0], codes[:, 1], found.n, found.weight)
+
+    def within(self, take: Flags) -> Values:
+        """Return some of the rows."""
+        if take.all():
+            return self
+        weight = None if self.weight is None else self.weight[take]
+        return Values(self.of_class[take], self.value[take], self.n[take], weight)
+
+    def amounts(self, weighted: bool) -> npt.NDArray[np.float64]:
+        """Return sums of weights, or numbers of records."""
+        if weighted and self.weight is not None:
+            return self.weight
+        return self.n.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class State:
+    """The cells of the data, merged at the levels of one node.
+
+    Attributes
+    ----------
+    levels
+        The level of each key.
+    codes
+        One row per class, one column per key.
+    n, weight
+        Records and sum of weights of each class.
+    values
+        For each sensitive column, how often its values occur in each class.
+    moments
+        For each class: sums and sums of squares of numeric keys, one pair of columns a key.
+    members
+        The members of a population register at these levels, where there is one.
+    ground
+        For each class: the sum over records of log n of their ground values, where entropy is lost.
+    """
+
+    levels: Levels
+    codes: Codes
+    n: Ints
+    weight: Floats | None
+    values: Mapping[str, Values]
+    moments: Floats | None = None
+    members: Members | None = None
+    ground: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    def amounts(self, weighted: bool) -> Floats:
+        """Return sums of weights, or numbers of records, of each class."""
+        if weighted and self.weight is not None:
+            return self.weight
+        return self.n.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that a search on the lattice needs, without frames.
+
+    Attributes
+    ----------
+    keys
+        The names of the keys, one axis of the lattice each.
+    climbs
+        How the codes of each key climb.
+    low, high
+        The lowest and highest node that are allowed.
+    base
+        The state of the cells at the lowest node.
+    groups
+        The positions of the keys of each quasi-identifier.
+    sizes
+        The number of different values of each sensitive column, null included.
+    cells
+        The cells as counted, at ground level.
+    """
+
+    keys: tuple[str, ...]
+    climbs: tuple[Climb, ...]
+    low: Levels
+    high: Levels
+    base: State
+    groups: tuple[tuple[int, ...], ...]
+    sizes: Mapping[str, int]
+    cells: Cells
+    #: For each key: the ground code of each of the column's codes.
+    ground: tuple[Codes, ...]
+    #: For each cell as counted: its class in the base state.
+    base_class: Ints
+
+    @property
+    def n_nodes(self) -> int:
+        """Return the number of nodes of the lattice."""
+        count = 1
+        for low, high in zip(self.low, self.high, strict=True):
+            count *= high - low + 1
+        return count
+
+    @property
+    def records(self) -> int:
+        """Return the number of records."""
+        return int(self.base.n.sum())
+
+    def total(self, weighted: bool) -> float:
+        """Return the number of records, or the sum of their weights."""
+        return float(self.base.amounts(weighted).sum())
+
+    def code_sizes(self, levels: Levels) -> list[int]:
+        """Return a bound on the codes of each key at its level."""
+        return [len(c.leaves[level]) for c, level in zip(self.climbs, levels, strict=True)]
+
+    def raise_state(self, state: State, levels: Levels) -> tuple[State, Ints]:
+        """Return the state at a higher node, and the class there of each class here."""
+        if levels == state.levels:
+            return state, np.arange(len(state), dtype=np.int64)
+        sizes = self.code_sizes(levels)
+        codes = self.climb_codes(state.codes, state.levels, levels)
+        merged = merge_classes(codes, sizes, state.n, state.weight)
+        ids, count = merged.ids, len(merged.n)
+        values = {c: v.merged(ids, count, self.sizes[c]) for c, v in state.values.items()}
+        moments = None
+        if state.moments is not None:
+            moments = np.stack([sum_by(ids, m, count) for m in state.moments.T], axis=1)
+        members = state.members
+        if members is not None:
+            members = members.climbed(self.climb_codes(members.codes, state.levels, levels), sizes)
+        ground = None if state.ground is None else sum_by(ids, state.ground, count)
+        raised = State(
+            levels, merged.codes, merged.n, merged.weight, values, moments, members, ground
+        )
+        return raised, ids
+
+    def climb_codes(self, codes: Codes, low: Levels, high: Levels) -> Codes:
+        """Return rows of codes of one node at a higher one."""
+        climbed = codes.copy()
+        for j, climb in enumerate(self.climbs):
+            if low[j] != high[j]:
+                climbed[:, j] = climb.lift(climbed[:, j], low[j], high[j])
+        return climbed
+
+    def people(self, state: State, places: tuple[int, ...], classes: Codes) -> People | None:
+        """Return how many members of the register each class of some keys could be, if there is a register."""
+        if state.members is None:
+            return None
+        sizes = self.code_sizes(state.levels)
+        return state.members.people(places, classes, [sizes[j] for j in places])
+
+
+def build_problem(
+    data: Microdata,
+    groups: Sequence[Sequence[str]],
+    sensitive: Sequence[str],
+    limits: Mapping[str, tuple[int, int]],
+    numbers: Sequence[str] = (),
+    register: Microdata | None = None,
+) -> Problem:
+    """Count the records once on the engine, and code everything else as integers."""
+    keys = tuple(dict.fromkeys(c for group in groups for c in group))
+    columns = list(dict.fromkeys([*keys, *sensitive]))
+    found = cells(data.frame, columns, data.weight)
+    lifts = {k: data.hierarchy(k).lift(found.keys[k].values) for k in keys}
+    placed: dict[str, list[Codes]] = {}
+    if register is not None:
+        texts, member_codes, member_n = count_members(register, keys)
+        placed = {
+            k: place_values(k, texts[k], data.hierarchy(k), register.hierarchies.get(k))
+            for k in keys
+        }
+    climbs = tuple(
+        make_climb(data.hierarchy(k), found.keys[k].values, lifts[k], placed.get(k, ()))
+        for k in keys
+    )
+    lowest = [data.hierarchy(k).lowest(found.keys[k].values) for k in keys]
+    low = tuple(max(limits.get(k, (0, 0))[0], lowest[j]) for j, k in enumerate(keys))
+    high = tuple(
+        max(min(limits[k][1] if k in limits else climb.height, climb.height), low[j])
+        for j, (k, climb) in enumerate(zip(keys, climbs, strict=True))
+    )
+    ground = np.stack([lifts[k][0][found.keys[k].codes] for k in keys], axis=1).astype(np.int32)
+    codes = np.stack(
+        [climb.lift(ground[:, j], 0, low[j]) for j, climb in enumerate(climbs)], axis=1
+    ).astype(np.int32)
+    sizes = {c: found.keys[c].size for c in sensitive}
+    bounds = [len(climb.leaves[low[j]]) for j, climb in enumerate(climbs)]
+    merged = merge_classes(codes, bounds, found.n, found.weight)
+    alone = np.arange(len(found), dtype=np.int64)
+    values = {
+        c: Values(alone, found.keys[c].codes.astype(np.int64), found.n, found.weight).merged(
+            merged.ids, len(merged.n), sizes[c]
+        )
+        for c in sensitive
+    }
+    moments = sum_moments(found, numbers, merged.ids, len(merged.n))
+    members = None
+    if register is not None:
+        ground_members = [placed[k][0][member_codes[:, j]] for j, k in enumerate(keys)]
+        lifted = [
+            c.lift(g, 0, level) for c, g, level in zip(climbs, ground_members, low, strict=True)
+        ]
+        at_low = merge_classes(np.stack(lifted, axis=1).astype(np.int32), bounds, member_n)
+        members = Members(at_low.codes, at_low.n)
+    base = State(low, merged.codes, merged.n, merged.weight, values, moments, members)
+    places = tuple(tuple(keys.index(c) for c in group) for group in groups)
+    return Problem(
+        keys,
+        climbs,
+        low,
+        high,
+        base,
+        places,
+        sizes,
+        found,
+        tuple(lifts[k][0] for k in keys),
+        merged.ids,
+    )
+
+
+def make_climb(
+    hierarchy: Hierarchy, values: pa.Array, lift: Sequence[Codes], others: Sequence[Codes] = ()
+) -> Climb:
+    """Return how the codes of a key climb: its labels, null, and values that stand above the ground.
+
+    ``others`` has the codes of further values at each level, which no record has.
+    """
+    size = [
+        1 + max(int(codes.max(initial=0)) for codes in both)
+        for both in (zip(lift, others, strict=True) if others else ((codes,) for codes in lift))
+    ]
+    parents = []
+    for level in range(len(lift) - 1):
+        up = np.zeros(size[level], dtype=np.int32)
+        for known in (others, lift) if others else (lift,):
+            up[known[level]] = known[level + 1]
+        parents.append(up)
+    texts = [ground_label(v) for v in values.to_pylist()]
+    leaves = []
+    for level, codes in enumerate(lift):
+        covered = np.ones(size[level], dtype=np.int64)
+        counts = np.bincount(hierarchy.up[level], minlength=len(hierarchy.labels[level]))
+        shared = min(len(counts), len(covered))
+        covered[:shared] = counts[:shared]
+        # A value that stands above this level already keeps its own code and all that it covers.
+        own = np.flatnonzero(codes[:-1] > len(hierarchy.labels[level]))
+        for i in own:
+            at, position = hierarchy.nodes[texts[i]]
+            covered[codes[i]] = int((hierarchy.up[at] == position).sum())
+        leaves.append(covered)
+    return Climb(tuple(parents), tuple(leaves), len(hierarchy))
+
+
+def sum_moments(found: Cells, numbers: Sequence[str], ids: Ints, count: int) -> Floats | None:
+    """Return sums and sums of squares of numeric keys by class; a missing value counts as the mean."""
+    if not numbers:
+        return None
+    columns = []
+    for name in numbers:
+        key = found.keys[name]
+        values = np.append(key.values.to_numpy(zero_copy_only=False).astype(np.float64), np.nan)
+        x = values[key.codes]
+        x = np.where(np.isnan(x), np.average(x[~np.isnan(x)], weights=found.n[~np.isnan(x)]), x)
+        columns += [
+            sum_by(ids, found.n * x, count),
+            sum_by(ids, found.n * x * x, count),
+        ]
+    return np.stack(columns, axis=1)

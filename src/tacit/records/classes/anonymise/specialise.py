@@ -1,0 +1,283 @@
+"""Specialise classes from the top down, each by itself, while every model holds.
+
+All classes that are still open take their next step together: for every key the children of each class are
+formed at once, the models are asked about all of them, and each class takes the key that serves it best. A
+*partial* step specialises the children that pass and leaves the others where they are, as one class that must
+pass too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.engine.coded import densify
+from tacit.numerics.elementary import log
+from tacit.records.classes.anonymise.cuts import Numbers
+from tacit.records.classes.anonymise.evaluate import Task
+from tacit.records.classes.anonymise.grouping import Codes, Floats, Ints, merge_classes, sum_by
+from tacit.records.classes.anonymise.mixed import Words, climb_words
+from tacit.records.classes.anonymise.models.registry import View
+from tacit.records.classes.anonymise.problem import Flags
+
+#: How many children a class may give back, smallest first, for the others to pass.
+GIVEN_BACK = 4
+
+
+@dataclass
+class Classes:
+    """Classes of rows on their way down.
+
+    Attributes
+    ----------
+    group
+        The class of each row, 0 to n - 1.
+    levels
+        The level of each class in each key; cut keys stay at their highest.
+    """
+
+    group: Ints
+    levels: Codes
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one key offers to the open classes.
+
+    Attributes
+    ----------
+    score
+        For each class: how much the step serves; minus infinity where it is not allowed.
+    child
+        For each row: the child to which it would go, -1 where it stays.
+    """
+
+    score: Floats
+    child: Ints
+
+
+class Specialiser:
+    """Takes classes down, key by key, as far as the models allow."""
+
+    def __init__(
+        self,
+        task: Task,
+        words: Sequence[Words],
+        tick: Callable[[float], None],
+        *,
+        partial: bool,
+        widest: bool = False,
+        numbers: dict[int, Numbers] | None = None,
+    ) -> None:
+        self.task, self.words, self.tick = task, words, tick
+        rows = self.rows = task.problem.base
+        self.partial, self.widest, self.numbers = partial, widest, numbers or {}
+        self.local = [c for c in task.conditions if not c.overall]
+        self.overall = [c for c in task.conditions if c.overall]
+        self.low, self.high = task.problem.low, task.problem.high
+        self.costs = [loss_of_words(w, task.problem.climbs[j].domain) for j, w in enumerate(words)]
+        self.size = rows.n.astype(np.float64)
+
+    def start(self, levels: Codes | None = None, apart: Flags | None = None) -> Classes:
+        """Return the classes of equal labels at some levels, by default the highest ones.
+
+        Rows that are marked ``apart`` form classes of their own.
+        """
+        count = len(self.rows)
+        if levels is None:
+            levels = np.tile(np.array(self.high, dtype=np.int32), (count, 1))
+        marks = np.zeros(count, dtype=bool) if apart is None else apart
+        labels = climb_words(self.words, self.rows.codes, self.low, levels)
+        columns = np.concatenate([labels, levels, marks[:, None]], axis=1).astype(np.int32)
+        sizes = [*(len(w.texts) for w in self.words), *(h + 1 for h in self.high), 2]
+        group = merge_classes(columns, sizes, self.rows.n).ids
+        of_class = np.empty((int(group.max(initial=-1)) + 1, levels.shape[1]), dtype=np.int32)
+        of_class[group] = levels
+        return Classes(group, of_class)
+
+    def run(self, classes: Classes) -> Classes:
+        """Take the classes down until no step is allowed."""
+        is_open = np.ones(len(classes.levels), dtype=bool)
+        while is_open.any():
+            self.tick(float(1 - is_open[classes.group].mean()))
+            steps = [self.offer(classes, is_open, j) for j in range(len(self.words))]
+            scores = np.stack([s.score for s in steps], axis=1)
+            best = scores.argmax(axis=1)
+            moving = scores[np.arange(len(best)), best] > -np.inf
+            if not moving.any():
+                break
+            moved, is_open = self.take(classes, steps, np.where(moving, best, -1))
+            if self.overall and not self.whole_holds(moved):
+                break
+            classes = moved
+        return classes
+
+    def offer(self, classes: Classes, is_open: Flags, key: int) -> Step:
+        """Return what one key offers to every open class."""
+        count = len(classes.levels)
+        nothing = Step(np.full(count, -np.inf), np.full(len(self.rows), -1, dtype=np.int64))
+        group = classes.group
+        if key in self.numbers:
+            child, allowed = self.numbers[key].cut(group, self.size, is_open)
+        else:
+            allowed = is_open & (classes.levels[:, key] > self.low[key])
+            below = np.maximum(classes.levels[group, key] - 1 - self.low[key], 0)
+            child = self.words[key].ladder[below, self.rows.codes[:, key]].astype(np.int64)
+        asked = np.flatnonzero(allowed[group])
+        if not len(asked):
+            return nothing
+        # A model that compares with the whole must see the whole.
+        seen = np.arange(len(group)) if any(c.relative for c in self.local) else asked
+        part = np.where(allowed[group[seen]], child[seen], 0)
+        ids, n_children = densify(group[seen] * (int(part.max()) + 1) + part)
+        parent = np.empty(n_children, dtype=np.int64)
+        parent[ids] = group[seen]
+        passing = self.passes(seen, ids, n_children)
+        staying = ~passing & allowed[parent]
+        stuck = np.bincount(parent[staying], minlength=count) > 0
+        if self.partial and key not in self.numbers:
+            staying, fine = self.settle(seen, ids, parent, passing, staying, count)
+        else:
+            fine = ~stuck
+        usable = allowed & fine
+        going = usable[parent] & ~staying
+        usable &= np.bincount(parent[going], minlength=count) > 0
+        going &= usable[parent]
+        child_of = nothing.child.copy()
+        leaves = going[ids]
+        child_of[seen[leaves]] = ids[leaves]
+        return Step(self.score(classes, key, seen, ids, parent, going, usable, child), child_of)
+
+    def settle(
+        self, seen: Ints, ids: Ints, parent: Ints, passing: Flags, staying: Flags, count: int
+    ) -> tuple[Flags, Flags]:
+        """Return the children that stay with their class, so that it passes, and the classes that then do."""
+        sizes = sum_by(ids, self.size[seen], len(parent))
+        order = np.lexsort([np.arange(len(parent)), sizes, parent])
+        for _ in range(GIVEN_BACK):
+            rest = staying[ids]
+            ok = np.ones(count, dtype=bool)
+            if not rest.any():
+                return staying, ok
+            left, n_left = densify(parent[ids[rest]])
+            of_left = np.empty(n_left, dtype=np.int64)
+            of_left[left] = parent[ids[rest]]
+            whole = np.full(len(ids), n_left, dtype=np.int64)
+            whole[rest] = left
+            # What leaves is one more class, whose answer is not asked for.
+            ok[of_left] = self.passes(seen, whole, n_left + 1)[:n_left]
+            if ok.all():
+                return staying, ok
+            free = order[(passing & ~staying & ~ok[parent])[order]]
+            if not len(free):
+                return staying, ok
+            first = np.flatnonzero(np.diff(parent[free], prepend=-1))
+            staying = staying.copy()
+            staying[free[first]] = True
+        return staying, ok
+
+    def score(
+        self,
+        classes: Classes,
+        key: int,
+        seen: Ints,
+        ids: Ints,
+        parent: Ints,
+        going: Flags,
+        usable: Flags,
+        child: Ints,
+    ) -> Floats:
+        """Return how much a step serves each class: the loss it saves for each bit that it tells.
+
+        Mondrian takes the key in which the class is widest instead.
+        """
+        count = len(classes.levels)
+        if key in self.numbers:
+            before = self.numbers[key].width(classes.group, count)
+            after = np.zeros(len(seen))
+        else:
+            word = self.words[key].ladder[
+                classes.levels[classes.group, key] - self.low[key], self.rows.codes[:, key]
+            ]
+            before = np.zeros(count)
+            before[classes.group] = self.costs[key][word]
+            after = self.costs[key][np.where(usable[classes.group[seen]], child[seen], 0)]
+        weight = float(self.weight_of(key))
+        if self.widest:
+            return np.where(usable, weight * before, -np.inf)
+        size = self.size[seen]
+        lost = before[classes.group[seen]] - after
+        saved = sum_by(classes.group[seen], np.where(going[ids], size * lost, 0.0), count)
+        told = self.bits(ids, parent, going, size, count)
+        return np.where(usable, weight * saved / np.maximum(told, 1e-9), -np.inf)
+
+    def bits(self, ids: Ints, parent: Ints, going: Flags, size: Floats, count: int) -> Floats:
+        """Return the entropy of each class's division, times its records."""
+        inner = sum_by(ids, size, len(parent))
+        stays = sum_by(parent[~going], inner[~going], count)
+        total = sum_by(parent, inner, count)
+        told = sum_by(
+            parent[going], -inner[going] * log(inner[going] / total[parent[going]]), count
+        )
+        some = stays > 0
+        told[some] -= stays[some] * log(stays[some] / total[some])
+        return told
+
+    def weight_of(self, key: int) -> float:
+        """Return how much a key counts."""
+        prices = self.words[key].prices
+        return float(prices[self.words[key].top]) if len(prices) else 1.0
+
+    def take(self, classes: Classes, steps: Sequence[Step], chosen: Ints) -> tuple[Classes, Flags]:
+        """Return the classes after each took its step, and which of them are open."""
+        group = classes.group
+        key_of = chosen[group]
+        child = np.full(len(group), -1, dtype=np.int64)
+        for j, step in enumerate(steps):
+            mine = key_of == j
+            child[mine] = step.child[mine]
+        new, count = densify(group * (int(child.max()) + 2) + child + 1)
+        old = np.empty(count, dtype=np.int64)
+        old[new] = group
+        down = np.zeros(count, dtype=bool)
+        down[new] = child >= 0
+        levels = classes.levels[old].copy()
+        for j in range(len(self.words)):
+            if j not in self.numbers:
+                levels[down & (chosen[old] == j), j] -= 1
+        return Classes(new, levels), chosen[old] >= 0
+
+    def passes(self, seen: Ints, ids: Ints, count: int) -> Flags:
+        """Return which classes of the rows seen pass every model that asks class by class."""
+        view = self.view(seen, ids, count)
+        good = np.ones(count, dtype=bool)
+        for condition in self.local:
+            good &= condition.passes(view)
+        return good
+
+    def view(self, seen: Ints, ids: Ints, count: int) -> View:
+        """Return classes as models see them."""
+        rows = self.rows
+        n = np.bincount(ids, weights=rows.n[seen], minlength=count).astype(np.int64)
+        weight = None if rows.weight is None else sum_by(ids, rows.weight[seen], count)
+        values = {}
+        if any(c.sensitive is not None for c in self.task.conditions):
+            place = np.full(len(rows), -1, dtype=np.int64)
+            place[seen] = ids
+            for column, found in rows.values.items():
+                inside = found.within(place[found.of_class] >= 0)
+                values[column] = inside.merged(place, count, self.task.problem.sizes[column])
+        return View(n, weight, values)
+
+    def whole_holds(self, classes: Classes) -> bool:
+        """Return whether the models that ask about all classes together hold."""
+        every = np.arange(len(self.rows))
+        view = self.view(every, classes.group, len(classes.levels))
+        return all(c.holds(view) for c in self.overall)
+
+
+def loss_of_words(words: Words, domain: int) -> Floats:
+    """Return Iyengar's loss of each word."""
+    return np.asarray((words.leaves - 1) / max(domain - 1, 1), dtype=np.float64)

@@ -1,0 +1,285 @@
+"""Proven optima for k-Similar: dynamic programming on few records, integer programming on more.
+
+The integer programme rests on one observation. Call a *node* a vector of levels together with the
+ancestors that some tuples share there. All records that are released at the same node pay the same
+and make one class; so a partition is an assignment of records to nodes above them in which every node
+that is used at all receives at least k records:
+
+    minimise    sum over i, v of cost(v) x[i, v]
+    subject to  sum over v of x[i, v] = n[i],   sum over i of x[i, v] >= k y[v],
+                x[i, v] <= n[i] y[v],           y binary, x whole.
+
+For a fixed y this is a transport problem, and the bounds describe the convex hull of the k-subsets of
+a node, so the relaxation is as strong as set partitioning with all clusters as columns.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.records.generalisation.clusters_space import (
+    Ints,
+    Partition,
+    Space,
+    common_levels,
+    groups_at,
+    level_vectors,
+    price,
+    profile_used,
+    record_bounds,
+)
+
+#: Records up to which subsets are enumerated.
+SUBSETS_UP_TO = 14
+#: Distinct tuples, and pairs of tuple and node, up to which an integer programme is tried.
+CELLS_UP_TO = 1_000
+PAIRS_UP_TO = 400_000
+
+
+class TooLarge(Exception):
+    """The integer programme would be too large."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A partition and a proven lower bound on the cost of every other."""
+
+    partition: Partition
+    bound: int
+
+
+def by_subsets(space: Space, k: int) -> Optimum:
+    """Return the optimum by dynamic programming over subsets of the records.
+
+    No cluster needs 2k records: it could be divided without raising any level.
+    """
+    cells = np.repeat(np.arange(len(space)), space.n)
+    n = len(cells)
+    cost = subset_costs(space, cells)
+    best = np.full(1 << n, np.iinfo(np.int64).max // 2, dtype=np.int64)
+    choice = np.zeros(1 << n, dtype=np.int64)
+    best[0] = 0
+    for lowest in range(n - 1, -1, -1):
+        above = range(lowest + 1, n)
+        for size in range(k, min(2 * k, n - lowest + 1)):
+            for others in itertools.combinations(above, size - 1):
+                cluster = (1 << lowest) | sum(1 << o for o in others)
+                rest = submasks([b for b in above if not cluster >> b & 1])
+                value = best[rest] + cost[cluster]
+                better = value < best[rest | cluster]
+                best[rest[better] | cluster] = value[better]
+                choice[rest[better] | cluster] = cluster
+    cluster_of = np.zeros(n, dtype=np.int64)
+    left, number = (1 << n) - 1, 0
+    while left:
+        members = [b for b in range(n) if choice[left] >> b & 1]
+        cluster_of[members] = number
+        left, number = left & ~int(choice[left]), number + 1
+    partition = gather(cells, cluster_of)
+    return Optimum(partition, price(space, partition))
+
+
+def subset_costs(space: Space, cells: Ints) -> Ints:
+    """Return the cost of every subset of some records as one cluster; a bit per record."""
+    n = len(cells)
+    levels = np.zeros((1, len(space.unit)), dtype=np.int64)
+    member = np.zeros(1, dtype=np.int64)
+    for bit in range(n):
+        far = common_levels(space, cells[member], np.full(len(member), cells[bit]))
+        far[0] = 0
+        levels = np.concatenate([levels, np.maximum(levels, far)])
+        member = np.concatenate([member, np.full(len(member), bit)])
+    sizes = np.array([0, 1])
+    for _ in range(n - 1):
+        sizes = np.concatenate([sizes, sizes + 1])
+    result: Ints = (levels @ space.unit) * (sizes if n else 0)
+    return result
+
+
+def submasks(bits: list[int]) -> Ints:
+    """Return every subset of some bits."""
+    masks = np.zeros(1, dtype=np.int64)
+    for bit in bits:
+        masks = np.concatenate([masks, masks | (1 << bit)])
+    return masks
+
+
+def gather(cells: Ints, clusters: Ints) -> Partition:
+    """Return the partition in which record r, of cell ``cells[r]``, is in ``clusters[r]``."""
+    pairs, n = np.unique(np.stack([cells, clusters], axis=1), axis=0, return_counts=True)
+    return Partition(pairs[:, 0], pairs[:, 1], n.astype(np.int64)).tidy()
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes worth using and the cells below each, as pairs."""
+
+    cost: Ints  # of each node
+    pair_cell: Ints
+    pair_node: Ints
+
+
+def by_programme(space: Space, k: int, start: Partition, seconds: float) -> Optimum:
+    """Return the best partition that an integer programme finds in time, with its bound.
+
+    Parameters
+    ----------
+    start
+        A partition to beat. Its cost also shows which nodes no better partition can use.
+    seconds
+        The time limit of the solver; building the programme comes on top.
+
+    Raises
+    ------
+    TooLarge
+        When there are too many nodes to try.
+    """
+    end = time.monotonic() + seconds
+    limit = price(space, start)
+    floor = record_bounds(space, k)
+    least = int((floor * space.n).sum())
+    if least == limit and not profile_used(space):
+        return Optimum(start, limit)
+    nodes = useful_nodes(space, k, floor, limit - least)
+    found, bound = solve(space, k, nodes, nodes.cost, seconds)
+    best = start if found is None or price(space, found) > limit else found
+    bound = max(bound, least)
+    if profile_used(space) and price(space, best) == bound:
+        extra = space.unit - space.plain * (space.unit // space.plain).min()
+        best = choose_by_profile(space, k, nodes, best, extra, max(1.0, end - time.monotonic()))
+    return Optimum(best, min(bound, price(space, best)))
+
+
+def useful_nodes(space: Space, k: int, floor: Ints, slack: int) -> Nodes:
+    """Return the nodes that a partition at most as expensive as the known one can use.
+
+    What its records pay above their own floors must not exceed the slack in all. Of two nodes above
+    the same cells the cheaper one does.
+    """
+    costs: list[int] = []
+    cells: list[Ints] = []
+    numbers: list[Ints] = []
+    seen: set[bytes] = set()
+    used = 0
+    most = int(floor.max(initial=0)) + slack
+    for cost, levels in level_vectors(space):
+        if cost > most:
+            break
+        ids, _ = groups_at(space, levels)
+        allowed = np.flatnonzero(cost - floor <= slack)
+        allowed = allowed[np.argsort(ids[allowed], kind="stable")]
+        for members in np.split(allowed, np.flatnonzero(np.diff(ids[allowed])) + 1):
+            members = within_reach(cost - floor[members], members, space.n, k, slack)
+            key = members.tobytes()
+            if len(members) == 0 or key in seen:
+                continue
+            seen.add(key)
+            cells.append(members)
+            numbers.append(np.full(len(members), len(costs)))
+            costs.append(cost)
+            used += len(members)
+        if used > PAIRS_UP_TO:
+            raise TooLarge
+    return Nodes(np.array(costs, dtype=np.int64), np.concatenate(cells), np.concatenate(numbers))
+
+
+def within_reach(excess: Ints, members: Ints, n: Ints, k: int, slack: int) -> Ints:
+    """Return the members of a node that can be in it together with the k - 1 that lose least."""
+    order = np.argsort(excess, kind="stable")
+    least = np.repeat(excess[order], np.minimum(n[members[order]], k))[:k]
+    if len(least) < k or least.sum() > slack:
+        return members[:0]
+    return members[excess + least[:-1].sum() <= slack]
+
+
+def solve(
+    space: Space,
+    k: int,
+    nodes: Nodes,
+    objective: npt.NDArray[Any],
+    seconds: float,
+    ceiling: int | None = None,
+) -> tuple[Partition | None, int]:
+    """Solve the integer programme; return what was found and the bound on its objective."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array, vstack
+
+    pairs, n_nodes = len(nodes.pair_cell), len(nodes.cost)
+    column, own = np.arange(pairs), nodes.pair_node + pairs
+    shape = pairs + n_nodes
+    ones = np.ones(pairs)
+    each = coo_array((ones, (nodes.pair_cell, column)), shape=(len(space), shape))
+    fill = coo_array(
+        (
+            np.concatenate([ones, np.full(n_nodes, -float(k))]),
+            (np.concatenate([nodes.pair_node, np.arange(n_nodes)]), np.arange(shape)),
+        ),
+        shape=(n_nodes, shape),
+    )
+    most = space.n[nodes.pair_cell].astype(float)
+    tie = coo_array(
+        (np.concatenate([-ones, most]), (np.tile(column, 2), np.concatenate([column, own]))),
+        shape=(pairs, shape),
+    )
+    rows, low = [each, fill, tie], [space.n.astype(float), np.zeros(n_nodes), np.zeros(pairs)]
+    high = [space.n.astype(float), np.full(n_nodes, np.inf), np.full(pairs, np.inf)]
+    if ceiling is not None:
+        rows.append(
+            coo_array(
+                (nodes.cost[nodes.pair_node].astype(float), (np.zeros(pairs, dtype=int), column)),
+                shape=(1, shape),
+            )
+        )
+        low.append(np.array([-np.inf]))
+        high.append(np.array([ceiling + 0.5]))
+    answer = milp(
+        np.concatenate([objective[nodes.pair_node], np.zeros(n_nodes)]),
+        constraints=LinearConstraint(
+            vstack(rows).tocsr(), np.concatenate(low), np.concatenate(high)
+        ),
+        bounds=Bounds(np.zeros(shape), np.concatenate([most, np.ones(n_nodes)])),
+        integrality=np.ones(shape),
+        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+    )
+    dual = getattr(answer, "mip_dual_bound", None)
+    bound = (
+        int(np.ceil(dual - 1e-6 * max(1.0, abs(dual))))
+        if dual is not None and np.isfinite(dual)
+        else 0
+    )
+    if answer.x is None:
+        return None, bound
+    amount = np.rint(answer.x[:pairs]).astype(np.int64)
+    kept = amount > 0
+    return Partition(nodes.pair_cell[kept], nodes.pair_node[kept], amount[kept]).tidy(), bound
+
+
+def choose_by_profile(
+    space: Space, k: int, nodes: Nodes, best: Partition, extra: Ints, seconds: float
+) -> Partition:
+    """Return, among partitions of the least cost, the one that the recipient's profile likes best."""
+    ceiling = price(space, best)
+    weight = node_levels(space, nodes) @ extra
+    found, _ = solve(space, k, nodes, weight, seconds, ceiling)
+    better = (
+        found is not None
+        and price(space, found) <= ceiling
+        and price(space, found, space.unit) < price(space, best, space.unit)
+    )
+    return found if better and found is not None else best
+
+
+def node_levels(space: Space, nodes: Nodes) -> Ints:
+    """Return the levels of the common ancestors of the cells below each node."""
+    from tacit.records.generalisation.clusters_space import cluster_levels
+
+    everything = Partition(
+        nodes.pair_cell, nodes.pair_node, np.ones(len(nodes.pair_cell), dtype=np.int64)
+    )
+    return cluster_levels(space, everything)

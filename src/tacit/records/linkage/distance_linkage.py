@@ -1,0 +1,420 @@
+"""Distance-based record linkage: whose nearest released record is their own."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from tacit.context import Context
+from tacit.data.block import format_columns
+from tacit.data.microdata import Microdata
+from tacit.data.values import not_numeric
+from tacit.errors import SdcError, SdcWarning
+from tacit.fields import ColumnName, PositiveFloat, PositiveInt
+from tacit.plot.chart import Chart
+from tacit.plot.families import bars
+from tacit.records.linkage.attack import (
+    TIE_RULES,
+    Attack,
+    Direction,
+    Files,
+    Ties,
+    attack,
+    best_of,
+    counts,
+    distance_standardised,
+    given_covariance,
+    make_pooled_metric,
+    make_standardised_metric,
+    polynomial,
+    projections,
+    radial,
+    self_trained,
+    true_covariance,
+    zero_covariance,
+)
+from tacit.records.linkage.linking import Known, count_disclosed_values, known_files
+from tacit.records.linkage.metrics import Metric, condition_number, dependent_columns
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+
+#: Condition number of the correlations from which on Mahalanobis distance finds far more.
+COLLINEAR = 100.0
+WORST_CASE = "Mahalanobis, true covariance"
+
+Cross = Literal["strongest", "zero", "true", "projection", "selftrain"]
+
+
+@register
+class DistanceLinkage(Measure):
+    """Share of records that an intruder finds as the nearest record under a distance.
+
+    The intruder holds the true values of some columns and links each record to the nearest one of the
+    release. Squared distances between an original record a and a released one b:
+
+    - ``euclidean`` (DBRL1): sum_i ((a_i - mean A_i) / sd A_i - (b_i - mean B_i) / sd B_i)^2;
+    - ``distance_standardised`` (DBRL2): sum_i (a_i - b_i)^2 / Var(a_i - b_i), over all pairs (the
+      reading that reproduces the paper's tables) or over true pairs;
+    - ``mahalanobis``: (a - b)' S^-1 (a - b), S = Var A + Var B - C - C', C = Cov(A, B);
+    - ``kernel``: K(a, a) - 2 K(a, b) + K(b, b) on standardised files.
+
+    C is ``zero``; or ``true``, the worst case, where the intruder knows the covariance of the error; or a
+    ``projection``: what can be told without a single link when one knows that values were averaged (S =
+    Var A - Var B), that noise was added (S = Var B - Var A), or that residuals were redrawn (S in
+    proportion to the residual covariance given the columns left alone; zero when none of these fits); or learnt from one's own links
+    (``selftrain``); or a matrix. ``strongest`` tries all of these and the maximum is the risk to quote.
+    Columns released as they are belong into ``block``: the nearest record is then looked for among those
+    that agree on them.
+
+    The paper's columns DBRLM-COV0 and DBRLM-COV are exchanged: all its numbers come out with the labels
+    turned round, so that its conclusion that C = 0 performs better is reversed.
+
+    References
+    ----------
+    Torra, Abowd, Domingo-Ferrer (2006), Using Mahalanobis distance-based record linkage for disclosure
+    risk assessment, PSD 2006, LNCS 4302, 233-242.
+    Pagliuca, Seri (1999), Some results of individual ranking method on the system of enterprise accounts
+    annual survey, Esprit SDC Project, Deliverable MI-3/D2.
+    Oganian, Karr (2006), Combinations of SDC methods for microdata protection, PSD 2006, LNCS 4302,
+    102-113; section 3 (own record and any parent).
+    """
+
+    kind: Literal["distance_linkage"] = "distance_linkage"
+    columns: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="the numeric columns that the intruder knows; by default all that were changed, or all that both files share",
+    )
+    block: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="further columns known, text or numbers, on which a link must agree exactly",
+    )
+    metric: Literal["euclidean", "distance_standardised", "mahalanobis", "kernel"] = Field(
+        default="euclidean", description="how the intruder measures distance"
+    )
+    pairing: Literal["all", "true"] = Field(
+        default="all",
+        description="pairs over which differences are standardised (distance_standardised)",
+    )
+    cross_covariance: Cross | tuple[tuple[float, ...], ...] = Field(
+        default="strongest",
+        description="what a Mahalanobis intruder takes for the covariance of original and release: a reading or a matrix in the order of the columns",
+    )
+    rounds: PositiveInt = Field(
+        default=14, description="most rounds in which the intruder trains on own links (selftrain)"
+    )
+    kernel: Literal["polynomial", "rbf"] = Field(
+        default="polynomial", description="the kernel (kernel)"
+    )
+    degree: PositiveInt = Field(default=2, le=6, description="degree of the polynomial kernel")
+    gamma: PositiveFloat = Field(
+        default=1.0, description="factor of the inner product, or of the distance"
+    )
+    coef0: float = Field(default=1.0, ge=0, description="constant of the polynomial kernel")
+    direction: Direction = Field(
+        default="original_to_released",
+        description="look for the nearest released record of each original one, or the other way round",
+    )
+    ties: Ties = Field(
+        default="expected",
+        description="how a record counts that ties with others: first in the file, only when alone, by its chance, or always",
+    )
+    missing: Literal["refuse", "drop_pair_attribute"] = Field(
+        default="refuse",
+        description="refuse missing values, or compare a pair on the columns known in both and scale up",
+    )
+    one_to_one: bool = Field(
+        default=False,
+        description="link no released record twice: the pairing of least total distance, and the chance of a record over pairings that tie",
+    )
+    probabilities: bool = Field(
+        default=False,
+        description="add the chance that each link is right, by the Gaussian likelihood",
+    )
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    compares: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DistanceLinkage:
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must name each column once")
+        if set(self.columns) & set(self.block):
+            raise ValueError("block must not name a column whose distance is taken")
+        if not isinstance(self.cross_covariance, str):
+            sizes = {len(row) for row in self.cross_covariance}
+            if sizes != {len(self.cross_covariance)}:
+                raise ValueError("cross_covariance must be a square matrix")
+            if len(self.columns) != len(self.cross_covariance):
+                raise ValueError("a cross_covariance matrix needs columns, one for each row")
+        if self.probabilities and self.metric != "mahalanobis":
+            raise ValueError("probabilities need metric='mahalanobis', which whitens the error")
+        if self.probabilities and self.one_to_one:
+            raise ValueError("probabilities are those of separate links, not of one_to_one")
+        return self
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return the columns known."""
+        return (*self.columns, *self.block)
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: columns without numbers."""
+        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DistanceLinkageResult:
+        known = known_files(
+            other.original,
+            data,
+            self.columns,
+            self.kind,
+            block=self.block,
+            direction=self.direction,
+            missing=self.missing != "refuse",
+        )
+        warn_dependent(known, self)
+        found, rounds = self.attacks(known, ctx)
+        best = best_of(found, self.ties)
+        return self.result(known, found, best, rounds, other.original, data)
+
+    # -- the attacks -------------------------------------------------------------------------
+
+    def attacks(self, known: Known, ctx: Context) -> tuple[list[Attack], list[float]]:
+        """Run each reading of the metric."""
+        metrics, rounds = self.metrics(known, ctx)
+        found = []
+        for i, (name, metric) in enumerate(metrics.items()):
+            ctx.tick(f"linking by {name}", i / len(metrics))
+            found.append(
+                attack(
+                    known.files,
+                    metric,
+                    name,
+                    one_to_one=self.one_to_one,
+                    probability=self.probabilities,
+                    tick=ctx.tick,
+                )
+            )
+        return found, rounds
+
+    def metrics(self, known: Known, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
+        """Return the metrics to try by name, and the rounds of training."""
+        files = known.files
+        if self.metric == "euclidean":
+            return {"Euclidean distance": make_standardised_metric(files)}, []
+        if self.metric == "distance_standardised":
+            name = f"differences standardised over {self.pairing} pairs"
+            return {name: distance_standardised(files, self.pairing)}, []
+        if self.metric == "kernel" and self.kernel == "rbf":
+            return {"radial kernel": radial(files, gamma=self.gamma)}, []
+        if self.metric == "kernel":
+            made = polynomial(files, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+            return {f"kernel of degree {self.degree}": made}, []
+        return self.readings(known, ctx)
+
+    def readings(self, known: Known, ctx: Context) -> tuple[dict[str, Metric], list[float]]:
+        """Return Mahalanobis metrics by reading of the covariance, and the rounds of training."""
+        files, cross = known.files, self.cross_covariance
+        if not isinstance(cross, str):
+            at = [self.columns.index(c) for c in known.columns]
+            given = np.array(cross, dtype=np.float64)[np.ix_(at, at)]
+            return {"Mahalanobis, given covariance": given_covariance(files, given)}, []
+        found: dict[str, Metric] = {}
+        rounds: list[float] = []
+        if cross in ("projection", "strongest"):
+            found |= {f"Mahalanobis, {name}": m for name, m in projections(files).items()}
+        if cross in ("selftrain", "strongest"):
+            found["Mahalanobis, self-trained"], rounds = self_trained(files, self.rounds, ctx.tick)
+        if cross in ("zero", "strongest") or not (found or cross == "true"):
+            found["Mahalanobis, zero covariance"] = zero_covariance(files)
+        if cross in ("true", "strongest"):
+            found[WORST_CASE] = true_covariance(files)
+        return found, rounds
+
+    # -- the result --------------------------------------------------------------------------
+
+    def result(
+        self,
+        known: Known,
+        found: list[Attack],
+        best: Attack,
+        rounds: list[float],
+        original: Microdata,
+        data: Microdata,
+    ) -> DistanceLinkageResult:
+        """Put the result together."""
+        files = known.files
+        n, correct = len(files.old), best.correct(self.ties)
+        total = float(correct.sum())
+        tried = counts(found, self.ties)
+        condition = condition_of(files)
+        numbers: dict[str, Any] = {
+            "records attacked": len(files.queries),
+            "of them in both files": n,
+            "columns known": len(known.columns) + len(self.block),
+            "attack": best.name,
+            "correct links": total,
+            "share of correct links": total / n,
+            "share by chance": 1.0 / len(files.targets),
+            "correct and without ties": int(best.count("unique")),
+            "share linked to a record of the same released values": float(best.parent.sum()) / n,
+            "condition number of the columns": condition,
+        }
+        if len(tried) > 1:
+            numbers |= {f"correct by {name}": count for name, count in tried.items()}
+        learnt = count_disclosed_values(original, data, files, correct)
+        numbers |= {f"{c}: true values disclosed by correct links": v for c, v in learnt.items()}
+        if best.pairing is not None:
+            numbers["pairings of the same distance averaged"] = best.pairing.drawn
+            numbers["standard error of correct links"] = best.pairing.error
+        if best.probability is not None:
+            numbers["correct links the intruder would expect"] = float(best.probability.sum())
+        return DistanceLinkageResult(
+            kind=self.kind,
+            title="Distance-based record linkage",
+            value=total / n,
+            numbers=numbers,
+            frame=link_frame(best, correct),
+            explanation=explain_distance_linkage(self, best, total, n, condition),
+            correct=total,
+            share=total / n,
+            attack=best.name,
+            columns=(*self.block, *known.columns),
+            by_rule={rule: best.count(rule) for rule in TIE_RULES},
+            by_attack=tried,
+            any_parent=float(best.parent.sum()) / n,
+            condition=condition,
+            rounds=tuple(rounds),
+            disclosed=learnt,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class DistanceLinkageResult(Result):
+    """Correct links, by record in ``frame``.
+
+    Attributes
+    ----------
+    correct, share
+        Correct links under the tie rule, and their share of the records that are in both files.
+    attack, columns
+        The strongest attack, and the columns it used.
+    by_rule
+        Its correct links under each tie rule.
+    by_attack
+        Correct links of every attack tried.
+    any_parent
+        Share of links to a record with the released values of the own one (a member of its group).
+    condition
+        Condition number of the correlations of the columns.
+    rounds
+        Correct links in each round of training, among the records trained on.
+    disclosed
+        By sensitive column, correct links that lead to the true value.
+    """
+
+    correct: float = 0.0
+    share: float = 0.0
+    attack: str = ""
+    columns: tuple[str, ...] = ()
+    by_rule: Mapping[str, float] = field(default_factory=dict)
+    by_attack: Mapping[str, float] = field(default_factory=dict)
+    any_parent: float = 0.0
+    condition: float = math.nan
+    rounds: tuple[float, ...] = ()
+    disclosed: Mapping[str, float] = field(default_factory=dict)
+
+    def plot(self) -> Chart:
+        """Return the share of records found by each attack, and by chance."""
+        n = self.numbers["of them in both files"]
+        items = [(name, count / n) for name, count in self.by_attack.items()]
+        items += [
+            ("a record of its group", self.any_parent),
+            ("by chance", self.numbers["share by chance"]),
+        ]
+        return bars(
+            items,
+            title="Records found as the nearest record",
+            subtitle=f"{n:,} records, knowing {', '.join(self.columns[:6])}"
+            + (" ..." if len(self.columns) > 6 else ""),
+            y="share of records",
+        )
+
+
+def link_frame(found: Attack, correct: Any) -> nw.DataFrame[Any]:
+    """Return the links, one row per record: positions in the two files count from 0."""
+    links = found.links
+    with np.errstate(invalid="ignore"):
+        columns: dict[str, Any] = {
+            "record": np.arange(len(links)),
+            "link": links.nearest,
+            "distance": np.sqrt(np.maximum(links.distance, 0.0)),
+            "second": np.sqrt(np.maximum(links.second, 0.0)),
+            "ties": links.ties,
+            "correct": correct,
+            "parent": found.parent,
+        }
+    if found.probability is not None:
+        columns["probability"] = found.probability
+    return nw.from_native(pa.table(columns), eager_only=True)
+
+
+def condition_of(files: Files) -> float:
+    """Return the condition number of the columns' correlations; unknown with too few complete records."""
+    try:
+        return condition_number(make_pooled_metric(files))
+    except SdcError:
+        return math.nan
+
+
+def warn_dependent(known: Known, spec: DistanceLinkage) -> None:
+    """Warn of columns that depend on each other, where the metric needs an inverse."""
+    if spec.metric != "mahalanobis":
+        return
+    found = [known.columns[i] for i in dependent_columns(make_pooled_metric(known.files))]
+    if found:
+        warnings.warn(
+            f"{spec.kind}: {format_columns(found)} depend on each other linearly; a pseudo-inverse was used",
+            SdcWarning,
+            stacklevel=5,
+        )
+
+
+def explain_distance_linkage(
+    spec: DistanceLinkage, best: Attack, total: float, n: int, condition: float
+) -> str:
+    """Return what the numbers mean."""
+    text = (
+        f"An intruder who knows these columns and links each record to the nearest one ({best.name}) "
+        f"finds {total:,.0f} of {n:,} records ({total / n:.1%})."
+    )
+    groups = float(best.parent.sum()) / n
+    if groups > 1.5 * total / n:
+        text += (
+            f" Links lead to a record with the released values of the right one in {groups:.1%}."
+        )
+    if best.name == WORST_CASE:
+        text += " This is the worst case: the covariance of the masking error is taken as known."
+    if spec.metric != "mahalanobis" and math.isnan(condition):
+        text += (
+            " Too few records are complete to tell whether the columns are nearly collinear, in which case Mahalanobis "
+            "distance may find far more."
+        )
+    if spec.metric != "mahalanobis" and condition > COLLINEAR:
+        text += (
+            " The columns are nearly collinear: an intruder who uses Mahalanobis distance may find far "
+            "more; measure that as well."
+        )
+    return text

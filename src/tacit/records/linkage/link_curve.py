@@ -1,0 +1,78 @@
+"""Frames of a probabilistic linkage: links, patterns, and how many links above each weight are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+
+from tacit.records.linkage.attack import Attack
+from tacit.records.linkage.fellegi_sunter import Model, Patterns, Zones
+from tacit.records.linkage.nearest import Links
+from tacit.stats.moments import Floats
+
+#: Points of a curve.
+POINTS = 500
+
+
+def link_curve(links: Links, correct: Floats, n: int) -> nw.DataFrame[Any]:
+    """Return precision and recall of the links by their weight, ties in weight taken together."""
+    linked = np.flatnonzero(links.nearest >= 0)
+    order = linked[np.argsort(links.distance[linked], kind="stable")]
+    weight, right = -links.distance[order], np.cumsum(correct[order])
+    last = np.flatnonzero(np.append(np.diff(weight) != 0, True)) if len(order) else order
+    if len(last) > POINTS:
+        last = last[np.unique(np.linspace(0, len(last) - 1, POINTS).astype(np.int64))]
+    count = last + 1
+    table = {
+        "weight": weight[last],
+        "links": count,
+        "correct": right[last],
+        "precision": right[last] / count,
+        "recall": right[last] / n,
+    }
+    return nw.from_native(pa.table(table), eager_only=True)
+
+
+def link_frame(found: Attack, correct: Any, bounds: Zones) -> nw.DataFrame[Any]:
+    """Return the links, one row per record: positions in the two files count from 0."""
+    links = found.links
+    weight = -links.distance
+    zone = np.where(
+        weight >= bounds.upper, "link", np.where(weight <= bounds.lower, "no link", "possible")
+    )
+    table = pa.table(
+        {
+            "record": np.arange(len(links)),
+            "link": links.nearest,
+            "weight": weight,
+            "second": -links.second,
+            "ties": links.ties,
+            "correct": correct,
+            "parent": found.parent,
+            "zone": zone,
+        }
+    )
+    return nw.from_native(table, eager_only=True)
+
+
+def pattern_frame(
+    columns: tuple[str, ...], patterns: Patterns, model: Model, bounds: Zones
+) -> nw.DataFrame[Any]:
+    """Return the patterns by decreasing weight."""
+    order = bounds.order
+    weight = model.pattern_weights(patterns.levels)[order]
+    above, below = weight >= bounds.upper, weight <= bounds.lower
+    levels = patterns.levels[order]
+    table = {c: pa.array(levels[:, f], mask=levels[:, f] < 0) for f, c in enumerate(columns)}
+    table |= {
+        "pairs": pa.array(patterns.counts[order]),
+        "weight": pa.array(weight),
+        "probability": pa.array(model.posterior(levels)),
+        "false_match": pa.array(bounds.false_match),
+        "false_nonmatch": pa.array(bounds.false_nonmatch),
+        "zone": pa.array(np.where(above, "link", np.where(below, "no link", "possible"))),
+    }
+    return nw.from_native(pa.table(table), eager_only=True)

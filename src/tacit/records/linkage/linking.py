@@ -1,0 +1,231 @@
+"""What the linkage measures share: two files side by side, what is left out, what links disclose."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.data.block import format_columns, shared_maskable
+from tacit.data.microdata import Microdata
+from tacit.data.paired import Pairs, pairs, shared_numeric
+from tacit.data.values import Flags, Floats, Ints
+from tacit.engine.codes import encode
+from tacit.errors import ColumnNotFound, InputError, SdcWarning
+from tacit.records.linkage.attack import Direction, Files
+from tacit.records.linkage.metrics import known_scale
+from tacit.records.linkage.rows import distinct_rows
+
+
+class NothingToCompare(InputError):
+    """The columns hold nothing by which an attacker could tell records apart."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Two files on the columns that an intruder knows."""
+
+    columns: tuple[str, ...]
+    files: Files
+
+
+def changed_columns(columns: Sequence[str], both: Pairs) -> list[str]:
+    """Return the columns in which some shared record has another value, or none any more."""
+    before, after = both.before[both.old], both.after[both.new]
+    differs = (before != after) & ~(np.isnan(before) & np.isnan(after))
+    return [c for c, flag in zip(columns, differs.any(axis=0), strict=True) if flag]
+
+
+def check_shared(columns: Sequence[str], original: Microdata, released: Microdata) -> None:
+    """Refuse columns that are not in both files."""
+    absent = [c for c in columns if c not in original.columns or c not in released.columns]
+    if absent:
+        shared = [c for c in original.columns if c in released.columns]
+        raise ColumnNotFound(absent, shared, "the columns of original and release")
+
+
+def known_files(
+    original: Microdata,
+    released: Microdata,
+    columns: Sequence[str],
+    kind: str,
+    *,
+    block: Sequence[str],
+    direction: Direction,
+    missing: bool,
+) -> Known:
+    """Return the numbers of both files on the columns known, by default those that were changed.
+
+    Constant columns are left out with a warning. Links stay within records equal on ``block``.
+    """
+    check_shared(columns, original, released)
+    shared = shared_maskable(original, released)
+    shared += [c for c in columns if c not in shared]
+    both = pairs(original, released, shared, kind)
+    if min(len(both.before), len(both.after), len(both.old)) < 2:
+        raise InputError(f"{kind} needs at least two records that are in original and release")
+    changed = changed_columns(shared, both)
+    free = [c for c in shared if c not in block]
+    known = tuple(columns) or tuple(c for c in free if c in changed) or tuple(free)
+    if not known:
+        raise InputError(f"{kind} needs a numeric column that original and release share")
+    at = [shared.index(c) for c in known]
+    left = [i for i, c in enumerate(shared) if c not in known and c not in changed]
+    files = Files(
+        both.before[:, at],
+        both.after[:, at],
+        both.old,
+        both.new,
+        both.after[:, left],
+        direction,
+        block_numbers(original, released, block, kind) if block else None,
+    )
+    check_values(files, known, kind, missing=missing)
+    return without_constants(Known(known, files), kind)
+
+
+def check_values(files: Files, columns: Sequence[str], kind: str, *, missing: bool) -> None:
+    """Refuse infinite numbers, and missing ones unless they are allowed."""
+    both = np.concatenate([files.original, files.released])
+    endless = [c for c, v in zip(columns, both.T, strict=True) if np.isinf(v).any()]
+    if endless:
+        raise InputError(
+            f"{kind}: {format_columns(endless)} holds infinite numbers. Clean or leave out such columns."
+        )
+    holed = [c for c, v in zip(columns, both.T, strict=True) if np.isnan(v).any()]
+    if holed and not missing:
+        raise InputError(
+            f"{kind}: {format_columns(holed)} has missing values. Give missing='drop_pair_attribute' to compare "
+            "pairs on the columns known in both, or leave such columns out."
+        )
+
+
+def without_constants(known: Known, kind: str) -> Known:
+    """Return the files without columns that are constant in one of them."""
+    files = known.files
+    spread = np.minimum(known_scale(files.original).spread, known_scale(files.released).spread)
+    flat = [c for c, s in zip(known.columns, spread, strict=True) if s == 0]
+    if not flat:
+        return known
+    if len(flat) == len(known.columns):
+        raise NothingToCompare(
+            f"{kind}: every column compared is constant in one of the files, so nothing tells records apart"
+        )
+    warnings.warn(
+        f"{kind}: {format_columns(flat)} is constant in one of the files and was left out",
+        SdcWarning,
+        stacklevel=5,
+    )
+    at = np.flatnonzero(spread > 0)
+    return Known(tuple(known.columns[i] for i in at), files.columns(at))
+
+
+# -- fields of any kind ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Columns of both files as numbers: numeric ones as they are, others as codes of equal values."""
+
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    files: Files
+
+
+def known_fields(
+    original: Microdata, released: Microdata, columns: Sequence[str], kind: str
+) -> Fields:
+    """Return columns of any kind in both files; a missing value is NaN."""
+    check_shared(columns, original, released)
+    old, new = original.to_arrow(columns), released.to_arrow(columns)
+    numeric = shared_numeric(original, released)
+    linked = pairs(original, released, [c for c in columns if c in numeric], kind)
+    before, after, kinds = [], [], []
+    for c in columns:
+        is_number = c in numeric
+        pair = (
+            numbers_of(c, linked, columns, numeric) if is_number else code_both_files(old, new, c)
+        )
+        before.append(pair[0])
+        after.append(pair[1])
+        kinds.append(is_number)
+    files = Files(np.column_stack(before), np.column_stack(after), linked.old, linked.new)
+    if min(len(files.original), len(files.released), len(files.old)) < 2:
+        raise InputError(f"{kind} needs at least two records that are in original and release")
+    check_values(files, columns, kind, missing=True)
+    return Fields(tuple(columns), tuple(kinds), files)
+
+
+def numbers_of(
+    column: str, linked: Pairs, columns: Sequence[str], numeric: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """Return a numeric column of both files."""
+    at = [c for c in columns if c in numeric].index(column)
+    return linked.before[:, at], linked.after[:, at]
+
+
+def code_both_files(old: pa.Table, new: pa.Table, column: str) -> tuple[Floats, Floats]:
+    """Return a column of both files as codes, equal where the values are, NaN where missing."""
+    one, two = old.column(column), new.column(column)
+    if one.type != two.type:
+        one, two = one.cast(pa.string()), two.cast(pa.string())
+    both = encode(pa.chunked_array([*one.chunks, *two.chunks], type=one.type))
+    codes = np.where(both.codes == both.null, np.nan, both.codes.astype(np.float64))
+    return codes[: len(one)], codes[len(one) :]
+
+
+def block_numbers(
+    original: Microdata, released: Microdata, columns: Sequence[str], kind: str
+) -> tuple[Ints, Ints]:
+    """Return the number of each record's block; a missing value never equals another."""
+    files = known_fields(original, released, columns, kind).files
+    return number_blocks(files.original, files.released)
+
+
+def number_blocks(original: Floats, released: Floats) -> tuple[Ints, Ints]:
+    """Return the number of each record's block; a missing value never equals another."""
+    both = np.concatenate([original, released])
+    holed = np.isnan(both).any(axis=1)
+    number = distinct_rows(np.where(np.isnan(both), -1.0, both)).of
+    number = np.where(holed, number.max(initial=0) + 1 + np.arange(len(number)), number)
+    return number[: len(original)], number[len(original) :]
+
+
+def list_known_columns(original: Microdata, released: Microdata, kind: str) -> list[str]:
+    """Return what an intruder may know by default: keys, and numeric columns that were changed.
+
+    Without either, all numeric columns.
+    """
+    shared = shared_maskable(original, released)
+    changed = changed_columns(shared, pairs(original, released, shared, kind)) if shared else []
+    keys = [c for c in original.keys if c in released.columns]
+    return list(dict.fromkeys([*keys, *changed])) or shared
+
+
+# -- what links disclose -----------------------------------------------------------------------------
+
+
+def count_disclosed_values(
+    original: Microdata, released: Microdata, files: Files, correct: Floats
+) -> dict[str, float]:
+    """Return, by sensitive column, how many correct links lead to the true value."""
+    columns = [c for c in original.sensitive if c in released.columns]
+    if not columns:
+        return {}
+    position = files.old if files.sides[0] == "original" else files.new
+    weight = correct[position]
+    old, new = original.to_arrow(columns), released.to_arrow(columns)
+    return {c: float(weight @ same_values(old.column(c), new.column(c), files)) for c in columns}
+
+
+def same_values(one: pa.ChunkedArray, two: pa.ChunkedArray, files: Files) -> Flags:
+    """Return where the shared records have the same known value in both files."""
+    one, two = one.take(pa.array(files.old)), two.take(pa.array(files.new))
+    if one.type != two.type:
+        one, two = one.cast(pa.string()), two.cast(pa.string())
+    equal = pc.fill_null(pc.equal(one, two), False)
+    return np.asarray(equal.to_numpy(), dtype=bool)

@@ -1,0 +1,18 @@
+"""Microaggregation on plain arrays: ways to form groups of at least k records, and their loss.
+
+A *grouping* is an array of labels 0, 1, ..., one per record. Every method is a function
+
+    method(x, k, *, rng, tick, ...) -> labels
+
+on the records ``x`` (n x p, standardised where the user asked for it); one Spec stands before each.
+"""
+
+from __future__ import annotations
+
+from tacit.records.microaggregation.grouping.loss import Loss, group_means, group_sizes, loss
+from tacit.renamed import find_names
+
+_HOMES = {"two_microaggregation": "tacit.records.microaggregation.grouping.factor"}
+
+__all__ = ["Loss", "group_means", "group_sizes", "loss", *_HOMES]  # noqa: PLE0604
+__getattr__ = find_names("microaggregation", _HOMES)

@@ -1,0 +1,54 @@
+"""Groups within clusters, by each cluster's most unusual column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.records.microaggregation.base import GroupingMethod, Units
+from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.registry import register
+from tacit.stats.moments import Floats, Ints
+
+
+@register
+class InfluenceGroups(GroupingMethod):
+    """Replace numbers by the means of k records of a cluster that are alike in its most unusual column.
+
+    The records are clustered first. Within a cluster they are sorted by the column with the largest absolute
+    standardised mean there, and every k of them form a group.
+
+    References
+    ----------
+    Templ (2006), Software development for SDC in R, PSD 2006, LNCS 4302, 347-359.
+    """
+
+    kind: Literal["influence_groups"] = "influence_groups"
+    cluster: Literal["gmm", "kmeans", "medoids", "hierarchical"] = Field(
+        default="gmm", description="how the records are clustered first"
+    )
+
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    draws: ClassVar[bool] = True
+    projects: ClassVar[bool] = True
+
+    def groups_of(
+        self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
+    ) -> Ints:
+        """Return the labels of the groups of one stratum, formed within clusters."""
+        del z
+        from tacit.records.microaggregation.grouping.clustering import influence
+
+        return influence(
+            units.x[part],
+            self.k,
+            cluster=self.cluster,
+            clusters=self.clusters,
+            transform=self.transform,
+            rng=rng,
+            tick=tick,
+            names=units.columns,
+        )

@@ -1,0 +1,60 @@
+"""Groups of k in the order of one column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.data.microdata import Microdata
+from tacit.errors import InputError, SdcError
+from tacit.fields import ColumnName
+from tacit.records.microaggregation.base import GroupingMethod, Units
+from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.registry import register
+from tacit.stats.moments import Floats, Ints
+
+
+@register
+class SortByColumn(GroupingMethod):
+    """Replace numbers by the means of k records that follow each other in one column.
+
+    The records are sorted by the column, and every k of them form a group; what remains joins the last.
+    That column keeps most of its detail; the others only as far as they go with it.
+
+    References
+    ----------
+    Templ (2006), Software development for SDC in R, PSD 2006, LNCS 4302, 347-359.
+    """
+
+    kind: Literal["sort_by_column"] = "sort_by_column"
+    sort_by: ColumnName | None = Field(
+        default=None, description="the column to sort by; by default the first masked column"
+    )
+
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: a sort column that is not masked."""
+        found = super().faults(data)
+        if not found and self.sort_by is not None and self.sort_by not in self.targets(data):
+            found.append(
+                InputError(f"sort_by_column: sort_by {self.sort_by!r} is not a masked column")
+            )
+        return found
+
+    def groups_of(
+        self, units: Units, part: Ints, z: Floats, rng: np.random.Generator, tick: Tick
+    ) -> Ints:
+        """Return the labels of the groups of one stratum: only the column to sort by counts."""
+        column = units.columns.index(self.sort_by) if self.sort_by else 0
+        return super().groups_of(units, part, z[:, [column]], rng, tick)
+
+    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
+        """Return the labels of the groups of some records, given their values in one column."""
+        del rng, tick
+        from tacit.records.microaggregation.grouping.sorting import by_score
+
+        return by_score(x[:, 0], self.k)

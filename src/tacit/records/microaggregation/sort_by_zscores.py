@@ -1,0 +1,37 @@
+"""Groups of k in the order of the sum of z-scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from tacit.records.microaggregation.base import GroupingMethod
+from tacit.records.microaggregation.grouping.loss import Tick
+from tacit.registry import register
+from tacit.stats.moments import Floats, Ints
+
+
+@register
+class SortByZscores(GroupingMethod):
+    """Replace numbers by the means of k records that are alike in their sum of z-scores.
+
+    The records are sorted by the sum of their standardised values, and every k of them form a group.
+
+    References
+    ----------
+    Domingo-Ferrer, Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure
+    control, IEEE Transactions on Knowledge and Data Engineering 14, 189-201.
+    """
+
+    kind: Literal["sort_by_zscores"] = "sort_by_zscores"
+
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+    projects: ClassVar[bool] = True
+
+    def groups(self, x: Floats, rng: np.random.Generator, tick: Tick) -> Ints:
+        """Return the labels of the groups of some records."""
+        from tacit.records.microaggregation.grouping.sorting import zscores
+
+        return zscores(x, self.k, rng=rng, tick=tick)

@@ -1,0 +1,204 @@
+"""Noise on outliers only."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+from scipy import stats
+
+from tacit.context import Context
+from tacit.data.block import Missing, list_maskable_columns, read_block
+from tacit.data.microdata import Microdata
+from tacit.data.values import Floats, not_numeric
+from tacit.errors import InputError, SdcError, WeakProtection
+from tacit.fields import ColumnNames, PositiveFloat
+from tacit.numerics.elementary import exp, log, ndtri, settle
+from tacit.records.noise.draws import eigenvalue_influence
+from tacit.registry import register
+from tacit.spec import Method
+from tacit.stats.moments import scale_of
+from tacit.stats.robust import mad, robust_distances
+
+Detector = Literal["mahalanobis", "influence", "univariate", "share"]
+
+
+@register
+class OutlierNoise(Method):
+    """Add noise to outlying records only, the more the farther out they lie.
+
+    A record's outlyingness o is a distance divided by the limit beyond which it counts as an outlier:
+
+    - ``mahalanobis``: robust distance (centre and covariance by MCD), limit sqrt(chi2_p(cut));
+    - ``influence``: jackknife influence on the first two eigenvalues of the correlation matrix, the sum of
+      their pseudo-values relative to the eigenvalues (for normal data about chi2_2), limit chi2_2(cut);
+    - ``univariate``: each column by itself, after a Box-Cox transformation: distance from the median in
+      MADs, limit at the normal quantile that leaves 1 - cut outside; only outlying values get noise;
+    - ``share``: that share of the records, those with the largest robust distances.
+
+    Where o > 1 the values get normal noise with standard deviation ``relative`` times the column's robust
+    spread (MAD) times o. All other records are released as they are.
+
+    References
+    ----------
+    Templ (2006), Software development for SDC in R, PSD 2006, LNCS 4302, 347-359.
+    Templ, Meindl (2008), Robustification of microdata masking methods and the comparison with existing
+    methods, PSD 2008, LNCS 5262, 177-189.
+    """
+
+    kind: Literal["outlier_noise"] = "outlier_noise"
+    columns: ColumnNames | None = Field(
+        default=None,
+        description="the numeric columns looked at and masked; by default all that are neither identifiers nor weight, household or stratum",
+    )
+    detector: Detector = Field(default="mahalanobis", description="how outliers are found")
+    cut: float = Field(
+        default=0.975, gt=0.5, lt=1, description="share of normal data that counts as no outlier"
+    )
+    share: float = Field(
+        default=0.05, gt=0, le=1, description="share: the part of the records that gets noise"
+    )
+    relative: PositiveFloat = Field(
+        default=0.5,
+        description="standard deviation of the noise at the limit, as a share of the column's robust one",
+    )
+    missing: Missing = Field(
+        default="refuse",
+        description="refuse columns with missing values, or keep records with one as they are and mask the rest",
+    )
+    whole: bool = Field(
+        default=True, description="keep whole-number columns whole, by rounding the noisy value"
+    )
+
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
+    random: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    techniques: ClassVar[tuple[str, ...]] = ("additive noise", "outlier protection")
+    example: ClassVar[Mapping[str, Any]] = {
+        "columns": ["age", "income"],
+        "detector": "share",
+        "share": 0.2,
+    }
+
+    def targets(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns masked."""
+        return self.columns or list_maskable_columns(data)
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: nothing to mask, columns named twice or without numbers."""
+        found = super().faults(data)
+        if found:
+            return found
+        targets = self.targets(data)
+        if not targets or len(set(targets)) < len(targets):
+            found.append(
+                InputError("outlier_noise: name at least one numeric column, and each once")
+            )
+        return [*found, *not_numeric(data, targets, self.kind)]
+
+    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        block = read_block(data, self.targets(data), self.kind, missing=self.missing)
+        if not block.complete.any():
+            return data
+        x = block.x
+        if len(x) < 3 or (np.ptp(x, axis=0) == 0).any():
+            raise InputError(
+                "outlier_noise needs at least three complete records and columns that vary. Leave out constant columns."
+            )
+        ctx.tick("looking for outliers", 0.1)
+        far = self.outlyingness(x, ctx.rng)
+        out = far > 1.0
+        if not out.any():
+            warnings.warn(
+                "outlier_noise: no record is an outlier, so the values are released as they are; lower cut, or give detector='share'",
+                WeakProtection,
+                stacklevel=3,
+            )
+        ctx.tick("drawing noise", 0.7)
+        amount = np.where(out, far, 0.0) * (self.relative * spread_of(x))
+        noisy = x + amount * ctx.rng.standard_normal(x.shape)
+        ctx.note(
+            columns=list(block.columns),
+            detector=self.detector,
+            share_of_records=float(out.any(axis=1).mean()),
+            largest_outlyingness=float(far.max()),
+        )
+        return data.replace(block.released(noisy, whole=self.whole))
+
+    def outlyingness(self, x: Floats, rng: np.random.Generator) -> Floats:
+        """Return how far out each record lies, 1 at the limit; one column, or one each."""
+        return DETECTORS[self.detector](self, x, rng)
+
+
+# -- detectors ---------------------------------------------------------------------------------------
+
+
+def by_distance(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
+    """Return robust Mahalanobis distances in units of their limit."""
+    limit = np.sqrt(settle(stats.chi2.ppf(method.cut, x.shape[1])))
+    return (robust_distances(scale_of(x).there(x), "mcd", rng) / limit)[:, None]
+
+
+def by_influence(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
+    """Return the root of the influence on the first two eigenvalues, in units of its limit."""
+    del rng
+    influence = eigenvalue_influence(x)
+    limit = settle(stats.chi2.ppf(method.cut, influence.shape[1]))
+    return np.asarray(np.sqrt(np.clip(influence.sum(axis=1), 0.0, None) / limit))[:, None]
+
+
+def by_column(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
+    """Return each column's distance from its median after a Box-Cox transformation, in units of the limit."""
+    del rng
+    limit = float(ndtri(0.5 + method.cut / 2.0))
+    columns = [box_cox(column) for column in x.T]
+    z = np.column_stack(columns)
+    return np.asarray(np.abs(z - np.median(z, axis=0)) / spread_of(z) / limit)
+
+
+def by_share(method: OutlierNoise, x: Floats, rng: np.random.Generator) -> Floats:
+    """Return robust distances in units of the distance that leaves the wanted share outside."""
+    far = robust_distances(scale_of(x).there(x), "mcd", rng)
+    count = max(round(method.share * len(x)), 1)
+    ordered = np.sort(far)
+    below = ordered[-count - 1] if count < len(far) else 0.0
+    # Just below the smallest chosen distance; ties with it are chosen as well.
+    limit = max((below + ordered[-count]) / 2.0, np.finfo(float).tiny)
+    return np.where(far >= ordered[-count], np.maximum(far / limit, np.nextafter(1.0, 2.0)), 0.0)[
+        :, None
+    ]
+
+
+DETECTORS: Mapping[str, Callable[[OutlierNoise, Floats, np.random.Generator], Floats]] = {
+    "mahalanobis": by_distance,
+    "influence": by_influence,
+    "univariate": by_column,
+    "share": by_share,
+}
+
+
+def box_cox(x: Floats) -> Floats:
+    """Return a column after the Box-Cox transformation of greatest likelihood.
+
+    A column that reaches 0 or below is shifted first, so that its smallest value is a thousandth of its
+    range.
+    """
+    low, width = x.min(), np.ptp(x)
+    positive = x if low > 0 else x - low + width / 1000.0
+    logs = log(positive / np.median(positive))
+    found = float(stats.boxcox_normmax(positive / np.median(positive), method="mle"))
+    # The search ends some 1e-8 from the maximum, and where depends on the processor.
+    power = round(min(max(found, -3.0), 3.0), 4)
+    return np.asarray(logs if power == 0 else (exp(power * logs) - 1.0) / power)
+
+
+def spread_of(x: Floats) -> Floats:
+    """Return the robust standard deviation of each column; the classical one where the robust one is 0."""
+    robust = mad(x)
+    return np.where(robust > 0, robust, x.std(axis=0))

@@ -1,0 +1,395 @@
+"""Randomised columns of microdata: categories as codes, records by stratum, tables by both."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tacit.data.microdata import Microdata
+from tacit.data.values import Flags, Floats, Ints
+from tacit.data.where import where
+from tacit.engine.base import ROW
+from tacit.engine.codes import DENSE, Coded, combine_codes, dense_ids, encode
+from tacit.engine.exact_sums import sum_columns
+from tacit.engine.names import aggregate
+from tacit.engine.relational import N, W
+from tacit.errors import InputError
+from tacit.records.pram import Randomised, Transition, from_history, read_matrices
+
+Codes = npt.NDArray[Any]
+
+#: Cells of a table over the randomised variables and what they are crossed with.
+LARGEST = 100_000_000
+#: Codes of a missing value, and of one that is no category of the variable.
+MISSING, UNKNOWN = -1, -2
+
+
+def find_known_matrices(
+    data: Microdata, given: str | Path | Mapping[str, Any] | None, kind: str
+) -> list[Randomised]:
+    """Return the randomised variables: as given, or as the history of the data tells.
+
+    Refuses a column that was randomised twice: no single matrix undoes that.
+    """
+    found = from_history(data.history) if given is None else read_matrices(given)
+    columns = [c for v in found for c in v.columns]
+    twice = sorted({c for c in columns if columns.count(c) > 1})
+    if twice:
+        raise InputError(
+            f"{kind}: {', '.join(map(repr, twice))} was randomised more than once. Give matrices= with the product of the matrices."
+        )
+    return found
+
+
+def plain_levels(values: pa.Array) -> list[Any]:
+    """Return category labels as JSON can hold them."""
+    kind = values.type
+    simple = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    simple = simple or pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return list((values if simple else values.cast(pa.string())).to_pylist())
+
+
+def cast_levels(levels: Sequence[Any], kind: pa.DataType, column: str) -> pa.Array:
+    """Return category labels in the type of their column."""
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    try:
+        return pa.array(list(levels), type=value)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        pass
+    try:
+        return pa.array([None if v is None else str(v) for v in levels]).cast(value)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(
+            f"the categories given for column {column!r} are not of the column's type"
+        ) from None
+
+
+def codes_among(
+    columns: Sequence[pa.ChunkedArray | pa.Array | Coded], variable: Randomised, kind: str
+) -> Codes:
+    """Return the category of each record, -1 where a value is missing.
+
+    Refuses categories that the variable's matrices do not know.
+    """
+    coded = [c if isinstance(c, Coded) else encode(c) for c in columns]
+    places = [
+        pc.index_in(c.values, value_set=pc.unique(cast_levels(levels, c.values.type, name)))
+        for c, levels, name in zip(coded, variable.levels, variable.columns, strict=True)
+    ]
+    if len(coded) == 1:
+        found = as_numpy(pc.fill_null(places[0], UNKNOWN)).astype(np.int32)
+        codes: Codes = np.append(found, MISSING).astype(np.int32)[coded[0].codes]
+    else:
+        codes = joint_codes(coded, variable)
+    if (codes == UNKNOWN).any():
+        raise InputError(
+            f"{kind}: column {variable.name} holds categories that its transition matrix does not know. "
+            "Take the matrix of this release, or list all categories."
+        )
+    return codes
+
+
+def joint_codes(coded: Sequence[Coded], variable: Randomised) -> Codes:
+    """Return the category of each record of a variable that several columns make up."""
+    sizes = [c.size for c in coded]
+    ids, bound = combine_codes([c.codes for c in coded], sizes)
+    places = [
+        pc.index_in(cast_levels(levels, c.values.type, name), value_set=c.values)
+        for c, levels, name in zip(coded, variable.levels, variable.columns, strict=True)
+    ]
+    # A level that does not occur in the data has no code there, and no record asks for it.
+    present = np.logical_and.reduce([as_numpy(pc.is_valid(p)) for p in places])
+    of_levels = [as_numpy(pc.fill_null(p, 0))[present].astype(np.int64) for p in places]
+    level_ids, _ = combine_codes(of_levels, sizes)
+    numbers = np.flatnonzero(present)
+    if bound <= DENSE:
+        table = np.full(bound, UNKNOWN, dtype=np.int64)
+        table[level_ids] = numbers
+        codes = table[ids]
+    else:
+        order = np.argsort(level_ids, kind="stable")
+        place = np.minimum(np.searchsorted(level_ids[order], ids), len(order) - 1)
+        codes = np.where(level_ids[order][place] == ids, numbers[order][place], UNKNOWN)
+    missing = np.logical_or.reduce([c.codes == c.null for c in coded])
+    return np.where(missing, MISSING, codes)
+
+
+def combinations_of(coded: Sequence[Coded]) -> list[pa.Array]:
+    """Return the values of each column in the combinations that occur, in their order."""
+    known = np.logical_and.reduce([c.codes < c.null for c in coded])
+    sizes = [c.size for c in coded]
+    ids, bound = combine_codes([c.codes[known] for c in coded], sizes)
+    at: Sequence[Codes]
+    if bound <= DENSE:
+        at = np.unravel_index(np.flatnonzero(np.bincount(ids, minlength=bound)), sizes)
+    else:
+        first = np.unique(ids, return_index=True)[1]
+        at = [c.codes[known][first] for c in coded]
+    return [c.values.take(pa.array(i)) for c, i in zip(coded, at, strict=True)]
+
+
+def as_numpy(array: pa.Array | pa.ChunkedArray) -> Any:
+    """Return an Arrow column as a NumPy array."""
+    if isinstance(array, pa.ChunkedArray):
+        return array.to_numpy()
+    return array.to_numpy(zero_copy_only=False)
+
+
+def rule_flags(data: Microdata, rules: Sequence[str]) -> list[Flags]:
+    """Return, for each rule, which records it holds for, in record order."""
+    if not rules:
+        return []
+    schema = data.frame.collect_schema()
+    marked = data.frame.select(
+        ROW, *[where(r, schema).expr.alias(f"__rule{i}__") for i, r in enumerate(rules)]
+    )
+    table = data.engine.to_arrow(marked)
+    order = np.argsort(table.column(ROW).to_numpy(), kind="stable")
+    return [
+        np.asarray(table.column(f"__rule{i}__").to_numpy()[order], dtype=bool)
+        for i in range(len(rules))
+    ]
+
+
+def strata(arrays: Sequence[Any], flags: Sequence[Flags], n: int) -> tuple[Ints, int]:
+    """Return a stratum number 0, 1, ... a record, over columns (Arrow) and rules."""
+    coded = [encode(a) for a in arrays]
+    columns: list[Any] = [c.codes for c in coded] + [f.astype(np.int64) for f in flags]
+    if not columns:
+        return np.zeros(n, dtype=np.int64), 1
+    return dense_ids(columns, [c.size for c in coded] + [2] * len(flags))
+
+
+def part_numbers(
+    variable: Randomised, by: Sequence[Any], flags: Sequence[Flags], n: int, kind: str
+) -> Ints:
+    """Return which of a variable's matrices each record got."""
+    if len(variable.parts) == 1 and not variable.by and not variable.rules:
+        return np.zeros(n, dtype=np.int64)
+    every = not variable.parts[0].stratum and bool(variable.by)
+    ids, sizes, of_parts = [], [], []
+    for j, (array, column) in enumerate(zip(by, variable.by, strict=True)):
+        if every:
+            continue
+        values = cast_levels([p.stratum[j] for p in variable.parts], array.type, column)
+        distinct = pc.unique(values.drop_null())
+        of_parts.append(code_with_missing_last(values, distinct))
+        ids.append(code_with_missing_last(array, distinct))
+        sizes.append(len(distinct) + 2)
+    for j, flag in enumerate(flags):
+        of_parts.append(np.array([p.holds[j] for p in variable.parts], dtype=np.int64))
+        ids.append(flag.astype(np.int64))
+        sizes.append(2)
+    wanted, _ = combine_codes(ids, sizes)
+    offered, _ = combine_codes(of_parts, sizes)
+    order = np.argsort(offered, kind="stable")
+    place = order[np.minimum(np.searchsorted(offered[order], wanted), len(order) - 1)]
+    if (offered[place] != wanted).any():
+        raise InputError(
+            f"{kind}: some records belong to a stratum for which {variable.name} has no transition matrix"
+        )
+    return place.astype(np.int64)
+
+
+def code_with_missing_last(array: Any, distinct: pa.Array) -> Ints:
+    """Return places among distinct values; missing comes after them, unknown after that."""
+    plain = array.cast(distinct.type) if array.type != distinct.type else array
+    at = as_numpy(pc.fill_null(pc.index_in(plain, value_set=distinct), len(distinct) + 1))
+    return np.where(as_numpy(pc.is_null(plain)), len(distinct), at).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Slab:
+    """The part of a table whose records all got the same matrices.
+
+    Attributes
+    ----------
+    groups
+        Which classes of the untouched columns are in it.
+    table
+        One axis for those classes, then one a randomised variable.
+    matrices
+        None for the first axis, then the variables'.
+    """
+
+    groups: Ints
+    table: Floats
+    matrices: tuple[Transition | None, ...]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Records tabulated by some columns, randomised or not.
+
+    Attributes
+    ----------
+    columns
+        The columns, untouched ones first.
+    untouched
+        Their labels, one row per class that occurs.
+    variables
+        The randomised variables, in the order of the axes.
+    slabs
+        The counts, by the matrices that the records got.
+    """
+
+    columns: tuple[str, ...]
+    untouched: pa.Table
+    variables: tuple[Randomised, ...]
+    slabs: tuple[Slab, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return classes of the untouched columns, then categories of each variable."""
+        return (self.untouched.num_rows, *(v.size for v in self.variables))
+
+    def total(self, act: Any) -> Floats:
+        """Return the sum over slabs of what ``act`` makes of each slab."""
+        out = np.zeros(self.shape)
+        for slab in self.slabs:
+            out[slab.groups] += act(slab)
+        return out
+
+    def labels(self, flat: Ints) -> dict[str, pa.Array]:
+        """Return the labels of cells, given by their place in the flattened table."""
+        at = np.unravel_index(flat, self.shape)
+        found = {
+            c: self.untouched.column(c).combine_chunks().take(pa.array(at[0]))
+            for c in self.untouched.column_names
+            if c
+        }
+        for axis, variable in enumerate(self.variables, 1):
+            for column, levels in zip(variable.columns, variable.levels, strict=True):
+                found[column] = pa.array(list(levels)).take(pa.array(at[axis]))
+        return found
+
+
+def cross_columns(
+    data: Microdata,
+    columns: Sequence[str],
+    variables: Sequence[Randomised],
+    kind: str,
+    *,
+    weight: str | None = None,
+    squared: bool = False,
+) -> Crossing:
+    """Return data tabulated by some columns; records with a missing value among them are left out.
+
+    Columns that were randomised together must be named together. With ``weight`` the table holds sums of
+    weights, or of their squares.
+    """
+    used = [v for v in variables if set(v.columns) & set(columns)]
+    torn = [v for v in used if not set(v.columns) <= set(columns)]
+    if torn:
+        raise InputError(
+            f"{kind}: the columns {torn[0].name} were randomised together; name all of them or none"
+        )
+    table = tabulate_columns(data, columns, used, weight, squared=squared)
+    free = [c for c in columns if not any(c in v.columns for v in used)]
+    n = table.num_rows
+    codes = [codes_among([table.column(c) for c in v.columns], v, kind) for v in used]
+    parts = [
+        part_numbers(
+            v,
+            [table.column(c) for c in v.by],
+            [as_numpy(table.column(rule_name(used, v, j))) for j in range(len(v.rules))],
+            n,
+            kind,
+        )
+        for v in used
+    ]
+    keep = np.ones(n, dtype=bool)
+    for category in codes:
+        keep &= category >= 0
+    for name in free:
+        keep &= as_numpy(pc.is_valid(table.column(name))).astype(bool)
+    groups, untouched = classes_of(table, free, keep)
+    amount = as_numpy(table.column(W if weight else N))[keep].astype(np.float64)
+    slabs = slabs_of(groups, [c[keep] for c in codes], [p[keep] for p in parts], amount, used, kind)
+    names = (*free, *(c for v in used for c in v.columns))
+    return Crossing(names, untouched, tuple(used), tuple(slabs))
+
+
+def classes_of(table: pa.Table, free: Sequence[str], keep: Flags) -> tuple[Ints, pa.Table]:
+    """Return a class number a row over the untouched columns, in order of their values, and the labels."""
+    if not free:
+        return np.zeros(int(keep.sum()), dtype=np.int64), pa.table({"": pa.array([0])})
+    coded = [encode(table.column(c)) for c in free]
+    ids, _ = combine_codes([c.codes[keep] for c in coded], [c.size for c in coded])
+    _, first, groups = np.unique(ids, return_index=True, return_inverse=True)
+    labels = {c: k.decode(k.codes[keep][first]) for c, k in zip(free, coded, strict=True)}
+    return groups.ravel().astype(np.int64), pa.table(labels)
+
+
+def rule_name(used: Sequence[Randomised], variable: Randomised, j: int) -> str:
+    """Return the column that holds a variable's j-th rule in the reduced table."""
+    return f"__rule{[v.columns for v in used].index(variable.columns)}_{j}__"
+
+
+def tabulate_columns(
+    data: Microdata,
+    columns: Sequence[str],
+    used: Sequence[Randomised],
+    weight: str | None,
+    *,
+    squared: bool,
+) -> pa.Table:
+    """Return the distinct values of columns, strata and rules with their counts; one group-by."""
+    schema = data.frame.collect_schema()
+    names = list(dict.fromkeys([*columns, *(c for v in used for c in v.by)]))
+    absent = [c for c in names if c not in data.columns]
+    if absent:
+        raise InputError(
+            f"the columns {', '.join(map(repr, absent))} are needed to tell which transition matrix applies, and the data do not have them"
+        )
+    rules = {rule_name(used, v, j): text for v in used for j, text in enumerate(v.rules)}
+    frame = data.frame
+    if rules:
+        frame = frame.with_columns(*[where(t, schema).expr.alias(n) for n, t in rules.items()])
+    size = nw.len().cast(nw.Int64).alias(N)
+    if weight is None:
+        counted = aggregate(frame, [*names, *rules], size)
+    else:
+        amount = nw.col(weight).cast(nw.Float64)
+        frame = frame.with_columns((amount * amount if squared else amount).alias(W))
+        counted = sum_columns(frame, [*names, *rules], {W: W}, size)
+    return counted.collect("pyarrow").to_native()
+
+
+def slabs_of(
+    groups: Ints,
+    codes: Sequence[Ints],
+    parts: Sequence[Ints],
+    amount: Floats,
+    used: Sequence[Randomised],
+    kind: str,
+) -> Iterator[Slab]:
+    """Yield the table of each choice of matrices."""
+    choice, n_choices = (
+        dense_ids(list(parts), [len(v.parts) for v in used])
+        if used
+        else (np.zeros(len(groups), dtype=np.int64), 1)
+    )
+    shape = tuple(v.size for v in used)
+    order = np.argsort(choice, kind="stable")
+    edges = np.searchsorted(choice[order], np.arange(n_choices + 1))
+    for a, b in itertools.pairwise(edges):
+        rows = order[a:b]
+        present, group = np.unique(groups[rows], return_inverse=True)
+        if len(present) * float(np.prod(shape, dtype=np.float64)) > LARGEST:
+            raise InputError(
+                f"{kind}: the combination has more than {LARGEST:,} possible cells; name fewer columns"
+            )
+        table = np.zeros((len(present), *shape))
+        np.add.at(table, (group.ravel(), *(c[rows] for c in codes)), amount[rows])
+        matrices = tuple(v.parts[int(p[rows[0]])].matrix for v, p in zip(used, parts, strict=True))
+        yield Slab(present.astype(np.int64), table, (None, *matrices))

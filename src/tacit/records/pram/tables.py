@@ -1,0 +1,201 @@
+"""Tables before and after randomisation: expected, corrected, their variances, and risk.
+
+A table has one axis per variable; ``matrices`` gives each axis its transition matrix, or None for a
+variable that was not randomised. Everything is applied along one axis after the other, which equals the
+Kronecker product of the matrices without ever forming it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InvalidParameter
+from tacit.numerics.algebra import dot
+from tacit.records.pram.matrices import Floats, Transition
+
+Matrices = Sequence[Transition | None]
+Flags = npt.NDArray[np.bool_]
+
+#: Rounds of the EM algorithm, and the largest change, as a share of all records, at which it stops.
+ROUNDS, SETTLED = 5_000, 1e-9
+
+
+def apply_along_axis(table: Floats, axis: int, act: Callable[[Floats], Floats]) -> Floats:
+    """Return a table with a linear map applied along one axis."""
+    moved = np.moveaxis(table, axis, 0)
+    done = act(np.ascontiguousarray(moved.reshape(moved.shape[0], -1)))
+    return np.moveaxis(done.reshape(moved.shape), 0, axis)
+
+
+def every_axis(
+    table: npt.ArrayLike, matrices: Matrices, act: Callable[[Transition, Floats], Floats]
+) -> Floats:
+    """Return a table with each axis's matrix at work along it."""
+    out = np.asarray(table, dtype=np.float64)
+    if len(matrices) != out.ndim:
+        raise InvalidParameter("give one matrix per axis of the table, None where nothing was done")
+    for axis, matrix in enumerate(matrices):
+        if matrix is None:
+            continue
+        if matrix.size != out.shape[axis]:
+            raise InvalidParameter(
+                f"axis {axis} of the table has {out.shape[axis]} categories, its matrix {matrix.size}"
+            )
+        out = apply_along_axis(out, axis, lambda x, m=matrix: act(m, x))  # type: ignore[misc]
+    return out
+
+
+def expected(table: npt.ArrayLike, matrices: Matrices) -> Floats:
+    """Return the expected table after randomisation, E(T_X) = P^T T along every axis."""
+    return every_axis(table, matrices, lambda m, x: m.forward(x))
+
+
+def corrected(released: npt.ArrayLike, matrices: Matrices) -> Floats:
+    """Return the unbiased estimate (P^-1)^T T_X of the table before randomisation.
+
+    Cells may come out negative; see :func:`fitted` for estimates that do not.
+    """
+    return every_axis(released, matrices, lambda m, x: m.correct(x))
+
+
+def corrected_variance(released: npt.ArrayLike, matrices: Matrices) -> Floats:
+    """Return an unbiased estimate of the variance of each corrected cell, from the release alone.
+
+    Given the original, Var(T_hat)_k = sum_l m_l (P^-1)_lk^2 - T_k with m = P^T T; the released table is
+    an unbiased stand-in for m and the corrected one for T. It is the variance due to randomisation; what
+    sampling adds comes on top.
+    """
+    return every_axis(released, matrices, lambda m, x: m.squared_inverse(x)) - corrected(
+        released, matrices
+    )
+
+
+def true_variance(table: npt.ArrayLike, matrices: Matrices) -> Floats:
+    """Return the variance of each corrected cell, given the original table."""
+    m = expected(table, matrices)
+    spread = every_axis(m, matrices, lambda p, x: p.squared_inverse(x))
+    return np.maximum(spread - np.asarray(table, dtype=np.float64), 0.0)
+
+
+def released_covariance(counts: npt.ArrayLike, matrix: Transition) -> Floats:
+    """Return Var(T_X | original) = sum_k T_k (diag(p_k) - p_k p_k^T) of a one-way table."""
+    t = np.asarray(counts, dtype=np.float64)
+    p = matrix.dense()
+    return np.asarray(np.diag(matrix.forward(t)) - dot(p.T, t[:, None] * p))
+
+
+def corrected_covariance(counts: npt.ArrayLike, matrix: Transition) -> Floats:
+    """Return Var(T_hat) = (P^-1)^T Var(T_X) P^-1 of a one-way table."""
+    inner = matrix.correct(released_covariance(counts, matrix))
+    return np.asarray(matrix.correct(inner.T))
+
+
+def fitted(released: npt.ArrayLike, matrices: Matrices) -> Floats:
+    """Return the maximum likelihood estimate of the table before randomisation: no negative cells.
+
+    EM: each released cell is shared out among the original cells it may have come from, in proportion
+    to the current estimate. The total is kept, and so are margins of variables that were not randomised.
+    """
+    x = np.asarray(released, dtype=np.float64)
+    total = x.sum()
+    if total <= 0:
+        return x.copy()
+    t = corrected(x, matrices)
+    if t.min() >= 0:  # then it explains the release exactly, and nothing is likelier
+        return t
+    t = np.maximum(t, 0.0) + total / x.size * 1e-3
+    if any(m is None for m in matrices):
+        t = np.where(find_reachable_cells(x, matrices), t, 0.0)
+    t *= total / t.sum()
+    for _ in range(ROUNDS):
+        m = expected(t, matrices)
+        ratio = np.divide(x, m, out=np.zeros_like(x), where=m > 0)
+        new = t * every_axis(ratio, matrices, lambda p, y: p.backward(y))
+        moved = float(np.abs(new - t).max())
+        t = new
+        if moved <= SETTLED * total:
+            break
+    return t
+
+
+def find_reachable_cells(released: Floats, matrices: Matrices) -> Flags:
+    """Return the cells whose category of every untouched variable occurs in the release."""
+    axes = tuple(i for i, m in enumerate(matrices) if m is not None)
+    return np.broadcast_to(released.sum(axis=axes, keepdims=True) > 0, released.shape)
+
+
+def raked(table: Floats, margins: Sequence[Floats | None]) -> Floats:
+    """Return a non-negative table scaled, by iterative proportional fitting, to one-way margins."""
+    out = table.copy()
+    total = max(float(out.sum()), 1e-300)
+    for _ in range(ROUNDS):
+        moved = 0.0
+        for axis, margin in enumerate(margins):
+            if margin is None:
+                continue
+            rest = tuple(i for i in range(out.ndim) if i != axis)
+            now = out.sum(axis=rest)
+            factor = np.divide(margin, now, out=np.ones_like(now), where=now > 0)
+            moved = max(moved, float(np.abs(now * (factor - 1.0)).max()))
+            out = out * np.expand_dims(factor, rest)
+        if moved <= SETTLED * total:
+            break
+    return out
+
+
+# -- risk --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CellRisk:
+    """Risk of the cells of a table.
+
+    Attributes
+    ----------
+    table, expected
+        Counts before randomisation, and expected after.
+    risk
+        R(k) = P(original = k | released = k); 0 where that cannot be released.
+    unsafe
+        0 < T(k) < tau and R(k) > T(k) / tau.
+    rare
+        0 < T(k) < tau: unsafe without randomisation.
+    """
+
+    table: Floats
+    expected: Floats
+    risk: Floats
+    unsafe: Flags
+    rare: Flags
+
+
+def cell_risk(table: npt.ArrayLike, matrices: Matrices, tau: float) -> CellRisk:
+    """Return the Bayes risk of each cell and whether it is safe, de Wolf's section 3.
+
+    R(k) = T(k) prod_j p_j(k_j, k_j) / E(T_X)(k). It does not depend on the realised release.
+    """
+    t = np.asarray(table, dtype=np.float64)
+    return compute_cell_risk(t, count_expected_kept(t, matrices), expected(t, matrices), tau)
+
+
+def count_expected_kept(table: Floats, matrices: Matrices) -> Floats:
+    """Return the expected number of records of each cell that are released as they are."""
+    out = table
+    for axis, matrix in enumerate(matrices):
+        if matrix is not None:
+            rest = tuple(i for i in range(table.ndim) if i != axis)
+            out = out * np.expand_dims(matrix.diagonal, rest)
+    return np.asarray(out, dtype=np.float64)
+
+
+def compute_cell_risk(table: Floats, stayed: Floats, after: Floats, tau: float) -> CellRisk:
+    """Return the risk from counts before, expected to stay, and expected after."""
+    if not tau > 0:
+        raise InvalidParameter("tau, the threshold, must be greater than 0")
+    risk = np.divide(stayed, after, out=np.zeros_like(table), where=after > 0)
+    rare = (table > 0) & (table < tau)
+    return CellRisk(table, after, risk, rare & (risk > table / tau), rare)

@@ -1,0 +1,151 @@
+"""delta-presence: how sure an intruder can be that a person of the register is in the release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.fields import Probability
+from tacit.plot.chart import Chart
+from tacit.plot.families import columns
+from tacit.records.register.presence import Presence, count_presence
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure, Role
+
+Floats = npt.NDArray[np.float64]
+TOLERANCE = 1e-9
+
+
+@register
+class DeltaPresence(Measure):
+    r"""The probability, for each person of a register, of being in the release.
+
+    An intruder who holds a register of the population looks up the released records. A released record t could be any of
+    its F(t) candidates, the members of the register whose ground values generalise to it. The presence of a
+    member u is
+
+    .. math:: P(u \in T) = \sum_{t : u \mathrm{\ generalises\ to\ } t} 1 / F(t),
+
+    at most 1. Where no two different released records share a candidate, as after full-domain generalisation, this is
+    f / F: the released records of the member's class by the register's members in it. A release is
+    (delta_min, delta_max)-present when every member's presence lies between the two. Members that no released record
+    covers have presence 0, and delta_min above 0 makes that a violation. The register must hold everybody in the release.
+
+    References
+    ----------
+    Nergiz, Atzori, Clifton (2007), Hiding the presence of individuals from shared databases, SIGMOD, 665-676.
+    """
+
+    kind: Literal["delta_presence"] = "delta_presence"
+    delta_min: Probability = Field(
+        default=0.0, description="the smallest presence that a member of the register may have"
+    )
+    delta_max: Probability = Field(
+        default=0.5, description="the largest presence that a member of the register may have"
+    )
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default all keys together"
+    )
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    needs_register: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    axis: ClassVar[str] = "share of the register that violates"
+
+    @model_validator(mode="after")
+    def _ordered(self) -> DeltaPresence:
+        if self.delta_min > self.delta_max:
+            raise ValueError("delta_min must be at most delta_max")
+        return self
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> DeltaPresenceResult:
+        keys = data.keys if self.quasi is None else data.quasi_identifiers(self.quasi)[self.quasi]
+        found = count_presence(data, other.register, keys, ctx)
+        high = found.presence > self.delta_max + TOLERANCE
+        low = found.presence < self.delta_min - TOLERANCE
+        members = int(found.n.sum())
+        bad = int(found.n[high | low].sum())
+        share = bad / members if members else 0.0
+        title = "delta-presence against the register"
+        return DeltaPresenceResult(
+            kind=self.kind,
+            title=title,
+            value=share,
+            numbers={
+                "records": found.records,
+                "register": members,
+                "smallest presence": float(found.presence.min(initial=1.0)) if members else 0.0,
+                "largest presence": float(found.presence.max(initial=0.0)),
+                "members that no record covers": int(found.n[found.presence == 0].sum()),
+                f"members above {self.delta_max:g}": int(found.n[high].sum()),
+                f"members below {self.delta_min:g}": int(found.n[low].sum()),
+                "records that match nobody": found.unmatched,
+            },
+            frame=presence_frame(found),
+            explanation=(
+                "Presence is the probability that a person of the register is in the release, for an intruder who holds both. "
+                "The value compared before and after is the share of the register outside the limits."
+                + (
+                    " Some released records match nobody: the register lacks people, and the true figures are lower."
+                    if found.unmatched
+                    else ""
+                )
+            ),
+            shortfall=(
+                f"{title}: {bad:,} of {members:,} members have a presence outside {self.delta_min:g} to {self.delta_max:g}"
+                if bad and self.asked("delta_min", "delta_max")
+                else ""
+            ),
+            presence=found,
+            limits=(self.delta_min, self.delta_max),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class DeltaPresenceResult(Result):
+    """Presence by cell of the register."""
+
+    presence: Presence = None  # type: ignore[assignment]
+    limits: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def smallest(self) -> float:
+        """Return the smallest presence of a member."""
+        return float(self.numbers["smallest presence"])
+
+    @property
+    def largest(self) -> float:
+        """Return the largest presence of a member."""
+        return float(self.numbers["largest presence"])
+
+    def plot(self) -> Chart:
+        """Return members of the register by presence."""
+        rows = []
+        for i in range(10):
+            low, high = i / 10, (i + 1) / 10
+            inside = (self.presence.presence > low) & (self.presence.presence <= high)
+            if i == 0:
+                inside |= self.presence.presence == 0
+            outside = high <= self.limits[0] or low >= self.limits[1]
+            rows.append((f"to {high:g}", int(self.presence.n[inside].sum()), outside))
+        return columns(rows, title="Members of the register by presence", x="presence")
+
+
+def presence_frame(found: Presence) -> nw.DataFrame[Any]:
+    """Return one row per presence that occurs: how many members of the register have it."""
+    levels, at = np.unique(np.round(found.presence, 12), return_inverse=True)
+    members = np.bincount(at.ravel(), weights=found.n, minlength=len(levels)).astype(np.int64)
+    return nw.from_native(pa.table({"presence": levels, "members": members}), eager_only=True)

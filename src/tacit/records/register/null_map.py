@@ -1,0 +1,82 @@
+"""null-map: no released record could be one of the subjects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.records.register.matching import Linked, link
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure, Role
+
+
+@register
+class NullMap(Measure):
+    """Whether any released record could be one of the people in the original data.
+
+    The subjects are the records of the original data. The release adheres to null-map when no
+    released record has a subject among its candidates; it may map to other people of the register, or
+    to nobody (a pseudo-entity). Strong encryption of the keys does this.
+
+    References
+    ----------
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
+    definition of null-map protection and Figure 16.
+    """
+
+    kind: Literal["null_map"] = "null_map"
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default all keys together"
+    )
+    subject: str | None = Field(
+        default=None,
+        description="identifier column found in the original and in the register, to tell subjects",
+    )
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    compares: ClassVar[bool] = True
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> NullMapResult:
+        linked = link(data, other, self.quasi, self.subject, ctx)
+        assert linked.in_subjects is not None
+        mapped = linked.in_subjects > 0
+        share = float(np.mean(mapped)) if linked.n else 0.0
+        return NullMapResult(
+            kind=self.kind,
+            title="null-map against the subjects",
+            value=share,
+            numbers={
+                "records": linked.n,
+                "subjects": linked.n_subjects,
+                "holds": not mapped.any(),
+                "records that map to a subject": int(mapped.sum()),
+                "share that maps to a subject": share,
+                "pseudo-entities": linked.pseudo_entities,
+            },
+            frame=linked.frame(),
+            explanation="Null-map protection holds when no released record could be one of the subjects.",
+            linked=linked,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class NullMapResult(Result):
+    """Which records map to subjects; ``linked`` holds the detail as arrays."""
+
+    linked: Linked = None  # type: ignore[assignment]
+
+    @property
+    def holds(self) -> bool:
+        """Return True when no released record could be a subject."""
+        return bool(self.numbers["holds"])

@@ -1,0 +1,93 @@
+"""wrong-map: every released record points at exactly one subject, and it is the wrong one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.errors import Infeasible
+from tacit.records.register.matching import Linked, link
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure, Role
+
+
+@register
+class WrongMap(Measure):
+    """Whether every released record points at exactly one subject that is not its own.
+
+    The subjects are the records of the original data. Wrong-map needs more than two released records
+    and more than two subjects: with one it cannot be, and with two whoever knows that records point at
+    the wrong subject knows the right one, so both are refused. Swapping the whole quasi-identifier
+    between records (a cyclic unit swap) does this.
+
+    The formal definition prints g(f_c(s)) = s, which contradicts its own explanation; the explanation
+    is followed.
+
+    References
+    ----------
+    Sweeney (2000), Foundations of Privacy Protection from a Computer Science Perspective,
+    definition of wrong-map protection and Figure 15.
+    """
+
+    kind: Literal["wrong_map"] = "wrong_map"
+    quasi: str | None = Field(
+        default=None, description="one named quasi-identifier; by default all keys together"
+    )
+    subject: str | None = Field(
+        default=None,
+        description="identifier column found in the original and in the register, to tell subjects",
+    )
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    needs: ClassVar[frozenset[Role]] = frozenset({"keys"})
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    compares: ClassVar[bool] = True
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> WrongMapResult:
+        n_subjects = len(other.original)
+        if n_subjects in (1, 2):
+            raise Infeasible(
+                "wrong_map: with one subject a wrong map cannot be, and with two the wrong subject gives "
+                "the right one away. Release at least three subjects, or use k-map."
+            )
+        linked = link(data, other, self.quasi, self.subject, ctx)
+        assert linked.in_subjects is not None
+        wrong = (linked.in_subjects == 1) & ~linked.covers
+        share = float((~wrong).mean()) if linked.n else 0.0
+        return WrongMapResult(
+            kind=self.kind,
+            title="wrong-map against the subjects",
+            value=share,
+            numbers={
+                "records": linked.n,
+                "subjects": n_subjects,
+                "holds": bool(linked.n > 2 and wrong.all()),
+                "records that point at one wrong subject": int(wrong.sum()),
+                "share that does not": share,
+                "records that cover their own subject": int(linked.covers.sum()),
+                "pseudo-entities": linked.pseudo_entities,
+            },
+            frame=linked.frame(wrong=wrong),
+            explanation="Wrong-map protection holds when each record could be just one subject, a wrong one.",
+            linked=linked,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class WrongMapResult(Result):
+    """Which records point at one wrong subject; ``linked`` holds the detail as arrays."""
+
+    linked: Linked = None  # type: ignore[assignment]
+
+    @property
+    def holds(self) -> bool:
+        """Return True when every record points at one wrong subject."""
+        return bool(self.numbers["holds"])

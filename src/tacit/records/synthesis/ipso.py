@@ -1,0 +1,177 @@
+"""IPSO: information preserving statistical obfuscation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from tacit.context import Context
+from tacit.data.block import Missing, list_maskable_columns, read_block
+from tacit.data.microdata import Microdata
+from tacit.data.values import Flags, Floats, not_numeric
+from tacit.errors import DisclosureRefused, Infeasible, InputError, SdcError, WeakProtection
+from tacit.fields import ColumnName, ColumnNames
+from tacit.records.synthesis.sufficient import (
+    ipso_b,
+    ipso_c,
+    regress,
+    residual_noise,
+    same_regression,
+)
+from tacit.registry import register
+from tacit.spec import Method
+
+#: Share of a column's variance explained by the columns left alone from which on it is as good as given.
+DETERMINED = 0.999
+#: Categories of one given column beyond which indicators for each are no longer a regression.
+CATEGORIES = 1000
+
+
+@register
+class Ipso(Method):
+    """Replace numeric columns by draws from their regression on the columns left alone (IPSO).
+
+    X are the columns left alone with a constant, Y those replaced, B the least-squares coefficients, E
+    the residuals, H the projection on X, and Z random normal numbers. Variant *A* releases the fitted
+    values X B, with ``noise`` those plus normal noise of the residual covariance; *B* releases
+    X B + (I - H) Z, whose regression on X has the same coefficients B; *C* releases
+    X B + (I - H) Z K'^-1 L' with K K' = Z'(I - H)Z and L L' = E'E, whose residual covariance is that of
+    the original too. With C everybody who fits Y on X gets the same coefficients, standard errors and
+    covariances, yet no value is anybody's. That B (and for C the residual covariance) are kept is
+    recomputed at the end.
+
+    A without noise is the weakest: an intruder who knows Y finds most records where the columns are
+    correlated (78 % in the EIA file); see :class:`~tacit.records.linkage.distance_linkage.DistanceLinkage`.
+
+    References
+    ----------
+    Burridge (2003), Information preserving statistical obfuscation, Statistics and Computing 13, 321-327.
+    Torra, Abowd, Domingo-Ferrer (2006), Using Mahalanobis distance-based record linkage for disclosure
+    risk assessment, PSD 2006, LNCS 4302, 233-242; section 4.
+    """
+
+    kind: Literal["ipso"] = "ipso"
+    columns: ColumnNames = Field(description="the numeric columns that are replaced")
+    given: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="the columns on which they are regressed; by default all other numeric columns that are neither identifiers nor weight, household or stratum. Text columns count as categories",
+    )
+    variant: Literal["A", "B", "C"] = Field(
+        default="C",
+        description="A: fitted values; B: keeps the regression coefficients; C: keeps the residual covariance as well",
+    )
+    noise: bool = Field(
+        default=False,
+        description="with variant A, add noise of the residual covariance to the fitted values",
+    )
+    missing: Missing = Field(
+        default="refuse",
+        description="refuse columns with missing values, or keep records with one as they are and replace the rest",
+    )
+
+    on_household = "apart"
+    on_weight = "kept"
+    on_stratum = "kept"
+    on_links = "warned"
+    random: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    techniques: ClassVar[tuple[str, ...]] = ("synthetic values",)
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "given": ["age", "sex"]}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Ipso:
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("columns must name each column once")
+        if set(self.columns) & set(self.given):
+            raise ValueError("given must not name a column that is replaced")
+        if self.noise and self.variant != "A":
+            raise ValueError("noise is for variant A; B and C draw their own")
+        return self
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return the columns replaced and those given."""
+        return (*self.columns, *self.given)
+
+    def conditions(self, data: Microdata) -> tuple[str, ...]:
+        """Return the columns on which the others are regressed."""
+        return self.given or tuple(c for c in list_maskable_columns(data) if c not in self.columns)
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: columns without numbers, nothing to regress on."""
+        found = super().faults(data)
+        if found:
+            return found
+        if not self.conditions(data):
+            found.append(
+                InputError(
+                    f"{self.kind}: no numeric column is left to regress on; name some in given"
+                )
+            )
+        return [*found, *not_numeric(data, self.columns, self.kind)]
+
+    def _apply(self, data: Microdata, ctx: Context) -> Microdata:
+        given = self.conditions(data)
+        schema = data.frame.collect_schema()
+        numbers = tuple(c for c in given if schema[c].is_numeric())
+        block = read_block(data, (*self.columns, *numbers), self.kind, missing=self.missing)
+        if not block.complete.any():
+            return data
+        q = len(self.columns)
+        y, x = block.x[:, :q], [block.x[:, q:]]
+        x += [indicators(data, c, block.complete) for c in given if c not in numbers]
+        released = self.drawn(np.column_stack(x), y, ctx)
+        masked = block.x.copy()
+        masked[:, :q] = released
+        values = block.released(masked)
+        return data.replace({c: values[c] for c in self.columns})
+
+    def drawn(self, x: Floats, y: Floats, ctx: Context) -> Floats:
+        """Return the values released, what they keep having been recomputed."""
+        if len(y) < 3:
+            raise Infeasible(f"{self.kind}: a regression needs at least three complete records")
+        fit = regress(x, y)
+        ctx.tick("drawing", 0.5)
+        if self.variant == "C":
+            released = ipso_c(fit, ctx.rng.standard_normal(y.shape))
+        elif self.variant == "B":
+            released = ipso_b(fit, residual_noise(fit, ctx.rng))
+        else:
+            released = fit.fitted + residual_noise(fit, ctx.rng) if self.noise else fit.fitted
+        # The noise of variant A shifts the coefficients: that is what B is for.
+        if not self.noise and not same_regression(x, y, released, covariance=self.variant == "C"):
+            raise DisclosureRefused(
+                f"{self.kind}: the regression of the released columns is not that of the original. "
+                "Rescale columns of very different sizes, or leave out nearly dependent ones."
+            )
+        self.tell(fit.explained, ctx)
+        return released
+
+    def tell(self, explained: Floats, ctx: Context) -> None:
+        """Note how much the columns left alone tell, and warn where that is nearly all."""
+        ctx.note(
+            columns=list(self.columns),
+            explained={c: float(share) for c, share in zip(self.columns, explained, strict=True)},
+        )
+        close = [c for c, share in zip(self.columns, explained, strict=True) if share > DETERMINED]
+        if close:
+            warnings.warn(
+                f"{self.kind}: the columns left alone determine {', '.join(map(repr, close))} almost "
+                "exactly, so the released values are nearly the true ones",
+                WeakProtection,
+                stacklevel=5,
+            )
+
+
+def indicators(data: Microdata, column: str, complete: Flags) -> Floats:
+    """Return one 0/1 column a category; a missing value is a category of its own."""
+    coded = data.codes(column)
+    if coded.size > CATEGORIES:
+        raise InputError(
+            f"ipso: column {column!r} has more than {CATEGORIES:,} categories. Recode it or leave it out."
+        )
+    seen, at = np.unique(coded.codes[complete], return_inverse=True)
+    return np.asarray(np.eye(len(seen))[at.ravel()], dtype=np.float64)

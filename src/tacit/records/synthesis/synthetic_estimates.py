@@ -1,0 +1,283 @@
+"""Estimates from synthetic copies beside those of the original, with intervals and their overlap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from tacit.context import Context
+from tacit.data.copies import split_copies
+from tacit.data.microdata import Microdata
+from tacit.data.paired import matrix, weights_of
+from tacit.data.values import Floats, Ints, not_numeric
+from tacit.errors import InputError, SdcError
+from tacit.fields import ColumnName, ColumnNames, Probability
+from tacit.plot.chart import Chart
+from tacit.plot.lines import intervals
+from tacit.records.synthesis.combining import (
+    SyntheticEstimate,
+    combine_copies,
+    overlap_intervals,
+    quantile_of,
+)
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+from tacit.stats.estimates import weighted_quantiles
+from tacit.stats.survey import (
+    Estimates,
+    Sample,
+    estimate_logit,
+    estimate_means,
+    estimate_regression,
+    estimate_shares,
+    estimate_totals,
+)
+
+
+@register
+class SyntheticEstimates(Measure):
+    """Mean overlap of the confidence intervals of the original and of synthetic copies, over several estimates.
+
+    Means, totals, shares above quantiles of the original, and linear or logistic regressions are estimated with weights;
+    variances by linearisation with strata and clusters, without finite population correction. Over m copies q is the
+    mean of the estimates, b their variance, v the mean variance: T = b/m + v after a partial synthesis, (1 + 1/m) b - v after
+    a full one, where v stands in for a negative T. Intervals are Student's. The overlap of two intervals is the mean share of
+    each that lies in the other: 1 when they are the same, below 0 when they are apart.
+
+    References
+    ----------
+    Reiter (2003), Inference for partially synthetic, public use microdata sets, Survey Methodology 29(2), 181-188.
+    Raghunathan, Reiter, Rubin (2003), Multiple imputation for statistical disclosure limitation, Journal of Official
+    Statistics 19(1), 1-16.
+    Karr, Kohnen, Oganian, Reiter, Sanil (2006), A framework for evaluating the utility of data altered to protect
+    confidentiality, The American Statistician 60, 224-232.
+    """
+
+    kind: Literal["synthetic_estimates"] = "synthetic_estimates"
+    means: tuple[ColumnName, ...] = Field(default=(), description="columns whose mean is estimated")
+    totals: tuple[ColumnName, ...] = Field(default=(), description="columns whose total is")
+    shares: tuple[ColumnName, ...] = Field(
+        default=(), description="columns of which the shares above quantiles are"
+    )
+    quantiles: tuple[Probability, ...] = Field(
+        default=(0.5, 0.8, 0.95), description="the quantiles, of the original by its weights"
+    )
+    regressions: Mapping[ColumnName, ColumnNames] = Field(
+        default_factory=dict, description="linear regressions: response and covariates"
+    )
+    logits: Mapping[ColumnName, ColumnNames] = Field(
+        default_factory=dict, description="logistic regressions: a 0/1 response and covariates"
+    )
+    cluster: ColumnName | None = Field(default=None, description="column with the cluster")
+    synthesis: Literal["partial", "full"] | None = Field(
+        default=None,
+        description="which combining rule is used; by default the one that the history of the data tells, else partial",
+    )
+    level: float = Field(default=0.95, gt=0.5, lt=1, description="level of the intervals")
+
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "used"
+    on_links = "unused"
+    family: ClassVar[str] = "utility"
+    compares: ClassVar[bool] = True
+    better: ClassVar[Literal["lower", "higher"] | None] = "higher"
+    on_copies: ClassVar[Literal["each", "together"]] = "together"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {"means": ["income"], "regressions": {"income": ["age"]}}
+
+    @model_validator(mode="after")
+    def _some(self) -> SyntheticEstimates:
+        if not (self.means or self.totals or self.shares or self.regressions or self.logits):
+            raise ValueError(
+                "name something to estimate: means, totals, shares, regressions or logits"
+            )
+        for models in (self.regressions, self.logits):
+            for response, given in models.items():
+                if response in given:
+                    raise ValueError(
+                        f"{response!r} cannot explain itself; leave it out of its covariates"
+                    )
+        return self
+
+    def numbers(self) -> tuple[str, ...]:
+        """Return the columns of numbers that are used."""
+        models = {**self.regressions, **self.logits}
+        covariates = [c for given in models.values() for c in given]
+        return tuple(
+            dict.fromkeys(
+                [
+                    *self.means,
+                    *self.totals,
+                    *self.shares,
+                    *self.regressions,
+                    *self.logits,
+                    *covariates,
+                ]
+            )
+        )
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return every column that a parameter names."""
+        return (*self.numbers(), *((self.cluster,) if self.cluster else ()))
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: columns without numbers."""
+        return super().faults(data) or list(not_numeric(data, self.numbers(), self.kind))
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> Result:
+        self.check(other.original)
+        cuts = self.cuts(other.original)
+        ctx.tick("synthetic_estimates: original", 0.1)
+        truth = list(self.estimates(other.original, cuts))
+        copies = [list(self.estimates(c, cuts)) for c in split_copies(data)]
+        way = self.synthesis or synthesis_of(data)
+        ratio = len(data) / max(len(copies), 1) / max(len(other.original), 1)
+        rows = []
+        for j, (name, value, variance) in enumerate(truth):
+            half = quantile_of(math.inf, self.level) * math.sqrt(variance)
+            if len(copies) > 1:
+                found = combine_copies(
+                    [c[j][1] for c in copies], [c[j][2] for c in copies], synthesis=way, ratio=ratio
+                )
+            else:
+                found = SyntheticEstimate(
+                    copies[0][j][1], copies[0][j][2], math.nan, copies[0][j][2], math.inf
+                )
+            ends = found.interval(self.level)
+            rows.append({
+                "estimand": name, "original": value, "original from": value - half, "original to": value + half,
+                "synthetic": found.value, "synthetic from": ends[0], "synthetic to": ends[1],
+                "overlap": overlap_intervals((value - half, value + half), ends),
+                "variance adjusted": found.adjusted,
+            })  # fmt: skip
+        return self.result(rows, len(copies), way)
+
+    def result(self, rows: list[dict[str, Any]], m: int, way: str) -> Result:
+        """Put the result together."""
+        overlaps = np.array([r["overlap"] for r in rows])
+        known = overlaps[np.isfinite(overlaps)]
+        said = (
+            f"Estimates of {m} copies combined by the rule for {way} synthesis."
+            if m > 1
+            else (
+                "One copy: its intervals leave out what the synthesis adds to the variance. Make several copies for valid ones."
+            )
+        )
+        return SyntheticEstimatesResult(
+            kind=self.kind,
+            title="Estimates from synthetic copies",
+            value=float(known.mean()) if len(known) else math.nan,
+            numbers={
+                "estimates": len(rows),
+                "mean overlap of intervals": float(known.mean()) if len(known) else math.nan,
+                "smallest overlap": float(known.min()) if len(known) else math.nan,
+                "intervals that miss the original estimate": sum(
+                    not r["synthetic from"] <= r["original"] <= r["synthetic to"] for r in rows
+                ),
+                "variances adjusted": sum(r["variance adjusted"] for r in rows),
+                "copies": m,
+            },
+            frame=nw.from_native(pa.Table.from_pylist(rows), eager_only=True),
+            explanation=said,
+        )
+
+    def cuts(self, original: Microdata) -> dict[str, Floats]:
+        """Return the original's quantiles of the columns whose shares are asked for."""
+        found = {}
+        w = weights_of(original)
+        for c in self.shares:
+            x = matrix(original.to_arrow([c]), [c])[:, 0]
+            use = np.isfinite(x) & (w > 0)
+            if not use.any():
+                raise InputError(f"synthetic_estimates: column {c!r} has no known value")
+            found[c] = weighted_quantiles(x[use], w[use], self.quantiles)
+        return found
+
+    def estimates(
+        self, data: Microdata, cuts: Mapping[str, Floats]
+    ) -> Iterator[tuple[str, float, float]]:
+        """Yield name, estimate and variance of everything that is asked for."""
+        names = self.numbers()
+        x = dict(zip(names, matrix(data.to_arrow(names), names).T, strict=True))
+        w = weights_of(data)
+        strata = codes_of(data, data.stratum)
+        clusters = codes_of(data, self.cluster)
+
+        def use(columns: tuple[str, ...]) -> tuple[Floats, Sample]:
+            block = np.column_stack([x[c] for c in columns])
+            at = np.isfinite(block).all(axis=1) & (w > 0)
+            if at.sum() < len(columns) + 2:
+                raise InputError(
+                    "synthetic_estimates: too few records have all columns of an estimate"
+                )
+            pick = [None if g is None else g[at] for g in (strata, clusters)]
+            return block[at], Sample(w[at], pick[0], pick[1])
+
+        for c in self.means:
+            yield from named([f"mean of {c}"], estimate_means(*use((c,))))
+        for c in self.totals:
+            yield from named([f"total of {c}"], estimate_totals(*use((c,))))
+        for c in self.shares:
+            block, sample = use((c,))
+            above = [f"share of {c} above its {100 * q:g} % quantile" for q in self.quantiles]
+            yield from named(above, estimate_shares(block[:, 0], list(cuts[c]), sample))
+        models = ((self.regressions, estimate_regression), (self.logits, estimate_logit))
+        for asked, estimate in models:
+            for response, given in asked.items():
+                block, sample = use((response, *given))
+                terms = [f"{response} on {', '.join(given)}: {t}" for t in ("constant", *given)]
+                yield from named(terms, estimate(block[:, 1:], block[:, 0], sample))
+
+
+class SyntheticEstimatesResult(Result):
+    """Estimates of original and copies."""
+
+    def plot(self) -> Chart:
+        """Return the intervals of both, one row an estimate."""
+        assert self.frame is not None
+        rows = self.frame.rows(named=True)
+        return intervals(
+            (
+                (
+                    r["estimand"],
+                    side,
+                    *(scaled(r, r[k]) for k in (f"{side} from", side, f"{side} to")),
+                )
+                for r in rows[:20]
+                for side in ("original", "synthetic")
+            ),
+            title=self.title,
+            subtitle="in standard errors of the original, from its estimate",
+            x="standard errors",
+        )
+
+
+def scaled(row: Mapping[str, Any], value: float) -> float:
+    """Return a number in standard errors of the original's estimate."""
+    error = (row["original to"] - row["original from"]) / 3.92
+    return (value - row["original"]) / error if error > 0 else 0.0
+
+
+def named(names: list[str], found: Estimates) -> Iterator[tuple[str, float, float]]:
+    """Yield estimates under their names."""
+    for name, value, variance in zip(names, found.values, found.variances, strict=True):
+        yield name, float(value), max(float(variance), 0.0)
+
+
+def codes_of(data: Microdata, column: str | None) -> Ints | None:
+    """Return a column as numbers of groups, if there is one."""
+    return None if column is None else data.codes(column).codes.astype(np.int64)
+
+
+def synthesis_of(data: Microdata) -> Literal["partial", "full"]:
+    """Return whether a step of the data's history replaced all columns."""
+    full = any(a.details.get("synthesis") == "full" for a in data.history)
+    return "full" if full else "partial"

@@ -1,0 +1,421 @@
+"""Change of estimates: means, medians, quantiles and ratios by group, from original and masked file."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from tacit.context import Context
+from tacit.data.microdata import Microdata
+from tacit.data.paired import matrix, shared_positions, weights_of
+from tacit.data.values import Flags, Floats, Ints, not_numeric, row_numbers
+from tacit.errors import ColumnNotFound, InputError
+from tacit.fields import ColumnName, ColumnNames, Probability
+from tacit.plot.chart import Chart
+from tacit.records.utility.matched import choose_compared_columns, common_codes
+from tacit.records.utility.models.estimates import (
+    ALL,
+    Centre,
+    File,
+    Group,
+    Row,
+    class_names,
+    estimate_over,
+    percent_bars,
+)
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+from tacit.stats.estimates import (
+    Estimate,
+    duncan_utility,
+    mean_estimate,
+    quantile_estimate,
+    sd_estimate,
+    total_estimate,
+    weighted_quantiles,
+)
+
+Statistic = Literal["mean", "median", "total", "sd"]
+
+SIMPLE: dict[str, Callable[[Floats, Floats], Estimate]] = {
+    "mean": mean_estimate,
+    "median": partial(quantile_estimate, share=0.5),
+    "total": total_estimate,
+    "sd": sd_estimate,
+}
+#: Groups of the income distribution in Kennickell and Lane's Table 2: quintiles, the top one split.
+QUINTILES = (0.2, 0.4, 0.6, 0.8, 0.9)
+
+
+@register
+class EstimateChange(Measure):
+    """Percent difference of estimates by group, with Duncan's utility, between original and masked file.
+
+    For every column, statistic and group the percent difference is
+
+        100 (estimate from the original - estimate from the masked file) / estimate from the original,
+
+    not given where the original is 0, and Duncan's utility 1 / (difference)^2, not given without a
+    difference. The first speaks to users of the data; the second depends on the unit of the column, so
+    that it ranks releases but not columns. Beside them stand the difference in standard errors and the
+    overlap of the 95 % confidence intervals, which have no unit.
+
+    Groups are classes of columns (``by``), bands of a number (``bands``), and parts of a distribution
+    (``quantiles_of``, by default quintiles with the top one split at 90 %). A user of the masked file
+    forms them from masked values, and so does the measure; ``groups_from="original"`` keeps the original
+    groups, which tells changes of values from moves between groups. Weights are used where declared.
+
+    With ``implicate``, the number of the completed data set to which a record belongs, every estimate is made
+    in each of them, with weights that stand for the whole population, and combined by Rubin's rules: the
+    mean, with error sqrt(W + (1 + 1/m) B). With ``replicate_weights`` the error is that of the R estimates
+    by these weights, sqrt(c sum_r (t_r - t)^2), with c = 1/(R - 1) around their mean (bootstrap), 1/R (balanced
+    repeated replication), 1/(R (1 - f)^2) (Fay) or (R - 1)/R (jackknife).
+
+    The paper's formula swaps the primes of released and original data; here masked is what is released.
+
+    References
+    ----------
+    Kennickell, Lane (2006), Measuring the impact of data protection techniques on data utility: evidence
+    from the Survey of Consumer Finances, PSD 2006, LNCS 4302, 291-303.
+    Duncan, Keller-McNulty, Stokes (2001), Disclosure risk vs. data utility: the R-U confidentiality map,
+    Technical Report 121, National Institute of Statistical Sciences.
+    Rubin (1987), Multiple imputation for nonresponse in surveys, Wiley.
+    Wolter (2007), Introduction to variance estimation, second edition, Springer, chapters 3 to 5.
+    Karr, Kohnen, Oganian, Reiter, Sanil (2006), A framework for evaluating the utility of data altered to
+    protect confidentiality, The American Statistician 60, 224-232.
+    """
+
+    kind: Literal["estimate_change"] = "estimate_change"
+    columns: ColumnNames | None = Field(
+        default=None,
+        description="the numeric columns estimated; by default all that are neither identifiers nor weight, household or stratum",
+    )
+    statistics: tuple[Statistic, ...] = Field(
+        default=("mean", "median"), description="what is estimated in every group"
+    )
+    quantiles: tuple[Probability, ...] = Field(
+        default=(), description="quantiles estimated as well"
+    )
+    ratios: tuple[str, ...] = Field(
+        default=(),
+        description="ratios such as 'debt/income': estimated as a column, a ratio per record, and as the ratio of totals",
+    )
+    by: tuple[ColumnName, ...] = Field(
+        default=(), description="columns each of whose classes is a group"
+    )
+    bands: Mapping[ColumnName, tuple[float, ...]] = Field(
+        default_factory=dict,
+        description="for numeric columns, the values at which a next group begins: age 35, 45, 55",
+    )
+    quantiles_of: ColumnName | None = Field(
+        default=None, description="the column whose distribution is cut into groups"
+    )
+    cuts: tuple[Probability, ...] = Field(
+        default=QUINTILES, description="shares at which it is cut"
+    )
+    groups_from: Literal["each", "original"] = Field(
+        default="each",
+        description="form groups in each file from its own values, or from the original",
+    )
+    implicate: ColumnName | None = Field(
+        default=None,
+        description="the column that numbers the completed data sets of a multiple imputation",
+    )
+    replicate_weights: tuple[ColumnName, ...] = Field(
+        default=(), description="columns of replicate weights, from which standard errors are made"
+    )
+    replication: Literal["bootstrap", "brr", "fay", "jackknife"] = Field(
+        default="bootstrap", description="how the replicate weights were made"
+    )
+    fay: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.5, description="the factor of Fay's method"
+    )
+    value: Literal["mean", "median", "largest"] = Field(
+        default="mean", description="which absolute percent difference results are compared by"
+    )
+
+    on_household = "unused"
+    on_weight = "used"
+    on_stratum = "by"
+    on_links = "unused"
+    family: ClassVar[str] = "utility"
+    compares: ClassVar[bool] = True
+    better: ClassVar[Literal["lower", "higher"] | None] = "lower"
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["income"], "by": ["sex"]}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> EstimateChange:
+        for ratio in self.ratios:
+            if len([p for p in ratio.split("/") if p.strip()]) != 2:
+                raise ValueError(f"a ratio is written 'debt/income' (got {ratio!r})")
+        for limits in (*self.bands.values(), self.cuts):
+            if not limits or list(limits) != sorted(set(limits)):
+                raise ValueError("limits of groups must be given in ascending order, each once")
+        if not (self.statistics or self.quantiles):
+            raise ValueError("name a statistic or a quantile")
+        return self
+
+    def columns_named(self) -> tuple[str, ...]:
+        """Return every column that the parameters name."""
+        parts = [p.strip() for ratio in self.ratios for p in ratio.split("/")]
+        of = (self.quantiles_of,) if self.quantiles_of else ()
+        design = (*self.replicate_weights, *((self.implicate,) if self.implicate else ()))
+        return (*(self.columns or ()), *parts, *self.by, *self.bands, *of, *design)
+
+    def _measure(self, data: Microdata, other: Companions, ctx: Context) -> EstimateChangeResult:
+        self.check(other.original)
+        columns = choose_compared_columns(other.original, data, self.columns, self.kind)
+        if self.columns is None:
+            design = {self.implicate, *self.replicate_weights}
+            columns = tuple(c for c in columns if c not in design)
+        files = self.files(other.original, data, columns)
+        groups = list(self.groups(other.original, data, files))
+        rows: list[Row] = []
+        for i, group in enumerate(groups):
+            ctx.tick(f"estimates: {group.label}", i / len(groups))
+            for column, ratio in (
+                *((c, False) for c in columns),
+                *((r, True) for r in self.ratios),
+            ):
+                rows += self.rows(files, group, column, ratio=ratio)
+        return self.result(rows, files)
+
+    def files(
+        self, original: Microdata, released: Microdata, columns: Sequence[str]
+    ) -> tuple[File, File]:
+        """Return the numbers of both files that estimates and groups need."""
+        parts = [p.strip() for ratio in self.ratios for p in ratio.split("/")]
+        of = [self.quantiles_of] if self.quantiles_of else []
+        names = choose_compared_columns(
+            original, released, (*columns, *parts, *self.bands, *of), self.kind
+        )
+        found = []
+        for side in (original, released):
+            numbers = dict(zip(names, matrix(side.to_arrow(names), names).T, strict=True))
+            for ratio in self.ratios:
+                above, below = (numbers[p.strip()] for p in ratio.split("/"))
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    each = above / below
+                numbers[ratio] = np.where(np.isfinite(each), each, np.nan)
+            found.append(
+                File(
+                    numbers,
+                    weights_of(side),
+                    row_numbers(side),
+                    self.implicates(side),
+                    self.replicates(side),
+                )
+            )
+        if not len(found[0].weights) or not len(found[1].weights):
+            raise InputError("estimate_change needs records in both files.")
+        return found[0], found[1]
+
+    def implicates(self, side: Microdata) -> Ints | None:
+        """Return the completed data set of each record."""
+        if self.implicate is None:
+            return None
+        coded = side.codes(self.implicate)
+        if (coded.codes == coded.null).any():
+            raise InputError(f"{self.kind}: some records have no {self.implicate!r}")
+        if len(np.unique(coded.codes)) == 1:
+            raise InputError(
+                f"{self.kind}: {self.implicate!r} numbers one completed data set only; leave it out"
+            )
+        return coded.codes.astype(np.int64)
+
+    def replicates(self, side: Microdata) -> Floats | None:
+        """Return replicates x records: the replicate weights."""
+        names = self.replicate_weights
+        if not names:
+            return None
+        faults = not_numeric(side, names, self.kind)
+        if faults:
+            raise faults[0]
+        found = matrix(side.to_arrow(names), names).T
+        if not (found >= 0).all():
+            raise InputError(f"{self.kind}: replicate weights must be known, and not negative")
+        return np.ascontiguousarray(found)
+
+    def variance_scale(self) -> tuple[float, Centre]:
+        """Return what squared deviations of replicates are multiplied by, and what they deviate from."""
+        r = max(len(self.replicate_weights), 1)
+        if self.replication == "bootstrap":
+            return 1 / max(r - 1, 1), "mean"
+        if self.replication == "jackknife":
+            return (r - 1) / r, "estimate"
+        return 1 / (r * ((1 - self.fay) ** 2 if self.replication == "fay" else 1)), "estimate"
+
+    # -- groups ------------------------------------------------------------------------------
+
+    def groups(
+        self, original: Microdata, released: Microdata, files: tuple[File, File]
+    ) -> Iterator[Group]:
+        """Yield everybody, then the groups of every column."""
+        everyone = tuple(np.ones(len(f.weights), dtype=bool) for f in files)
+        yield Group(ALL, ALL, everyone[0], everyone[1])
+        for column in self.by:
+            if column not in released.columns:
+                raise ColumnNotFound([column], list(released.columns), "the release")
+            codes = common_codes(original, released, column)
+            names = [*class_names(original, released, column), "missing"]
+            for code, name in enumerate(names):
+                old, new = codes.old == code, codes.new == code
+                if old.any() or new.any():
+                    yield self.group(column, name, old, new, files)
+        for column, limits in self.bands.items():
+            edges = (np.array(limits), np.array(limits))
+            yield from self.bins(column, edges, band_names(limits), files)
+        if self.quantiles_of:
+            column = self.quantiles_of
+            limits_of = [quantile_limits(f, column, self.cuts) for f in files]
+            yield from self.bins(
+                column, (limits_of[0], limits_of[1]), share_names(self.cuts), files
+            )
+
+    def bins(
+        self,
+        column: str,
+        limits: tuple[Floats, Floats],
+        names: Sequence[str],
+        files: tuple[File, File],
+    ) -> Iterator[Group]:
+        """Yield the groups between limits, a group's lower limit within it."""
+        bins = [
+            np.where(
+                np.isnan(f.numbers[column]), -1, np.searchsorted(edge, f.numbers[column], "right")
+            )
+            for f, edge in zip(files, limits, strict=True)
+        ]
+        for i, name in enumerate(names):
+            yield self.group(column, name, bins[0] == i, bins[1] == i, files)
+
+    def group(
+        self, column: str, name: str, old: Flags, new: Flags, files: tuple[File, File]
+    ) -> Group:
+        """Return a group; of the original records in both files, when asked for."""
+        if self.groups_from == "original":
+            at_old, at_new = shared_positions(files[0].rows, files[1].rows)
+            new = np.zeros(len(files[1].rows), dtype=bool)
+            new[at_new] = old[at_old]
+        return Group(column, name, old, new)
+
+    # -- estimates ---------------------------------------------------------------------------
+
+    def rows(
+        self, files: tuple[File, File], group: Group, column: str, *, ratio: bool
+    ) -> Iterator[Row]:
+        """Yield the estimates of a column in a group."""
+        parts = [
+            f.values(column, inside)
+            for f, inside in zip(files, (group.old, group.new), strict=True)
+        ]
+        counts = (len(parts[0][0]), len(parts[1][0]))
+        scale, centre = self.variance_scale()
+
+        def both(of: Callable[[File, Flags], Estimate]) -> tuple[Estimate, Estimate]:
+            old, new = (
+                estimate_over(f, inside, of, scale, centre)
+                for f, inside in zip(files, (group.old, group.new), strict=True)
+            )
+            return old, new
+
+        every = {name: SIMPLE[name] for name in self.statistics} | {
+            f"quantile {share:g}": partial(quantile_estimate, share=share)
+            for share in self.quantiles
+        }
+        for name, estimate in every.items():
+            found = both(partial(estimate_column, column=column, estimate=estimate))
+            yield Row(column, name, group, counts, *found)
+        if ratio:
+            above, below = (p.strip() for p in column.split("/"))
+            found = both(lambda f, inside: f.ratio(above, below, inside))
+            yield Row(column, "ratio of totals", group, counts, *found)
+
+    def result(self, rows: Sequence[Row], files: tuple[File, File]) -> EstimateChangeResult:
+        """Put the result together."""
+        percents = np.array([abs(r.percent) for r in rows])
+        known = percents[np.isfinite(percents)]
+        summary = {
+            "mean": float(known.mean()) if len(known) else math.nan,
+            "median": float(np.median(known)) if len(known) else math.nan,
+            "largest": float(known.max()) if len(known) else math.nan,
+        }
+        overlaps = [r.overlap for r in rows if math.isfinite(r.overlap)]
+        pairs = [(r.old.value, r.new.value) for r in rows]
+        both = [(a, b) for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
+        return EstimateChangeResult(
+            kind=self.kind,
+            title="Change of estimates",
+            value=summary[self.value],
+            numbers={
+                "mean percent difference": summary["mean"],
+                "median percent difference": summary["median"],
+                "largest percent difference": summary["largest"],
+                "mean overlap of intervals": float(np.mean(overlaps)) if overlaps else math.nan,
+                "estimates": len(rows),
+                "estimates without a percentage": int((~np.isfinite(percents)).sum()),
+                "records, original": len(files[0].weights),
+                "records, masked": len(files[1].weights),
+            },
+            frame=nw.from_native(pa.Table.from_pylist([r.entry() for r in rows]), eager_only=True),
+            explanation=(
+                "Percent differences are 100 (original - masked) / original: negative where masking makes an estimate "
+                "larger. The summary is over their absolute values. Overlap 1 means that the 95 % intervals agree."
+            ),
+            rows=tuple(rows),
+            duncan=duncan_utility([a for a, _ in both], [b for _, b in both]) if both else math.nan,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class EstimateChangeResult(Result):
+    """Estimates from both files (``rows``), and Duncan's utility of all of them as one vector."""
+
+    rows: tuple[Row, ...] = ()
+    duncan: float = math.nan
+
+    def plot(self, column: str | None = None) -> Chart:
+        """Return percent differences by group; of one column, by default the first."""
+        known = dict.fromkeys(r.column for r in self.rows)
+        chosen = column if column is not None else next(iter(known))
+        if chosen not in known:
+            raise ColumnNotFound([chosen], list(known), "the columns estimated")
+        return percent_bars([r for r in self.rows if r.column == chosen], chosen)
+
+
+def estimate_column(
+    file: File, inside: Flags, *, column: str, estimate: Callable[[Floats, Floats], Estimate]
+) -> Estimate:
+    """Return an estimate of a column from some records."""
+    return estimate(*file.values(column, inside))
+
+
+def quantile_limits(file: File, column: str, cuts: Sequence[float]) -> Floats:
+    """Return the values at which a file's distribution is cut."""
+    x, w = file.values(column, np.ones(len(file.weights), dtype=bool))
+    if not len(x):
+        raise InputError("estimate_change: the column that is cut into groups has no known value.")
+    return weighted_quantiles(x, w, cuts)
+
+
+def share_names(cuts: Sequence[float]) -> list[str]:
+    """Return names such as 80-90 for groups of a distribution."""
+    edges = [0.0, *cuts, 1.0]
+    return [f"{100 * a:g}-{100 * b:g}" for a, b in itertools.pairwise(edges)]
+
+
+def band_names(limits: Sequence[float]) -> list[str]:
+    """Return names such as 35 to 45 for bands."""
+    between = [f"{a:g} to {b:g}" for a, b in itertools.pairwise(limits)]
+    return [f"below {limits[0]:g}", *between, f"{limits[-1]:g} and above"]

@@ -1,0 +1,192 @@
+"""Interval disclosure: how often the true value lies in a narrow interval around the released one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+from pydantic import Field, model_validator
+
+from tacit.context import Context
+from tacit.data.block import shared_maskable
+from tacit.data.microdata import Microdata
+from tacit.data.paired import pairs
+from tacit.data.values import not_numeric
+from tacit.errors import InputError, SdcError
+from tacit.fields import ColumnName, PositiveFloat
+from tacit.plot.chart import Chart
+from tacit.plot.lines import SHARES, lines
+from tacit.records.linkage.intervals import shares_within, widths_in_ranks, widths_in_sd
+from tacit.records.linkage.linking import changed_columns, check_shared
+from tacit.records.linkage.metrics import known_scale
+from tacit.registry import register
+from tacit.result import Result
+from tacit.spec import Companions, Measure
+
+#: Widths at which the shares are shown beside the one asked for.
+SD_WIDTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+RANK_WIDTHS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+ALL = "all columns"
+
+
+@register
+class IntervalDisclosure(Measure):
+    """Share of records whose true values lie in narrow intervals around the released ones.
+
+    The interval around the released value x' of a column is x' +- k sd (SDID: standard deviation of the
+    released column, or of the original one), or runs over the released values at most k percent of the
+    records' ranks away (RID). A record is disclosed when its original values lie inside on *all* columns.
+    The share is given at a series of widths, for all columns together and for each.
+
+    A value that is missing in the release is not disclosed; what is missing in the original is left out.
+
+    References
+    ----------
+    Templ (2006), Software development for SDC in R, PSD 2006, LNCS 4302, 347-359; section 4.
+    Mateo-Sanz, Sebé, Domingo-Ferrer (2004), Outlier protection in continuous microdata masking, PSD 2004,
+    LNCS 3050, 201-215 (standard deviation intervals).
+    Domingo-Ferrer, Torra (2001), A quantitative comparison of disclosure control methods for microdata, in
+    Confidentiality, Disclosure and Data Access, 111-133 (rank intervals).
+    """
+
+    kind: Literal["interval_disclosure"] = "interval_disclosure"
+    columns: tuple[ColumnName, ...] = Field(
+        default=(),
+        description="the columns looked at; by default all numeric ones that were changed, or all that both files share",
+    )
+    interval: Literal["sd", "rank"] = Field(
+        default="sd", description="intervals of standard deviations, or windows of ranks"
+    )
+    width: PositiveFloat | None = Field(
+        default=None,
+        description="half width: standard deviations (by default 0.05) or percent of the ranks (by default 5)",
+    )
+    spread: Literal["released", "original"] = Field(
+        default="released", description="whose standard deviation is taken"
+    )
+
+    on_household = "unused"
+    on_weight = "unused"
+    on_stratum = "unused"
+    on_links = "unused"
+    compares: ClassVar[bool] = True
+    runs_on: ClassVar[Literal["engine", "cells", "records"]] = "records"
+    example: ClassVar[Mapping[str, Any]] = {"columns": ["age", "income"]}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> IntervalDisclosure:
+        if self.interval == "rank" and self.width is not None and self.width > 100:
+            raise ValueError("width of rank windows is a percentage, at most 100")
+        return self
+
+    @property
+    def at(self) -> float:
+        """Return the width at which the value is given."""
+        return self.width or (0.05 if self.interval == "sd" else 5.0)
+
+    def faults(self, data: Microdata) -> list[SdcError]:
+        """Add: columns without numbers."""
+        return [*super().faults(data), *not_numeric(data, self.columns, self.kind)]
+
+    def _measure(
+        self, data: Microdata, other: Companions, ctx: Context
+    ) -> IntervalDisclosureResult:
+        original = other.original
+        check_shared(self.columns, original, data)
+        shared = list(self.columns) or shared_maskable(original, data)
+        if not shared:
+            raise InputError(f"{self.kind} needs a numeric column that original and release share")
+        both = pairs(original, data, shared, self.kind)
+        if len(both.old) == 0:
+            raise InputError(f"{self.kind} needs records that are in original and release")
+        columns = self.columns or tuple(changed_columns(shared, both)) or tuple(shared)
+        at = [shared.index(c) for c in columns]
+        before, after = both.before[both.old][:, at], both.after[both.new][:, at]
+        measured = known_scale(after if self.spread == "released" else before)
+        ctx.tick("intervals", None)
+        needed = {
+            "sd": widths_in_sd(before, after, measured.spread),
+            "rank": widths_in_ranks(before, after),
+        }
+        rows: list[tuple[str, float, str, float]] = []
+        for interval, widths in (("sd", SD_WIDTHS), ("rank", RANK_WIDTHS)):
+            wanted = {self.at} if interval == self.interval else set()
+            for width in sorted({*widths, *wanted}):
+                together, alone = shares_within(needed[interval], width)
+                rows.append((interval, width, ALL, together))
+                rows += [
+                    (interval, width, c, float(s)) for c, s in zip(columns, alone, strict=True)
+                ]
+        return self.result(columns, rows, len(before))
+
+    def result(
+        self, columns: tuple[str, ...], rows: list[tuple[str, float, str, float]], n: int
+    ) -> IntervalDisclosureResult:
+        """Put the result together."""
+        shares = {
+            column: share
+            for interval, width, column, share in rows
+            if interval == self.interval and width == self.at
+        }
+        words = (
+            f"{self.at:g} standard deviations"
+            if self.interval == "sd"
+            else f"{self.at:g} % of the ranks"
+        )
+        frame = pa.table(
+            dict(
+                zip(("interval", "width", "column", "share"), zip(*rows, strict=True), strict=True)
+            )
+        )
+        return IntervalDisclosureResult(
+            kind=self.kind,
+            title="Interval disclosure",
+            value=shares[ALL],
+            numbers={
+                "records": n,
+                "half width": words,
+                "share inside on all columns": shares[ALL],
+                **{f"{c}: share inside": shares[c] for c in columns},
+            },
+            frame=nw.from_native(frame, eager_only=True),
+            explanation=(
+                f"{shares[ALL]:.1%} of the records have all their true values within {words} of the "
+                "released ones: whoever finds such a record knows it nearly exactly."
+            ),
+            share=shares[ALL],
+            by_column={c: shares[c] for c in columns},
+            interval=self.interval,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class IntervalDisclosureResult(Result):
+    """Shares at the width asked for; ``frame`` has them at every width, for both kinds of interval."""
+
+    share: float = 0.0
+    by_column: Mapping[str, float] = field(default_factory=dict)
+    interval: str = "sd"
+
+    def plot(self) -> Chart:
+        """Return the share inside by width: all columns together, and each one."""
+        assert self.frame is not None
+        rows = [r for r in self.frame.rows(named=True) if r["interval"] == self.interval]
+        words = "standard deviations" if self.interval == "sd" else "percent of the ranks"
+        log = {"scale": {"type": "log"}, "axis": {"values": list(SD_WIDTHS)}}
+        together = "; ".join(
+            f"{r['width']:g}: {r['share']:.1%}" for r in rows if r["column"] == ALL
+        )
+        return lines(
+            ((r["column"], r["width"], r["share"]) for r in rows),
+            title="True values close to the released ones",
+            subtitle=f"black: all columns together, {self.share:.1%} at the width asked for",
+            x=f"half width of the interval, {words}",
+            y="share of records inside",
+            bold=ALL,
+            x_axis=log if self.interval == "sd" else {},
+            y_axis=SHARES,
+            alt=f"Share of records inside on all columns by half width ({words}). {together}.",
+        )

@@ -1,1 +1,0 @@
-"""The expected loss of a release against what attackers may know."""

@@ -1,1 +1,0 @@
-"""Models of risk for masked files."""

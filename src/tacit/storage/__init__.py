@@ -1,0 +1,1 @@
+"""Files that are ours: work folders, locks, chained logs, bounds on packed files."""

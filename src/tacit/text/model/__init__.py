@@ -1,0 +1,1 @@
+"""The trained model: features, the conditional random field, calibration, strict mode."""

@@ -1,0 +1,1 @@
+"""Texts as tokens: words, what is known of them, and the page on which detectors look."""

@@ -1,7 +1,0 @@
-"""Products for users with different access, each within the next."""
-
-from __future__ import annotations
-
-from tacit.tiers.tiers import Tiers, TiersResult, UserGroup
-
-__all__ = ["Tiers", "TiersResult", "UserGroup"]

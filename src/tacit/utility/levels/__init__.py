@@ -1,1 +1,0 @@
-"""Levels: what generalisation costs."""
