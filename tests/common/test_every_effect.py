@@ -43,7 +43,7 @@ def test_nothing_done_is_never_passed_off_as_protection(kind):
         assert made.history[-1].claims or not specs()[kind].random
 
 
-def people(n=400):
+def people(n=2_000):
     rng = np.random.default_rng(4)
     return tacit.read(
         {
@@ -104,10 +104,10 @@ def test_what_needs_no_protection_is_fine():
     assert tacit.Mdav(columns=["n"], k=3).apply(data, seed=1).history[-1].claims
 
 
-def area_file(n=4000):
+def area_file(n=8_000):
     rng = np.random.default_rng(3)
     homes = np.sort(rng.integers(0, n // 2, n))
-    area = homes * 200 // (n // 2)
+    area = homes * 400 // (n // 2)
     return tacit.read(
         pa.table(
             {"home": homes, "area": area, "broad": area // 12, "sex": rng.choice(["f", "m"], n)}

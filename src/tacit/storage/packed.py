@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from tacit.errors import InvalidParameter, UnreadableFile
+from tacit.errors import InvalidParameter, SdcError, UnreadableFile
 from tacit.limits import in_words
 
 #: Bytes that the parts of a file may unpack to in all.
@@ -48,6 +48,8 @@ def refuse_bomb(path: Path, packed: IO[bytes] | None = None) -> None:
     try:
         with zipfile.ZipFile(packed or path) as archive:
             refuse_large_parts(archive, path)
+    except SdcError:  # some are ValueErrors too
+        raise
     except (OSError, ValueError, zipfile.BadZipFile):
         # A path may also hold what no path can.
         refuse_broken(path)
@@ -76,9 +78,11 @@ def refuse_large_parts(archive: zipfile.ZipFile, path: Path) -> None:
 
 def refuse_broken(path: Path) -> None:
     """Refuse an archive that we cannot look into, and that another reader might read all the same."""
+    start = b""
     with suppress(OSError, ValueError), path.open("rb") as file:
-        if file.read(2) == b"PK":
-            raise UnreadableFile(f"{path.name!r} is damaged: it cannot be unpacked")
+        start = file.read(2)
+    if start == b"PK":
+        raise UnreadableFile(f"{path.name!r} is damaged: it cannot be unpacked")
 
 
 def make_refusal(path: Path, limit: int) -> UnreadableFile:

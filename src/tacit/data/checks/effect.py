@@ -8,6 +8,7 @@ same neighbours, so that whoever sorts the file finds its record again. A step t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import narwhals.stable.v2 as nw
@@ -49,6 +50,8 @@ NOT_JUDGED = frozenset(("microaggregation",))
 FEWEST = 20
 #: Less than this share of categories changed, or of the file between a number's old and new place on average, is weak.
 SHARE, PLACES = 0.01, 0.002
+#: Where only some records are to change, fewer than that share may by chance alone: how improbable it must be to be weak.
+BY_CHANCE = 0.05
 #: So many different numbers at most are codes of categories.
 CATEGORIES = 50
 
@@ -100,6 +103,7 @@ def weak_columns(
 ) -> Iterator[str]:
     """Yield the columns whose values a step has hardly changed."""
     some_change = bool(SOME_CHANGE.intersection(techniques))
+    together = changed_together(before, techniques) if some_change else 1.0
     names = [c for c in targets if c in before.columns and c in after.columns]
     if not names:
         return
@@ -114,14 +118,39 @@ def weak_columns(
         if len(pc.unique(a.drop_null())) < 2:
             continue  # one value for all tells nobody apart
         if is_number(a) and is_number(b):
-            weak = is_weak_noise(as_floats(a), as_floats(b), some_change=some_change)
+            weak = is_weak_noise(as_floats(a), as_floats(b), some_change, together)
         else:
-            weak = share_changed(a, b) < SHARE
+            known = len(a) - a.null_count
+            weak = are_few(share_changed(a, b), known / together if some_change else None)
         if weak:
             yield name
 
 
-def is_weak_noise(old: Floats, new: Floats, *, some_change: bool = False) -> bool:
+def changed_together(data: Microdata, techniques: Sequence[str]) -> float:
+    """Return how many records change at a time: both of a pair, and every member of a household on average."""
+    pair = 2 if "swap values" in techniques else 1
+    if data.household is None or not len(data):
+        return pair
+    homes = data.to_arrow([data.household]).column(0)
+    return pair * max(1.0, len(homes) / max(1, pc.count_distinct(homes).as_py()))
+
+
+def are_few(share: float, draws: float | None) -> bool:
+    """Return True when less than ``SHARE`` changed, and so few as chance does not explain where each draw may change one.
+
+    >>> are_few(0.0, None), are_few(0.0, 50), are_few(0.0, 400)
+    (True, False, True)
+    """
+    if share >= SHARE or draws is None:
+        return share < SHARE
+    # Chernoff's bound on the probability that a Poisson number with this mean is so small.
+    found, mean = share * draws, SHARE * draws
+    return found - mean + (found * math.log(mean / found) if found else 0.0) < math.log(BY_CHANCE)
+
+
+def is_weak_noise(
+    old: Floats, new: Floats, some_change: bool = False, together: float = 1.0
+) -> bool:
     """Return True when numbers hardly move; codes of a few categories are judged by the nearest code.
 
     Where only some records are to change, enough of them must, and these are judged by how far they move.
@@ -129,15 +158,19 @@ def is_weak_noise(old: Floats, new: Floats, *, some_change: bool = False) -> boo
     codes = np.unique(old[~np.isnan(old)])
     if len(codes) > min(CATEGORIES, len(old) / 10):
         if some_change:
-            changed = ~np.isnan(old) & (old != new)
-            if changed.sum() < SHARE * (~np.isnan(old)).sum():
+            known = ~np.isnan(old)
+            changed = known & (old != new)
+            if are_few(changed.sum() / max(1, known.sum()), known.sum() / together):
                 return True
+            if not changed.any():
+                return False
             return places_moved(old, new, changed) < PLACES
         return places_moved(old, new) < PLACES
     middles = (codes[1:] + codes[:-1]) / 2
     known = ~np.isnan(old)
     same = np.searchsorted(middles, old[known]) == np.searchsorted(middles, new[known])
-    return float((~same | np.isnan(new[known])).mean()) < SHARE
+    moved = float((~same | np.isnan(new[known])).mean()) if known.any() else 1.0
+    return are_few(moved, known.sum() / together if some_change else None)
 
 
 def places_moved(old: Floats, new: Floats, asked: Flags | None = None) -> float:
